@@ -189,7 +189,10 @@ var uses = map[string]func(s *shared) any{
 	"internal/attest.Parse":         func(s *shared) any { e, err := attest.Parse(s.envelope); return text(e.Bytes(), err) },
 	"receipt/batch.Manifest.Check":  func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
 	"receipt/batch.Seal":            func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
-	"receipt/ledger.Follows":        func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
+	"receipt/ledger.RowsOf": func(s *shared) any {
+		rows, err := ledger.RowsOf(ledger.Run{Stream: s.sealed.Stream(), Receipts: []*receipt.Sealed{s.sealed}})
+		return fmt.Sprint(rows, err)
+	},
 	"internal/attest.Sign": func(s *shared) any {
 		e, err := attest.Sign(context.Background(), s.statement, s.signer)
 		return text(e.Bytes(), err)
@@ -214,7 +217,7 @@ var uses = map[string]func(s *shared) any{
 		return fmt.Sprint(replaced, err)
 	},
 	"receipt/ledger/memory.Ledger.Append": func(s *shared) any {
-		return new(memory.Ledger).Append(context.Background(), s.sealed.Stream(), chain.Head{}, s.sealed)
+		return new(memory.Ledger).Append(context.Background(), ledger.Run{Stream: s.sealed.Stream(), Receipts: []*receipt.Sealed{s.sealed}})
 	},
 	"receipt/ledger/memory.Ledger.Replace": func(s *shared) any {
 		replaced, err := new(memory.Ledger).Replace(context.Background(), s.sealed, s.sealed)

@@ -25,10 +25,8 @@ import (
 
 // A full ledger is what the functions of package ledger and package served need.
 type full interface {
-	ledger.Locator
 	ledger.Replacer
 	ledger.Pruner
-	ledger.BatchStore
 	ledger.Auditor
 }
 
@@ -153,11 +151,11 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	t.Helper()
 	ctx := t.Context()
 	p.same(t, "streams", func(l full) any {
-		list, err := l.Streams(ctx)
+		list, err := ledger.Heads(ctx, l)
 		return []any{list, fmt.Sprint(err)}
 	})
 	p.same(t, "prunings", func(l full) any {
-		list, err := l.Prunings(ctx)
+		list, err := ledger.Prunings(ctx, l)
 		return []any{fmt.Sprint(list), fmt.Sprint(err)}
 	})
 
@@ -166,16 +164,16 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	for _, r := range all {
 		id, hash := r.ID(), r.Hash()
 		p.same(t, "read "+id, func(l full) any {
-			got, err := l.Get(ctx, id)
-			entry, byHash := l.ByHash(ctx, hash)
-			stream, found, ofStream := l.StreamOf(ctx, id)
-			json, link, linked := l.Linked(ctx, id)
+			got, err := ledger.Get(ctx, l, id)
+			entry, byHash := ledger.Lookup(ctx, l, ledger.Key{Hash: hash})
+			_, unseen := l.Find(ctx, ledger.Key{ID: id, Sees: func(s chain.Stream) bool { return s != r.Stream() }})
+			row, link, linked := ledger.Linked(ctx, l, ledger.Key{ID: id, Sees: func(s chain.Stream) bool { return s == r.Stream() }})
 			text := ""
 			if err == nil {
 				text = string(got.JSON())
 			}
 			gone, _ := errors.AsType[*ledger.PrunedError](err)
-			return []any{text, fmt.Sprint(err), gone, entry, fmt.Sprint(byHash), stream, found, fmt.Sprint(ofStream), string(json), link, fmt.Sprint(linked)}
+			return []any{text, fmt.Sprint(err), gone, entry, fmt.Sprint(byHash), fmt.Sprint(unseen), row, link, fmt.Sprint(linked)}
 		})
 	}
 
@@ -183,7 +181,7 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 		p.same(t, "the query "+name, func(l full) any {
 			list, err := listed(ctx, l, q, 0)
 			after, afterErr := listed(ctx, l, q, 45)
-			n, counted := l.CountPruned(ctx, q)
+			n, counted := ledger.CountPruned(ctx, l, q)
 			tree, treeErr := ledger.Tree(ctx, l, q)
 			root := ""
 			if treeErr == nil {

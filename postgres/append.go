@@ -40,13 +40,14 @@ type end struct {
 }
 
 // selectEnds selects the ends of streams s.
-const selectEnds = `SELECT s.id, s.issuer, s.tenant, s.workspace, s.head, s.count, r.hash
+const selectEnds = `SELECT s.id, s.issuer, s.tenant, s.workspace, s.head, s.count, r.hash,
+	coalesce((SELECT max(position) FROM ledger_receipts WHERE stream = s.id), 0)
 FROM ledger_streams s LEFT JOIN ledger_receipts r ON r.stream = s.id AND r.position = s.count`
 
 // scanEnd reads a row of selectEnds.
 func scanEnd(row pgx.CollectableRow) (e end, err error) {
 	var issuer, tenant, workspace, head []byte
-	err = row.Scan(&e.id, &issuer, &tenant, &workspace, &head, &e.Head.Count, &e.last)
+	err = row.Scan(&e.id, &issuer, &tenant, &workspace, &head, &e.Head.Count, &e.last, &e.Last)
 	e.Stream, e.Head.Hash = streamOf(issuer, tenant, workspace), digest(head)
 	return e, err
 }
@@ -57,7 +58,7 @@ func (e *end) check() error {
 	if bytes.Equal(e.last, e.Head.Hash[:]) {
 		return nil
 	}
-	return &ledger.DamageError{Code: string(receipt.CodeHeadMismatch), Stream: e.Stream,
+	return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: e.Stream,
 		Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", e.Head.Count, e.Head.Hash)}
 }
 
@@ -85,19 +86,19 @@ func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]e
 }
 
 // Append is described at [ledger.Store].
-func (l *Ledger) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	return l.AppendRuns(ctx, []ledger.Run{{Stream: s, Previous: previous, Receipts: run}})
-}
-
-// AppendRuns is described at [ledger.BatchStore].
-func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
-	a := &appending{ends: map[chain.Stream]end{}, ids: map[string]bool{}}
+func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
+	rows, err := ledger.RowsOf(runs...)
+	if err != nil {
+		return err
+	}
+	a := &appending{rows: rows, ends: map[chain.Stream]end{}}
 	for _, run := range runs {
-		if err := a.add(run); err != nil {
-			return err
+		if _, known := a.ends[run.Stream]; !known {
+			a.names = append(a.names, nameOf(run.Stream))
+			a.ends[run.Stream] = end{}
 		}
 	}
-	if len(a.rows) == 0 {
+	if len(slices.Concat(rows...)) == 0 {
 		return nil
 	}
 
@@ -105,8 +106,8 @@ func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
 		if err := a.lock(ctx, conn); err != nil {
 			return nil, err
 		}
-		for _, run := range runs {
-			if err := a.extend(run); err != nil {
+		for i, run := range runs {
+			if err := a.extend(run, rows[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -116,51 +117,17 @@ func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
 
 // An appending is what a transaction appends.
 type appending struct {
-	rows  []place
+	rows  [][]ledger.Row
 	names [][]byte             // of the streams
 	ends  map[chain.Stream]end // of these streams, after the rows that were placed
-	ids   map[string]bool      // of the rows
-	next  int                  // row that is placed next
-}
-
-// A place is a row with its place in a stream.
-type place struct {
-	row
-	stream   []byte // its name
-	position uint64
-}
-
-// add computes the rows of a run, each receipt of which follows the one before it.
-func (a *appending) add(run ledger.Run) error {
-	name, previous := nameOf(run.Stream), run.Previous
-	for _, r := range run.Receipts {
-		if a.ids[r.ID()] {
-			return ledger.ErrDuplicateID
-		}
-		if err := ledger.Follows(run.Stream, previous, r); err != nil {
-			return err
-		}
-		own, err := rowOf(r.Document(), r.JSON())
-		if err != nil {
-			return fmt.Errorf("postgres: receipt %.200q: %w", r.ID(), err)
-		}
-		a.rows, previous = append(a.rows, place{row: own, stream: name}), r.Head()
-		a.ids[r.ID()] = true
-	}
-
-	if _, known := a.ends[run.Stream]; !known {
-		a.names = append(a.names, name)
-		a.ends[run.Stream] = end{}
-	}
-	return nil
 }
 
 // lock locks the ends of the streams until the transaction ends, always in the same order, and reads
 // them. A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
 func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	var ids [][]byte
-	for id := range a.ids {
-		sum := sha256.Sum256([]byte(id))
+	for _, r := range slices.Concat(a.rows...) {
+		sum := sha256.Sum256([]byte(r.ID))
 		ids = append(ids, sum[:])
 	}
 
@@ -181,16 +148,15 @@ func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	return err
 }
 
-// extend places a run after the end of its stream.
-func (a *appending) extend(run ledger.Run) error {
+// extend places the rows of a run after the end of its stream.
+func (a *appending) extend(run ledger.Run, rows []ledger.Row) error {
 	e := a.ends[run.Stream]
-	if len(run.Receipts) > 0 && e.Head.Hash != run.Previous.Hash {
+	if len(rows) > 0 && e.Head.Hash != run.Previous.Hash {
 		return ledger.ErrHeadMoved
 	}
-	for _, r := range run.Receipts {
-		e.Head = chain.Head{Hash: r.Hash(), Count: e.Head.Count + 1}
-		a.rows[a.next].position = e.Head.Count
-		a.next++
+	for i := range rows {
+		e.Head = chain.Head{Hash: rows[i].Hash, Count: e.Head.Count + 1}
+		rows[i].Position = e.Head.Count
 	}
 	a.ends[run.Stream] = e
 	return nil
@@ -216,11 +182,16 @@ func (a *appending) statements() *pgx.Batch {
 		}
 	}
 
-	b.Queue("UPDATE ledger SET last = last + $1", len(a.rows))
-	for i, r := range a.rows {
+	rows := slices.Concat(a.rows...)
+	b.Queue("UPDATE ledger SET last = last + $1", len(rows))
+	for i, r := range rows {
+		previous := []byte{}
+		if !r.First {
+			previous = r.Previous[:]
+		}
 		b.Queue(`INSERT INTO ledger_receipts (seq, stream, position, receipt_id, task, subject, session, issued_at, hash, previous, json)
 SELECT ledger.last - $1, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM ledger, ledger_streams s WHERE s.name = $2`,
-			len(a.rows)-1-i, r.stream, r.position, r.id, r.task, r.subject, r.session, r.issuedAt, r.hash, r.previous, r.json)
+			len(rows)-1-i, nameOf(r.Stream), r.Position, []byte(r.ID), []byte(r.Task), []byte(r.Subject), []byte(r.Session), r.IssuedAt, r.Hash[:], previous, r.JSON)
 	}
 	return b
 }
@@ -229,7 +200,7 @@ SELECT ledger.last - $1, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM ledger,
 func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
 	hash := was.Hash()
 	err = l.transact(ctx, "add a signature", func(conn *pgxpool.Conn) (*pgx.Batch, error) {
-		tag, err := conn.Exec(ctx, "UPDATE ledger_receipts r SET json = $2 WHERE "+byID+" AND hash = $3 AND json = $4", []byte(is.ID()), is.JSON(), hash[:], was.JSON())
+		tag, err := conn.Exec(ctx, "UPDATE ledger_receipts r SET json = $2 WHERE sha256(r.receipt_id) = sha256($1) AND hash = $3 AND json = $4", []byte(is.ID()), is.JSON(), hash[:], was.JSON())
 		replaced = tag.RowsAffected() == 1
 		return &pgx.Batch{}, err
 	})

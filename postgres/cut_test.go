@@ -124,7 +124,7 @@ func TestCut(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		return r, far.Append(ctx, r.Stream(), head, r)
+		return r, far.Append(ctx, ledger.Run{Stream: r.Stream(), Previous: head, Receipts: []*receipt.Sealed{r}})
 	}
 	connect := func() {
 		w.cutAfter(uncut, uncut)
@@ -150,7 +150,7 @@ func TestCut(t *testing.T) {
 		connect() // a new connection, like the first one
 		w.cutAfter(requests, answers)
 		r, err := add(id)
-		_, missing := direct.Get(t.Context(), id)
+		_, missing := ledger.Get(t.Context(), direct, id)
 		is := missing == nil
 		switch {
 		case err == nil && !is:
@@ -206,7 +206,9 @@ func TestDeadline(t *testing.T) {
 			_, err := l.Head(ctx, first.Stream())
 			return err
 		},
-		"Append": func(ctx context.Context) error { return l.Append(ctx, second.Stream(), first.Head(), second) },
+		"Append": func(ctx context.Context) error {
+			return l.Append(ctx, ledger.Run{Stream: second.Stream(), Previous: first.Head(), Receipts: []*receipt.Sealed{second}})
+		},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		began := time.Now()
@@ -224,7 +226,7 @@ func TestDeadline(t *testing.T) {
 	}
 
 	close(release)
-	if err := l.Append(t.Context(), second.Stream(), first.Head(), second); err != nil {
+	if err := l.Append(t.Context(), ledger.Run{Stream: second.Stream(), Previous: first.Head(), Receipts: []*receipt.Sealed{second}}); err != nil {
 		t.Errorf("with the same connections: %v", err)
 	}
 }

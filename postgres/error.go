@@ -15,6 +15,7 @@ const (
 	undefinedTable  = "42P01"
 	duplicateTable  = "42P07"
 	uniqueViolation = "23505"
+	readOnly        = "25006"
 )
 
 // codeOf returns the server's code of an error, or "" for errors that are not the server's.
@@ -30,11 +31,14 @@ func codeOf(err error) string {
 func (l *Ledger) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
-		errors.As(err, new(*ledger.DamageError)), errors.As(err, new(*ledger.PrunedError)):
+		errors.As(err, new(*ledger.Fault)):
 		return err
 	}
 	if ended := context.Cause(ctx); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("postgres: %s: %s: %w: %w", what, l.name, ended, err)
+	}
+	if codeOf(err) == readOnly {
+		return fmt.Errorf("postgres: %s: %s: %w: %w", what, l.name, errors.ErrUnsupported, err)
 	}
 	return fmt.Errorf("postgres: %s: %s: %w", what, l.name, err)
 }

@@ -94,14 +94,14 @@ func TestDamaged(t *testing.T) {
 		}
 
 		_, headErr := l.Head(t.Context(), last.Stream())
-		_, getErr := l.Get(t.Context(), "receipt_2")
+		_, getErr := ledger.Get(t.Context(), l, "receipt_2")
 		third, err := receipt.Seal(storetest.Draft("receipt_3", "w"), last.Head())
 		if err != nil {
 			t.Fatal(err)
 		}
-		appendErr := l.Append(t.Context(), last.Stream(), last.Head(), third)
+		appendErr := l.Append(t.Context(), ledger.Run{Stream: last.Stream(), Previous: last.Head(), Receipts: []*receipt.Sealed{third}})
 		found := func(err error) bool {
-			damage, ok := errors.AsType[*ledger.DamageError](err)
+			damage, ok := errors.AsType[*ledger.Fault](err)
 			return ok && damage.Code == test.code
 		}
 		switch test.code {

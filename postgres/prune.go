@@ -15,57 +15,56 @@ type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
-// prunings returns the prunings as their table has them.
-func prunings(ctx context.Context, db querier, rest string, args ...any) ([]ledger.Pruning, error) {
-	rows, err := db.Query(ctx, "SELECT size, after, last, root, checkpoint, archive, digest FROM ledger_prunings "+rest, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p ledger.Pruning, err error) {
-		var root, archive, sum []byte
-		err = row.Scan(&p.Size, &p.After, &p.Last, &root, &p.Checkpoint, &archive, &sum)
-		copy(p.Root[:], root)
-		p.Archive, p.Digest = string(archive), digest(sum)
-		return p, err
-	})
-}
-
 // hashes yields the hashes of all receipts up to a last one.
-func hashes(ctx context.Context, db querier, last int64) iter.Seq2[ledger.KeptHash, error] {
-	return func(yield func(ledger.KeptHash, error) bool) {
+func hashes(ctx context.Context, db querier, last int64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
 		rows, err := db.Query(ctx, "SELECT seq, hash FROM ledger_receipts WHERE seq <= $1 ORDER BY seq", last)
 		if err != nil {
-			yield(ledger.KeptHash{}, err)
+			yield(ledger.Row{}, err)
 			return
 		}
 		defer rows.Close()
 
 		for rows.Next() {
-			var kept ledger.KeptHash
+			var r ledger.Row
 			var hash []byte
-			err := rows.Scan(&kept.Sequence, &hash)
-			kept.Hash = digest(hash)
-			if !yield(kept, err) || err != nil {
+			err := rows.Scan(&r.Sequence, &hash)
+			r.Hash = digest(hash)
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(ledger.KeptHash{}, err)
+			yield(ledger.Row{}, err)
 		}
 	}
 }
 
 // Prunings is described at [ledger.Pruner].
 func (l *Ledger) Prunings(ctx context.Context) ([]ledger.Pruning, error) {
-	list, err := prunings(ctx, l.pool, "ORDER BY size")
-	if err != nil || len(list) == 0 {
+	rows, err := l.pool.Query(ctx, "SELECT size, after, last, root, checkpoint, archive, digest FROM ledger_prunings ORDER BY size")
+	if err != nil {
 		return nil, l.wrap(ctx, "list the prunings", err)
 	}
-	damage, err := ledger.Proven(list, hashes(ctx, l.pool, list[len(list)-1].Last))
-	if damage != nil {
-		return nil, damage
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p ledger.Pruning, err error) {
+		var root, archive, sum []byte
+		err = row.Scan(&p.Size, &p.After, &p.Last, &root, &p.Checkpoint, &archive, &sum)
+		copy(p.Root[:], root)
+		p.Archive, p.Digest = string(archive), digest(sum)
+		return p, err
+	})
+	return list, l.wrap(ctx, "list the prunings", err)
+}
+
+// Hashes is described at [ledger.Pruner].
+func (l *Ledger) Hashes(ctx context.Context, last int64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
+		for r, err := range hashes(ctx, l.pool, last) {
+			if !yield(r, l.wrap(ctx, "compare the prunings", err)) {
+				return
+			}
+		}
 	}
-	return list, l.wrap(ctx, "compare the prunings", err)
 }
 
 // Cut is described at [ledger.Pruner].
@@ -76,28 +75,13 @@ func (l *Ledger) Cut(ctx context.Context, c *ledger.Cut) error {
 			return nil, err
 		}
 
-		// The ledger must still have what was compared. In the meantime, others may have pruned
-		// receipts or added signatures, which make a receipt longer.
 		var after, receipts, bytes int64
 		err := conn.QueryRow(ctx, `SELECT (SELECT coalesce(max(last), 0) FROM ledger_prunings), count(*), coalesce(sum(length(json)), 0)
 FROM ledger_receipts WHERE seq > $1 AND seq <= $2`, c.After, c.Last).Scan(&after, &receipts, &bytes)
 		if err != nil {
 			return nil, err
 		}
-		if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
-			return nil, ledger.ErrPruneChanged
-		}
-
-		// Only the hashes stay, so they must be those of the checkpoint.
-		list, err := prunings(ctx, conn, "ORDER BY size")
-		if err != nil {
-			return nil, err
-		}
-		damage, err := ledger.Proven(append(list, c.Pruning), hashes(ctx, conn, c.Last))
-		if damage != nil {
-			return nil, damage
-		}
-		if err != nil {
+		if err := c.Compare(after, receipts, bytes, hashes(ctx, conn, c.Last)); err != nil {
 			return nil, err
 		}
 

@@ -8,6 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/postgres"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
 // holdLocks locks all tables of a ledger until release is closed.
@@ -59,7 +60,7 @@ func wantOneChain(t *testing.T, l *postgres.Ledger, acknowledged map[string]stri
 
 	next := map[canon.Digest]string{}
 	for id, hash := range acknowledged {
-		r, err := l.Get(t.Context(), id)
+		r, err := ledger.Get(t.Context(), l, id)
 		if err != nil || r.Hash().String() != hash {
 			t.Errorf("%s was acknowledged with the hash %s, and is %v, %v", id, hash, r, err)
 			continue

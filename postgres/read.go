@@ -4,131 +4,103 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// one returns the row that matches a condition.
-func one(ctx context.Context, db querier, where string, args ...any) (*stored, error) {
-	rows, err := db.Query(ctx, fmt.Sprintf(selectRows, "ledger_receipts", where), args...)
+// condition returns the condition of the row of a key, or "" if there can be none. The hashes of
+// IDs are indexed, because an index cannot have names of any length.
+func condition(k ledger.Key) (where string, args []any) {
+	var none ledger.Key
+	switch {
+	case k.ID != "":
+		return "sha256(r.receipt_id) = sha256($1)", []any{[]byte(k.ID)}
+	case k.Hash != none.Hash:
+		return "r.hash = $1 ORDER BY r.seq LIMIT 1", []any{k.Hash[:]}
+	case k.Position > 0:
+		return "s.name = $1 AND r.position = $2", []any{nameOf(k.Stream), k.Position}
+	case k.Rival > 0:
+		return `r.seq = (SELECT min(o.seq) FROM ledger_receipts o JOIN ledger_receipts x ON x.stream = o.stream AND x.previous = o.previous
+	WHERE x.seq = $1 AND o.seq < x.seq)`, []any{k.Rival}
+	}
+	return "", nil
+}
+
+// Find is described at [ledger.Store].
+func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
+	where, args := condition(k)
+	if where == "" {
+		return nil, ledger.ErrNotFound
+	}
+	if k.Sees != nil {
+		rows, err := l.pool.Query(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM ledger_receipts r JOIN ledger_streams s ON s.id = r.stream WHERE "+where, args...)
+		if err != nil {
+			return nil, l.wrap(ctx, "look for a receipt", err)
+		}
+		s, err := pgx.CollectOneRow(rows, func(row pgx.CollectableRow) (chain.Stream, error) {
+			var issuer, tenant, workspace []byte
+			err := row.Scan(&issuer, &tenant, &workspace)
+			return streamOf(issuer, tenant, workspace), err
+		})
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && !k.Sees(s) {
+			return nil, ledger.ErrNotFound
+		}
+		if err != nil {
+			return nil, l.wrap(ctx, "look for a receipt", err)
+		}
+	}
+
+	rows, err := l.pool.Query(ctx, fmt.Sprintf(selectRows, "ledger_receipts", where), args...)
 	if err != nil {
-		return nil, err
+		return nil, l.wrap(ctx, "read a receipt", err)
 	}
 	r, err := pgx.CollectOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ledger.ErrNotFound
 	}
-	return r, err
+	return r, l.wrap(ctx, "read a receipt", err)
 }
 
-// byID is the condition of the row of a receipt_id.
-const byID = "sha256(r.receipt_id) = sha256($1)"
-
-// found returns the row of a receipt_id. A pruned receipt is a *[ledger.PrunedError].
-func (l *Ledger) found(ctx context.Context, receiptID string) (*stored, error) {
-	r, err := one(ctx, l.pool, byID, []byte(receiptID))
-	switch {
-	case err != nil:
-		return nil, err
-	case string(r.id) != receiptID:
-		return nil, r.damage(ledger.FaultFile, "an index leads to it that should not")
-	case !r.pruned():
-		return r, nil
-	}
-
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	list, err := prunings(ctx, l.pool, "WHERE last >= $1 ORDER BY last LIMIT 1", r.sequence)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 || r.sequence <= list[0].After {
-		return nil, r.damage(ledger.FaultMissing, "it was pruned, and the row that names its archive is gone")
-	}
-	return nil, &ledger.PrunedError{ID: receiptID, Hash: digest(r.hash), Stream: r.stream, Pruning: list[0]}
-}
-
-// Get is described at [ledger.Store]. The result is the requested receipt, its content matches its
-// hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
-// *[ledger.DamageError]. For a pruned receipt, it is a *[ledger.PrunedError].
-func (l *Ledger) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
-	r, err := l.found(ctx, receiptID)
-	if err == nil {
-		err = r.check()
+// Streams is described at [ledger.Reader].
+func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
+	ends, err := streams(ctx, l.pool)
+	for _, e := range ends {
+		list = append(list, e.StreamHead)
 	}
 	if err != nil {
-		return nil, l.wrap(ctx, "read a receipt", err)
+		return nil, l.wrap(ctx, "list the streams", err)
 	}
-	return receipt.ParseSealed(r.json)
+	slices.SortFunc(list, func(a, b ledger.StreamHead) int { return a.Stream.Compare(b.Stream) })
+	return list, nil
 }
 
-// ByHash is described at [ledger.Reader].
-func (l *Ledger) ByHash(ctx context.Context, hash canon.Digest) (ledger.Entry, error) {
-	r, err := one(ctx, l.pool, "r.hash = $1 ORDER BY r.seq LIMIT 1", hash[:])
-	if err == nil {
-		err = r.check()
+// Audit is described at [ledger.Auditor]. The number that orders appends is compared with the rows.
+// PostgreSQL has no record outside of the database.
+func (l *Ledger) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
+	var stated, last int64
+	if err := l.pool.QueryRow(ctx, "SELECT ledger.last, (SELECT coalesce(max(seq), 0) FROM ledger_receipts) FROM ledger").Scan(&stated, &last); err != nil {
+		return false, l.wrap(ctx, "check the ledger", err)
 	}
+	if stated != last {
+		report(ledger.Fault{Code: ledger.FaultMissing, Detail: fmt.Sprintf("the last receipt has the sequence %d, expected %d", last, stated)})
+	}
+
+	rows, err := l.pool.Query(ctx, "SELECT r.receipt_id, r.position FROM ledger_receipts r LEFT JOIN ledger_streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
 	if err != nil {
-		return ledger.Entry{}, l.wrap(ctx, "look for a receipt", err)
+		return false, l.wrap(ctx, "check the ledger", err)
 	}
-	return r.entry(), nil
-}
-
-// StreamOf is described at [ledger.Locator].
-func (l *Ledger) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
-	var issuer, tenant, workspace []byte
-	err = l.pool.QueryRow(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM ledger_receipts r JOIN ledger_streams s ON s.id = r.stream WHERE "+byID,
-		[]byte(receiptID)).Scan(&issuer, &tenant, &workspace)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return s, false, nil
+	strays, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f ledger.Fault, err error) {
+		var id []byte
+		err = row.Scan(&id, &f.Position)
+		f.Code, f.ID, f.Detail = ledger.FaultRow, string(id), "row is after the end of every stream"
+		return f, err
+	})
+	for _, f := range strays {
+		report(f)
 	}
-	return streamOf(issuer, tenant, workspace), err == nil, l.wrap(ctx, "look for a receipt", err)
-}
-
-// Linked is described at [ledger.Locator].
-func (l *Ledger) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
-	r, err := l.found(ctx, receiptID)
-	if err != nil {
-		return nil, link, l.wrap(ctx, "read a receipt", err)
-	}
-
-	doc, err := canon.Parse(r.json)
-	if err == nil {
-		_, err = rowOf(doc, r.json)
-	}
-	if err != nil {
-		return r.json, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
-	}
-	if err := r.fits(); err != nil {
-		return nil, link, err
-	}
-
-	// A fork is checked first: of two receipts that name one predecessor, the later one is invalid,
-	// regardless of its position. Clients get these details, so none of them names another receipt.
-	placed := r.place()
-	damage, _ := errors.AsType[*ledger.DamageError](placed)
-	switch {
-	case r.forks:
-		return r.json, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
-	case damage != nil && damage.Code == string(receipt.CodeChainBreak):
-		return r.json, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
-	case placed != nil:
-		return nil, link, placed
-	}
-	return r.json, receipt.Check{Status: receipt.StatusPassed}, nil
-}
-
-// refuted returns the link of a receipt in an invalid position.
-func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
-	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
-	if len(r.previous) > 0 {
-		c.Stated = digest(r.previous).String()
-	}
-	return c
+	return false, l.wrap(ctx, "check the ledger", err)
 }

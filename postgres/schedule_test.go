@@ -72,7 +72,7 @@ func schedules(t *testing.T, address string, n int) (roots, changed int) {
 				if link, _ := chain.LinkOf(run[0].Document()); !link.First {
 					previous.Hash = link.Previous
 				}
-				if err := l.Append(context.Background(), run[0].Stream(), previous, run...); err != nil {
+				if err := l.Append(context.Background(), ledger.Run{Stream: run[0].Stream(), Previous: previous, Receipts: run}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -22,7 +22,7 @@ func TestSource(t *testing.T) {
 		l := open(t, create(t, server))
 		heads := map[chain.Stream]chain.Head{}
 		for _, r := range receipts {
-			if err := l.Append(t.Context(), r.Stream(), heads[r.Stream()], r); err != nil {
+			if err := l.Append(t.Context(), ledger.Run{Stream: r.Stream(), Previous: heads[r.Stream()], Receipts: []*receipt.Sealed{r}}); err != nil {
 				t.Fatal(err)
 			}
 			heads[r.Stream()] = r.Head()

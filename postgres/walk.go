@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -20,8 +19,8 @@ const (
 )
 
 // Walk is described at [ledger.Reader].
-func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Entry, error] {
-	return func(yield func(ledger.Entry, error) bool) {
+func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
 		left := q.Limit
 		for begun := false; ; begun = true {
 			size := pageReceipts
@@ -33,19 +32,19 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 				err = l.still(ctx, after)
 			}
 			if err != nil {
-				yield(ledger.Entry{}, l.wrap(ctx, "list receipts", err))
+				yield(ledger.Row{}, l.wrap(ctx, "list receipts", err))
 				return
 			}
 
 			for _, r := range page {
-				if err := r.check(); err != nil {
-					yield(ledger.Entry{}, err)
+				if err := r.Intact(); err != nil {
+					yield(ledger.Row{}, err)
 					return
 				}
-				if !yield(r.entry(), nil) {
+				if !yield(*r, nil) {
 					return
 				}
-				after = r.sequence
+				after = r.Sequence
 			}
 			if left -= len(page); len(page) == 0 || q.Limit > 0 && left == 0 {
 				return
@@ -66,7 +65,7 @@ func (l *Ledger) still(ctx context.Context, after int64) error {
 
 // page returns the first rows of a query after a sequence. Their lengths are added up without
 // reading them.
-func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64, size int) ([]*stored, error) {
+func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64, size int) ([]*ledger.Row, error) {
 	selection, args, err := l.selection(ctx, q, after)
 	if err != nil {
 		return nil, err
@@ -124,16 +123,6 @@ func (l *Ledger) selection(ctx context.Context, q ledger.Query, after int64) (st
 	return fmt.Sprintf("SELECT * FROM (%[1]s AND sha256(task) = %[2]s UNION ALL %[1]s AND subject <> '' AND sha256(subject) = %[2]s) of_task", where, task), args, nil
 }
 
-// CountPruned is described at [ledger.Locator].
-func (l *Ledger) CountPruned(ctx context.Context, q ledger.Query) (n int64, err error) {
-	q.Pruned = true
-	selection, args, err := l.selection(ctx, q, 0)
-	if err == nil {
-		err = l.pool.QueryRow(ctx, "SELECT count(*) FROM ("+selection+") r WHERE seq <= (SELECT coalesce(max(last), 0) FROM ledger_prunings)", args...).Scan(&n)
-	}
-	return n, l.wrap(ctx, "count pruned receipts", err)
-}
-
 // visible returns the IDs of the streams that a query sees.
 func (l *Ledger) visible(ctx context.Context, q ledger.Query) (ids []int64, err error) {
 	ends, err := streams(ctx, l.pool)
@@ -152,20 +141,4 @@ func streams(ctx context.Context, db querier) ([]end, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, scanEnd)
-}
-
-// Streams is described at [ledger.Reader].
-func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
-	ends, err := streams(ctx, l.pool)
-	for _, s := range ends {
-		if err == nil {
-			err = s.check()
-		}
-		list = append(list, ledger.StreamHead{Stream: s.Stream, Head: s.Head})
-	}
-	if err != nil {
-		return nil, l.wrap(ctx, "list the streams", err)
-	}
-	slices.SortFunc(list, func(a, b ledger.StreamHead) int { return a.Stream.Compare(b.Stream) })
-	return list, nil
 }

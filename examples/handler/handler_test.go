@@ -72,7 +72,7 @@ func TestReceipts(t *testing.T) {
 			if answer.Body.Close(); err != nil {
 				t.Error(err)
 			}
-			sealed, err := store.Get(t.Context(), answer.Header.Get("Receipt-Id"))
+			sealed, err := ledger.Get(t.Context(), store, answer.Header.Get("Receipt-Id"))
 			if err != nil {
 				t.Error(err)
 				return

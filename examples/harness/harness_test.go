@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -113,8 +112,8 @@ type forgetful struct {
 	times int
 }
 
-func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	err := f.Store.Append(ctx, s, previous, run...)
+func (f *forgetful) Append(ctx context.Context, runs ...ledger.Run) error {
+	err := f.Store.Append(ctx, runs...)
 	if f.times > 0 {
 		f.times--
 		return io.ErrUnexpectedEOF

@@ -6,13 +6,10 @@ import (
 )
 
 // A Database is everything that the commands of this project need of a ledger. If it is also a
-// [TurnStore], they use that.
+// [TurnStore] or an [Auditor], they use that.
 type Database interface {
-	Locator
 	Replacer
 	Pruner
-	Auditor
-	BatchStore
 	io.Closer
 }
 

@@ -58,7 +58,7 @@ func Example() {
 	}
 
 	// Get returns one receipt by ID, and a query returns all of them.
-	first, err := store.Get(ctx, "receipt_1")
+	first, err := ledger.Get(ctx, store, "receipt_1")
 	if err != nil {
 		panic(err)
 	}

@@ -9,44 +9,46 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Fault is one thing that is wrong with a ledger.
+// A Fault is one thing that is wrong with a ledger: a row is not what the ledger stored, because it,
+// or a row that leads to it, was altered. As the error of a method, it replaces the row, whose
+// content is not returned.
 type Fault struct {
-	Code     string        // of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
-	ID       string        // receipt_id, as far as it is known
-	Stream   *chain.Stream // nil: of no stream
-	Position uint64        // in the stream, from 1; 0: of no receipt
+	Code     string       // of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
+	ID       string       // receipt_id, as far as it is known
+	Stream   chain.Stream // that the row names; zero: none
+	Position uint64       // in the stream, from 1; 0: not known
 	Detail   string
 }
 
 // Codes of faults that are not those of a receipt.
 const (
-	FaultFile       = "ledger_file"       // SQLite finds its file damaged
+	FaultFile       = "ledger_file"       // the database finds its file damaged
 	FaultMissing    = "ledger_missing"    // a row is gone
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
 	FaultRow        = "ledger_row"        // a row differs from its receipt
 )
 
-// A DamageError indicates that a row is not what the ledger stored: it, or a row that leads to it,
-// was altered. Its content is not returned.
-type DamageError struct {
-	Code   string       // FaultRow, or of the receipt codes
-	ID     string       // receipt_id of the row, if known
-	Stream chain.Stream // that the row names
-	Detail string
+// ErrUnreadable indicates that the database cannot read a part of its own data.
+var ErrUnreadable = errors.New("it is damaged: restore a copy")
+
+// Error describes the fault.
+func (f *Fault) Error() string {
+	if f.ID == "" {
+		return "ledger: it is damaged: " + f.Detail
+	}
+	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", f.ID, f.Detail)
 }
 
-func (e *DamageError) Error() string {
-	if e.ID == "" {
-		return "ledger: it is damaged: " + e.Detail
-	}
-	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", e.ID, e.Detail)
+// fault returns a fault of a row.
+func (r *Row) fault(code, format string, args ...any) *Fault {
+	return &Fault{Code: code, ID: r.ID, Stream: r.Stream, Position: r.Position, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Unreadable returns the reason why the JSON of a row is not a receipt.
-func Unreadable(id string, s chain.Stream, err error) *DamageError {
-	var syntax *canon.SyntaxError
-	if errors.As(err, &syntax) {
-		return &DamageError{string(syntax.Code), id, s, err.Error()}
+// unreadable returns the reason why the JSON of a row is not a receipt.
+func (r *Row) unreadable(err error) *Fault {
+	code := string(receipt.CodeNotAReceipt)
+	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
+		code = string(syntax.Code)
 	}
-	return &DamageError{string(receipt.CodeNotAReceipt), id, s, err.Error()}
+	return r.fault(code, "%v", err)
 }

@@ -55,7 +55,7 @@ const (
 // Import stores receipts that others issued. Each must be verified by v and follow the head of its
 // stream, or be the first of a new stream. Receipts that are already stored are counted as copies,
 // so an import can be repeated. It ends at the first receipt that cannot be stored.
-func Import(ctx context.Context, s BatchStore, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
+func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
 	i := &importer{store: s, ctx: ctx, verifier: v}
 	for data, err := range receipts {
 		if err == nil {
@@ -76,7 +76,7 @@ func Import(ctx context.Context, s BatchStore, v *receipt.Verifier, receipts ite
 }
 
 type importer struct {
-	store    BatchStore
+	store    Reader
 	ctx      context.Context
 	verifier *receipt.Verifier
 	doc      canon.Document
@@ -120,7 +120,7 @@ func (i *importer) flush() error {
 
 		// Between the plan and the append, others may store receipts, too.
 		if len(p.runs) > 0 {
-			err = i.store.AppendRuns(i.ctx, p.runs)
+			err = i.store.Append(i.ctx, p.runs...)
 		}
 		if errors.Is(err, ErrHeadMoved) || errors.Is(err, ErrDuplicateID) {
 			continue
@@ -204,7 +204,7 @@ func (p *plan) known(r *receipt.Sealed) (bool, error) {
 	hash, planned := p.ids[r.ID()]
 	count := &p.count.Copies
 	if !planned {
-		stored, err := p.store.Get(p.ctx, r.ID())
+		stored, err := Get(p.ctx, p.store, r.ID())
 		pruned, gone := errors.AsType[*PrunedError](err)
 		switch {
 		case gone:
@@ -231,7 +231,7 @@ func (p *plan) misfit(s chain.Stream, link chain.Link) error {
 	if link.First || p.hashes[link.Previous] {
 		return ErrFork
 	}
-	switch before, err := p.store.ByHash(p.ctx, link.Previous); {
+	switch before, err := Lookup(p.ctx, p.store, Key{Hash: link.Previous}); {
 	case errors.Is(err, ErrNotFound), err == nil && before.Stream != s:
 		return ErrGap
 	case err != nil:

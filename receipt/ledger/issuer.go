@@ -37,7 +37,7 @@ type Issuer struct {
 	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
-	// StoreTimeout limits each call of Head, Append, and Get. Zero: no limit, which suits SQLite,
+	// StoreTimeout limits each call of Head, Append, and Find. Zero: no limit, which suits SQLite,
 	// because it waits for other processes for a minute at most; a store on the network needs a
 	// limit. The context of a call has the values of the context of one of the drafts, the one that
 	// has waited longest, and does not end with it.

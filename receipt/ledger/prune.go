@@ -24,7 +24,7 @@ type Cut struct {
 // the checkpoint. The archive yields exactly the receipts that were not already pruned, their JSON
 // as stored, in the order of Walk.
 //
-// Nothing is changed or locked. The error is a *[PruneError], an *[ArchiveError], a *[DamageError],
+// Nothing is changed or locked. The error is a *[PruneError], a *[Fault],
 // an error of the archive, or one of reading.
 func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Cut, error) {
 	signed, err := signedBy(trust, checkpoint)
@@ -70,7 +70,7 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 
 // compare reads the receipts of a checkpoint together with the archive. It holds no lock: receipts
 // that are issued in the meantime follow these.
-func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Entry, error], archive iter.Seq2[[]byte, error]) error {
+func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
 	copies.next, stop = iter.Pull2(archive)
@@ -85,7 +85,7 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Entry, error], arc
 
 		// Of already pruned receipts, the hashes are kept.
 		hash := e.Hash
-		if e.JSON == nil {
+		if e.Pruned {
 			p.After = e.Sequence
 		} else if hash, err = contentHash(doc, &e); err == nil {
 			err = copies.same(&e)
@@ -119,15 +119,15 @@ type archived struct {
 }
 
 // same compares the next receipt of the archive with a stored one.
-func (a *archived) same(e *Entry) error {
+func (a *archived) same(e *Row) error {
 	json, err, more := a.next()
 	switch a.read++; {
 	case !more:
-		return &ArchiveError{a.read, e.ID, fmt.Sprintf("the archive ends before it, and lacks %.200q", e.ID)}
+		return &PruneError{Index: a.read, ID: e.ID, Detail: fmt.Sprintf("the archive ends before it, and lacks %.200q", e.ID)}
 	case err != nil:
 		return err
 	case !bytes.Equal(json, e.JSON):
-		return &ArchiveError{a.read, e.ID, fmt.Sprintf("it is not, byte for byte, %.200q, which is stored in its place", e.ID)}
+		return &PruneError{Index: a.read, ID: e.ID, Detail: fmt.Sprintf("it is not, byte for byte, %.200q, which is stored in its place", e.ID)}
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (a *archived) same(e *Entry) error {
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
-		err = &ArchiveError{a.read + 1, "", "it is beyond those that the checkpoint is over"}
+		err = &PruneError{Index: a.read + 1, Detail: "it is beyond those that the checkpoint is over"}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -34,10 +35,6 @@ func (p *Pruning) Origin() string {
 	return signed.Origin
 }
 
-// Has reports whether the archives of this pruning and the previous ones contain a receipt of the
-// ledger.
-func (p *Pruning) Has(e *Entry) bool { return e.Sequence <= p.Last }
-
 // A PrunedError indicates that the content of a receipt is in an archive and no longer in the
 // ledger.
 type PrunedError struct {
@@ -52,16 +49,39 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-// A KeptHash is the hash of a stored or pruned receipt.
-type KeptHash struct {
-	Sequence int64
-	Hash     canon.Digest
+// Prunings returns the prunings of a ledger, the first one first. If one of them does not match the
+// hashes of the receipts, the error is a *[Fault].
+func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
+	list, err := p.Prunings(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	if err := proven(list, p.Hashes(ctx, list[len(list)-1].Last)); err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
-// Proven compares prunings with the hashes of all receipts in their order, as far as they are
-// needed, and returns the fault of the first pruning that does not match, or nil. The error is one
-// of hashes.
-func Proven(list []Pruning, hashes iter.Seq2[KeptHash, error]) (fault *DamageError, err error) {
+// Compare makes sure that a ledger still has what was compared with the checkpoint and the archive.
+// A Pruner calls it in the transaction of Cut. After is the sequence of the last receipt that was
+// pruned, 0 if none was. Receipts and bytes are the number of rows after c.After up to c.Last and
+// the length of their JSON, and hashes yields the rows up to c.Last.
+func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
+	// In the meantime, others may have pruned receipts or added signatures, which make a receipt
+	// longer.
+	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
+		return ErrPruneChanged
+	}
+
+	// Only the hashes stay, so they must be those of the checkpoint.
+	whole := c.Pruning
+	whole.After = 0 // as if it were the first pruning
+	return proven([]Pruning{whole}, hashes)
+}
+
+// proven compares prunings with the hashes of all receipts in their order, as far as they are
+// needed. The error is one of hashes, or the *Fault of the first pruning that does not match.
+func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	next, stop := iter.Pull2(hashes)
 	defer stop()
 
@@ -72,7 +92,7 @@ func Proven(list []Pruning, hashes iter.Seq2[KeptHash, error]) (fault *DamageErr
 		for sequence < list[i].Last {
 			kept, err, more := next()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if !more {
 				break
@@ -82,23 +102,23 @@ func Proven(list []Pruning, hashes iter.Seq2[KeptHash, error]) (fault *DamageErr
 		}
 
 		if f := list[i].faulty(&tree, sequence); f != nil {
-			return f, nil
+			return f
 		}
 		if list[i].After != before {
-			return list[i].alone(), nil
+			return list[i].alone()
 		}
 		before = list[i].Last
 	}
-	return nil, nil
+	return nil
 }
 
 // alone returns the fault of a pruning that does not begin where the previous one ends.
-func (p *Pruning) alone() *DamageError {
+func (p *Pruning) alone() *Fault {
 	return p.fault(FaultMissing, "the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)
 }
 
 // faulty compares a pruning with the tree of the receipts up to a sequence.
-func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *DamageError {
+func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *Fault {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	switch {
 	case err != nil:
@@ -113,38 +133,32 @@ func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *DamageError {
 	return nil
 }
 
-func (p *Pruning) fault(code, format string, args ...any) *DamageError {
-	return &DamageError{Code: code, Detail: fmt.Sprintf(format, args...)}
+func (p *Pruning) fault(code, format string, args ...any) *Fault {
+	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // pruneFailure returns the reason why nothing may be pruned.
 func pruneFailure(code receipt.Code, format string, args ...any) error {
-	return &PruneError{code, fmt.Sprintf(format, args...)}
+	return &PruneError{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// A PruneError states why receipts may not be pruned under a checkpoint. Nothing was changed.
+// A PruneError states why receipts may not be pruned. Nothing was changed.
 type PruneError struct {
 	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked of the checkpoint;
 	// CodeTruncated if it covers more receipts than the ledger has, and CodeMerkleRootMismatch if
-	// it covers others.
+	// it covers others. It is "" if the archive does not contain exactly the receipts to be pruned,
+	// byte for byte and in their order.
 	Code   receipt.Code
-	Detail string
-}
-
-func (e *PruneError) Error() string {
-	return fmt.Sprintf("ledger: nothing was pruned: %s: %s", e.Code, e.Detail)
-}
-
-// An ArchiveError indicates that an archive does not contain exactly the receipts to be pruned,
-// byte for byte and in their order. Nothing was changed.
-type ArchiveError struct {
-	Index  uint64 // of the receipt in the archive, from 1
+	Index  uint64 // of the receipt in the archive, from 1; 0: the reason is the checkpoint
 	ID     string // receipt_id of the receipt that is stored there; "": none
 	Detail string
 }
 
-func (e *ArchiveError) Error() string {
-	return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
+func (e *PruneError) Error() string {
+	if e.Index > 0 {
+		return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
+	}
+	return fmt.Sprintf("ledger: nothing was pruned: %s: %s", e.Code, e.Detail)
 }
 
 // ErrPruneChanged indicates that another process pruned receipts while they were read, or signed

@@ -6,10 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 )
 
@@ -40,42 +38,36 @@ type Query struct {
 	Limit int
 }
 
-// Times returns the bounds of issued_at, and whether there are any.
-func (q *Query) Times() (from, before int64, ok bool) {
-	from, before = math.MinInt64, math.MaxInt64
-	if !q.From.IsZero() {
-		from = q.From.UnixMilli()
-	}
-	if !q.Before.IsZero() {
-		before = q.Before.UnixMilli()
-	}
-	return from, before, !q.From.IsZero() || !q.Before.IsZero()
+// all reports whether the query selects all receipts that were not pruned.
+func (q *Query) all() bool {
+	return q.Task == "" && q.Session == "" && q.Stream == nil && q.Sees == nil && q.From.IsZero() && q.Before.IsZero() && q.Until.IsZero()
 }
 
-// An Entry is a receipt in the ledger.
-type Entry struct {
-	Sequence int64  // the order in which receipts were stored, from 1; it may have gaps
-	Position uint64 // in its stream, from 1
-	ID       string // receipt_id
-	Hash     canon.Digest
-	Stream   chain.Stream
-	JSON     []byte // as stored; nil for a pruned receipt
-}
-
-// Cursor returns the cursor of the place after the receipt, which List accepts with any query.
-func (e *Entry) Cursor() string {
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(e.Sequence)))
+// Selects reports whether a query selects a row, apart from Until, Pruned, and Limit, which depend
+// on other rows.
+func (q *Query) Selects(r *Row) bool {
+	switch {
+	case q.Task != "" && r.Task != q.Task && r.Subject != q.Task,
+		q.Session != "" && r.Session != q.Session,
+		q.Stream != nil && r.Stream != *q.Stream,
+		q.Sees != nil && !q.Sees(r.Stream),
+		!q.From.IsZero() && r.IssuedAt < q.From.UnixMilli(),
+		!q.Before.IsZero() && r.IssuedAt >= q.Before.UnixMilli():
+		return false
+	}
+	return true
 }
 
 // A StreamHead is a stream of the ledger with its head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
+	Last   uint64 // the greatest position of a row of the stream; of an intact stream Head.Count
 }
 
 // List returns a page of a query and the cursor of the next page, which is "" if there is none. An
 // empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
-func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Entry, next string, err error) {
+func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err

@@ -181,7 +181,8 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 			return j.sealed, nil
 		})
 	case errors.Is(err, ErrNotStored):
-		a.fail(&IssueError{StageStore, StoredNo, true, err})
+		readOnly := errors.Is(err, errors.ErrUnsupported)
+		a.fail(&IssueError{StageStore, StoredNo, !readOnly, err})
 	case errors.Is(err, ErrHeadMoved):
 		return head, true
 	case errors.Is(err, ErrDuplicateID):
@@ -314,7 +315,7 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 
 	ctx, cancel := a.limited(ctx)
 	defer cancel()
-	return a.Store.Append(ctx, a.stream, head, run...)
+	return a.Store.Append(ctx, Run{a.stream, head, run})
 }
 
 // settle ends the jobs whose receipt_id is already stored: with the stored receipt if it has the
@@ -325,7 +326,7 @@ func (a *attempt) settle(ctx context.Context) bool {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		ctx, cancel := a.limited(ctx)
 		defer cancel()
-		stored, err := a.Store.Get(ctx, j.id)
+		stored, err := Get(ctx, a.Store, j.id)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return nil, nil

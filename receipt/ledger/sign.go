@@ -18,7 +18,7 @@ const signTries = 64
 // other error, the signature may be stored, and Sign may be called again.
 func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Signer) (*receipt.Sealed, error) {
 	for range signTries {
-		sealed, err := s.Get(ctx, receiptID)
+		sealed, err := Get(ctx, s, receiptID)
 		if err != nil {
 			return nil, err
 		}

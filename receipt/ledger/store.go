@@ -25,8 +25,9 @@
 //
 // This package contains what all databases have in common, and links none of them: package sqlite
 // keeps a ledger in a file. A program that implements [Store] for another database can issue, and
-// one that implements [Reader] can list, import, export, compute trees, and serve. [Replacer] and
-// [Pruner] add signing and pruning.
+// one that implements [Reader] can list, check, import, export, compute trees, and serve. [Replacer]
+// and [Pruner] add signing and pruning. A store stores the rows of [RowsOf] and returns them as it
+// has them; the functions of this package compare them with the receipts.
 //
 // Old receipts can be pruned: if a signed checkpoint covers the first receipts of the ledger, and
 // an archive contains each of them byte for byte, their content can be removed from the ledger.
@@ -41,11 +42,8 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Store stores receipts and the heads of their streams. Package storetest tests any Store. Its
@@ -54,16 +52,21 @@ type Store interface {
 	// Head returns the head of a stream, or the zero Head if it has no receipt.
 	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
 
-	// Append durably makes the last of a run of receipts the head of their stream s, if previous is
-	// the head at that moment. It is atomic with respect to other callers. Each receipt follows the
-	// one before it. Only the hash of previous is compared. The error is or wraps ErrHeadMoved,
-	// ErrDuplicateID, or ErrNotStored; after any other error, the run may or may not be stored.
-	// Either all of it is stored, or nothing.
-	Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error
+	// Append durably stores runs in their order, and makes the last receipt of each the head of its
+	// stream, if the head is that of Previous at that moment. It is atomic with respect to other
+	// callers. Only the hash of Previous is compared. RowsOf returns the rows to store, or the
+	// reason why nothing may be stored.
+	//
+	// The error is or wraps ErrHeadMoved, ErrDuplicateID, or ErrNotStored; after any other error,
+	// the runs may or may not be stored. Either all of them are stored, or nothing. An ID that is
+	// taken is reported before a head that has moved. A store that is open read-only also wraps
+	// errors.ErrUnsupported: trying again is useless.
+	Append(ctx context.Context, runs ...Run) error
 
-	// Get returns the receipt of a receipt_id. The error is or wraps ErrNotFound, or states what
-	// went wrong.
-	Get(ctx context.Context, receiptID string) (*receipt.Sealed, error)
+	// Find returns a row as the database has it, with its place if the database records places. It
+	// may have been altered: [Get] and [Lookup] check it. If there is none, the error is or wraps
+	// ErrNotFound. A row at a position that cannot be read is a *[Fault] with FaultUnreadable.
+	Find(ctx context.Context, k Key) (*Row, error)
 }
 
 // A TurnStore is a Store that orders several issuers.
@@ -94,25 +97,6 @@ var (
 	// ErrNotStored indicates that nothing was stored, because the error occurred earlier.
 	ErrNotStored = errors.New("ledger: nothing was stored")
 
-	// ErrNotFound indicates that no receipt has the receipt_id or the hash.
+	// ErrNotFound indicates that there is no such receipt.
 	ErrNotFound = errors.New("ledger: no such receipt")
 )
-
-// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
-// the first receipt.
-func follows(l chain.Link, previous canon.Digest) bool {
-	if previous == (canon.Digest{}) {
-		return l.First
-	}
-	return !l.First && l.Previous == previous
-}
-
-// Follows returns an error unless a receipt belongs to a stream and names a head as its
-// predecessor. A Store checks that before it appends.
-func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	link, ok := chain.LinkOf(r.Document())
-	if !ok || r.Stream() != s || !follows(link, previous.Hash) {
-		return fmt.Errorf("ledger: receipt %.200q does not follow the previous receipt of its stream", r.ID())
-	}
-	return nil
-}

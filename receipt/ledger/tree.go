@@ -14,22 +14,22 @@ import (
 // hashes. Those of pruned receipts are the hashes that match the roots of their checkpoints.
 func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	if p, ok := r.(Pruner); ok {
-		if _, err := p.Prunings(ctx); err != nil {
+		if _, err := Prunings(ctx, p); err != nil {
 			return nil, err
 		}
 	}
 
 	q.Pruned = true
 	tree, doc := new(merkle.Tree), new(canon.Document)
-	for e, err := range r.Walk(ctx, q, 0) {
+	for row, err := range r.Walk(ctx, q, 0) {
 		if err != nil {
 			return nil, err
 		}
 
 		// The leaf is that of the content, regardless of the hash in the row or the receipt.
-		hash := e.Hash
-		if e.JSON != nil {
-			if hash, err = contentHash(doc, &e); err != nil {
+		hash := row.Hash
+		if !row.Pruned {
+			if hash, err = contentHash(doc, &row); err != nil {
 				return nil, err
 			}
 		}
@@ -41,13 +41,13 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 
 // contentHash returns the hash that is computed from a stored receipt, if the receipt states the
 // same one.
-func contentHash(doc *canon.Document, e *Entry) (canon.Digest, error) {
-	if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
-		return canon.Digest{}, Unreadable(e.ID, chain.Stream{}, err)
+func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
+	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
+		return canon.Digest{}, r.unreadable(err)
 	}
 	hash, err := chain.Hash(doc)
 	if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
-		return hash, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}
+		return hash, r.fault(string(receipt.CodeHashMismatch), "its content does not fit its hash")
 	}
 	return hash, nil
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -439,8 +438,8 @@ type doubtful struct {
 	once sync.Once
 }
 
-func (d *doubtful) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	err := d.Store.Append(ctx, s, previous, run...)
+func (d *doubtful) Append(ctx context.Context, runs ...ledger.Run) error {
+	err := d.Store.Append(ctx, runs...)
 	d.once.Do(func() { err = errors.New("the connection was lost") })
 	return err
 }

@@ -27,7 +27,7 @@ func (s *state) noteIssued(e *journal.Event) error {
 // compare verifies that log and ledger are of the same time. If one of them were an older copy,
 // tasks that have ended would run again, or receipts would be missing.
 func (h *Harness) compare() error {
-	streams, err := h.ledger.Streams(h.life)
+	streams, err := ledger.Heads(h.life, h.ledger)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (h *Harness) compare() error {
 	}
 
 	for workspace, hash := range h.state.newest {
-		_, err := h.ledger.ByHash(h.life, hash)
+		_, err := ledger.Lookup(h.life, h.ledger, ledger.Key{Hash: hash})
 		if errors.Is(err, ledger.ErrNotFound) {
 			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl records as issued: restore both files from copies of the same time", hash, workspace)
 		}
@@ -59,7 +59,7 @@ func (h *Harness) compare() error {
 
 // known verifies that the log contains a receipt, or the end of its task, because a crash may
 // come between both.
-func (h *Harness) known(e *ledger.Entry) error {
+func (h *Harness) known(e *ledger.Row) error {
 	if h.state.issued[e.Hash] {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := h.ledger.Get(ctx, draft.ReceiptID)
+	sealed, err := ledger.Get(ctx, h.ledger, draft.ReceiptID)
 	if errors.Is(err, ledger.ErrNotFound) {
 		sealed, err = h.issue(ctx, draft)
 	}

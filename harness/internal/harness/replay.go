@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -173,7 +174,7 @@ func untaken(plan *replay.Plan) (keys []string) {
 
 // retold returns the events of a replay as events of its own task in this harness.
 func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, task, text string, failure *replay.Failure) (events []journal.Event, err error) {
-	sealed, err := h.ledger.Get(r.Context(), *source.ReceiptID)
+	sealed, err := ledger.Get(r.Context(), h.ledger, *source.ReceiptID)
 	if err != nil {
 		return nil, err
 	}

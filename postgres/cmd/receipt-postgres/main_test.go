@@ -42,6 +42,8 @@ var lines = []struct {
 	{"ledger checkpoint LEDGER --key log.json --origin log.example.net/receipts -o two.txt", 0},
 	{"ledger import LEDGER valid/minimal.json valid/task-second.json", 0},
 	{"ledger checkpoint LEDGER --key log.json --origin log.example.net/receipts --extends two.txt -o four.txt", 0},
+	{"batch checkpoint LEDGER --key log.json --origin log.example.net/receipts --extends two.txt -o batch.txt", 0},
+	{"batch prove LEDGER --checkpoint four.txt --receipt receipt_01K0FULL -o batch.tlog-proof", 0},
 	{"ledger issue LEDGER draft.json --unsigned", 0},
 	{"ledger issue LEDGER draft.json --unsigned", 0},
 	{"ledger issue LEDGER valid/task.json --unsigned", 1},
@@ -90,7 +92,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: over PostgreSQL, exit code %d, expected %d\n%s\nexpected\n%s", l.line, code, l.code, got, want)
 		}
 	}
-	for _, name := range []string{"two.txt", "four.txt", "all.jsonl", "old.jsonl", "rest.jsonl", "full.tlog-proof"} {
+	for _, name := range []string{"two.txt", "four.txt", "all.jsonl", "old.jsonl", "rest.jsonl", "full.tlog-proof", "batch.txt", "batch.tlog-proof"} {
 		want, err := os.ReadFile(filepath.Join(file, name))
 		if err != nil {
 			t.Fatal(err)

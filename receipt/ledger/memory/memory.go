@@ -2,12 +2,12 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -18,37 +18,35 @@ import (
 // A Ledger is a [ledger.Reader] and a [ledger.Replacer] that ends with the program. It can be used
 // by several goroutines. The zero Ledger is empty.
 type Ledger struct {
-	mu     sync.RWMutex
-	rows   []row // in the order in which they were stored; only their receipts are replaced
-	byID   map[string]int
-	byHash map[canon.Digest]int
-	heads  map[chain.Stream]chain.Head
+	mu      sync.RWMutex
+	rows    []ledger.Row // in the order in which they were stored; only their JSON is replaced
+	byID    map[string]int
+	byHash  map[canon.Digest]int
+	streams map[chain.Stream][]int // rows by position
 }
 
-type row struct {
-	*receipt.Sealed
-	position uint64
-}
-
-func (l *Ledger) entry(n int) ledger.Entry {
-	r := l.rows[n]
-	return ledger.Entry{Sequence: int64(n) + 1, Position: r.position, ID: r.ID(), Hash: r.Hash(), Stream: r.Stream(), JSON: r.JSON()}
+// head returns the head of a stream.
+func (l *Ledger) head(s chain.Stream) (h chain.Head) {
+	if rows := l.streams[s]; len(rows) > 0 {
+		h = chain.Head{Hash: l.rows[rows[len(rows)-1]].Hash, Count: uint64(len(rows))}
+	}
+	return h
 }
 
 // Head is described at [ledger.Store].
 func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.heads[s], ctx.Err()
+	return l.head(s), ctx.Err()
 }
 
 // Append is described at [ledger.Store].
-func (l *Ledger) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	return l.AppendRuns(ctx, []ledger.Run{{Stream: s, Previous: previous, Receipts: run}})
-}
+func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
+	all, err := ledger.RowsOf(runs...)
+	if err != nil {
+		return err
+	}
 
-// AppendRuns is described at [ledger.BatchStore].
-func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -56,78 +54,69 @@ func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
 	}
 
 	// Nothing is stored before everything was checked.
-	heads := map[chain.Stream]chain.Head{}
-	ids := map[string]bool{}
-	var rows []row
-	for _, run := range runs {
-		head, changed := heads[run.Stream]
-		if !changed {
-			head = l.heads[run.Stream]
-		}
-		for _, r := range run.Receipts {
-			if _, stored := l.byID[r.ID()]; stored || ids[r.ID()] {
+	ends := map[chain.Stream]canon.Digest{}
+	for i, run := range runs {
+		for _, r := range all[i] {
+			if _, taken := l.byID[r.ID]; taken {
 				return ledger.ErrDuplicateID
 			}
-			ids[r.ID()] = true
 		}
-		if head.Hash != run.Previous.Hash {
+		end, known := ends[run.Stream]
+		if !known {
+			end = l.head(run.Stream).Hash
+		}
+		if end != run.Previous.Hash {
 			return ledger.ErrHeadMoved
 		}
-		for _, r := range run.Receipts {
-			if err := ledger.Follows(run.Stream, head, r); err != nil {
-				return err
-			}
-			head = chain.Head{Hash: r.Hash(), Count: head.Count + 1}
-			rows = append(rows, row{r, head.Count})
+		if n := len(all[i]); n > 0 {
+			ends[run.Stream] = all[i][n-1].Hash
 		}
-		heads[run.Stream] = head
 	}
 
-	if l.heads == nil {
-		l.byID, l.byHash, l.heads = map[string]int{}, map[canon.Digest]int{}, map[chain.Stream]chain.Head{}
+	if l.streams == nil {
+		l.byID, l.byHash, l.streams = map[string]int{}, map[canon.Digest]int{}, map[chain.Stream][]int{}
 	}
-	for _, r := range rows {
-		l.byID[r.ID()], l.byHash[r.Hash()] = len(l.rows), len(l.rows)
+	for _, r := range slices.Concat(all...) {
+		n := len(l.rows)
+		r.Sequence, r.Position = int64(n)+1, l.head(r.Stream).Count+1
 		l.rows = append(l.rows, r)
-		l.heads[r.Stream()] = heads[r.Stream()]
+		l.byID[r.ID], l.byHash[r.Hash] = n, n
+		l.streams[r.Stream] = append(l.streams[r.Stream], n)
 	}
 	return nil
 }
 
-// Get is described at [ledger.Store].
-func (l *Ledger) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
+// Find is described at [ledger.Store].
+func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	n, ok := l.byID[receiptID]
-	if !ok {
+
+	var none ledger.Key
+	n, ok := 0, false
+	switch of := l.streams[k.Stream]; {
+	case k.ID != "":
+		n, ok = l.byID[k.ID]
+	case k.Hash != none.Hash:
+		n, ok = l.byHash[k.Hash]
+	case k.Position > 0 && k.Position <= uint64(len(of)):
+		n, ok = of[k.Position-1], true
+	}
+	if !ok || k.Sees != nil && !k.Sees(l.rows[n].Stream) {
 		return nil, ledger.ErrNotFound
 	}
-	return l.rows[n].Sealed, nil
-}
-
-// ByHash is described at [ledger.Reader].
-func (l *Ledger) ByHash(ctx context.Context, hash canon.Digest) (ledger.Entry, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if err := ctx.Err(); err != nil {
-		return ledger.Entry{}, err
-	}
-	n, ok := l.byHash[hash]
-	if !ok {
-		return ledger.Entry{}, ledger.ErrNotFound
-	}
-	return l.entry(n), nil
+	r := l.rows[n]
+	return &r, nil
 }
 
 // Streams is described at [ledger.Reader].
 func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	for s, head := range l.heads {
-		list = append(list, ledger.StreamHead{Stream: s, Head: head})
+	for s, rows := range l.streams {
+		list = append(list, ledger.StreamHead{Stream: s, Head: l.head(s), Last: uint64(len(rows))})
 	}
 	slices.SortFunc(list, func(a, b ledger.StreamHead) int { return a.Stream.Compare(b.Stream) })
 	return list, ctx.Err()
@@ -141,62 +130,42 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 		return false, fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
 	n, ok := l.byID[was.ID()]
-	if !ok || string(l.rows[n].JSON()) != string(was.JSON()) {
+	if !ok || !bytes.Equal(l.rows[n].JSON, was.JSON()) {
 		return false, nil
 	}
-	l.rows[n].Sealed = is
+	l.rows[n].JSON = is.JSON()
 	return true, nil
 }
 
 // Walk is described at [ledger.Reader].
-func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Entry, error] {
-	return func(yield func(ledger.Entry, error) bool) {
+func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
 		found := 0
 		for n := int(max(after, 0)); q.Limit == 0 || found < q.Limit; n++ {
-			e, selected, err := l.at(ctx, q, n)
-			switch {
-			case err != nil:
-				yield(ledger.Entry{}, err)
+			r, more := l.at(n)
+			if err := ctx.Err(); err != nil {
+				yield(ledger.Row{}, err)
 				return
-			case e.Sequence == 0:
+			}
+			if !more || !q.Until.IsZero() && r.IssuedAt >= q.Until.UnixMilli() {
 				return
-			case !selected:
+			}
+			if !q.Selects(&r) {
 				continue
 			}
-			if found++; !yield(e, nil) {
+			if found++; !yield(r, nil) {
 				return
 			}
 		}
 	}
 }
 
-// at returns a receipt, and whether a query selects it. After the last one, or if the query ends
-// there, the entry is zero.
-func (l *Ledger) at(ctx context.Context, q ledger.Query, n int) (e ledger.Entry, selected bool, err error) {
+// at returns a row, and whether there is one.
+func (l *Ledger) at(n int) (r ledger.Row, ok bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if err := ctx.Err(); err != nil || n >= len(l.rows) {
-		return e, false, err
+	if n >= len(l.rows) {
+		return r, false
 	}
-
-	root := l.rows[n].Document().Root()
-	issued, err := receipt.ParseTime(root.Member("issued_at").String())
-	if err != nil {
-		return e, false, err
-	}
-	if !q.Until.IsZero() && !issued.Before(q.Until.Truncate(time.Millisecond)) {
-		return e, false, nil
-	}
-
-	e = l.entry(n)
-	ids, subject := root.Member("identifiers"), root.Member("subject")
-	task := ids.Member("task_id").String() == q.Task || subject.Member("object").String() == "task" && subject.Member("id").String() == q.Task
-	from, before, _ := q.Times()
-	at := issued.UnixMilli()
-	selected = (q.Task == "" || task) &&
-		(q.Session == "" || ids.Member("session_id").String() == q.Session) &&
-		(q.Stream == nil || *q.Stream == e.Stream) &&
-		(q.Sees == nil || q.Sees(e.Stream)) &&
-		at >= from && at < before
-	return e, selected, nil
+	return l.rows[n], true
 }

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,61 @@ func TestAgree(t *testing.T) {
 	}
 	if a, b := must(from.Streams(ctx))(t), must(into.Streams(ctx))(t); !slices.Equal(a, b) || len(a) != 3 {
 		t.Errorf("the heads %v and %v", a, b)
+	}
+}
+
+// A forger is a Reader that alters one row.
+type forger struct {
+	*memory.Ledger
+	id    string
+	alter func(*ledger.Row) *ledger.Row // nil: the row is gone
+}
+
+func (f forger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
+	r, err := f.Ledger.Find(ctx, k)
+	if err != nil || r.ID != f.id {
+		return r, err
+	}
+	if r = f.alter(r); r == nil {
+		return nil, ledger.ErrNotFound
+	}
+	return r, nil
+}
+
+// TestCheck verifies that a Reader is checked without the methods of an Auditor, that its faults are
+// found, and that the result states what was not checked.
+func TestCheck(t *testing.T) {
+	ctx, l := t.Context(), new(memory.Ledger)
+	issuer := &ledger.Issuer{Store: l, Unsigned: true}
+	for i := range 3 {
+		if _, err := issuer.Issue(ctx, storetest.Draft(fmt.Sprint("receipt_", i), "w")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := must(receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true}))(t)
+	none := func(f ledger.Fault) { t.Error(f) }
+	c, err := ledger.Check(ctx, l, v, none, nil)
+	if err != nil || c.Verdict() != receipt.Verified || c.Verified != 3 || c.Audited || c.Marked {
+		t.Errorf("%+v, %v", c, err)
+	}
+
+	for code, alter := range map[string]func(*ledger.Row) *ledger.Row{
+		ledger.FaultMissing: func(*ledger.Row) *ledger.Row { return nil },
+		ledger.FaultRow:     func(r *ledger.Row) *ledger.Row { r.Session = "session_2"; return r },
+		"hash_mismatch": func(r *ledger.Row) *ledger.Row {
+			r.JSON = bytes.Replace(r.JSON, []byte("SUCCEEDED"), []byte("CANCELED"), 1)
+			return r
+		},
+		"syntax": func(r *ledger.Row) *ledger.Row { r.JSON = []byte("{"); return r },
+	} {
+		var found []ledger.Fault
+		c, err := ledger.Check(ctx, forger{l, "receipt_1", alter}, v, func(f ledger.Fault) { found = append(found, f) }, nil)
+		if err != nil || c.Verdict() != receipt.Refuted || len(found) != 1 || found[0].Code != code || found[0].Position != 2 {
+			t.Errorf("%s: found %+v, %v", code, found, err)
+		}
+		if _, err := ledger.Get(ctx, forger{l, "receipt_1", alter}, "receipt_1"); err == nil {
+			t.Errorf("%s: Get returns the receipt", code)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -19,9 +20,9 @@ import (
 // A row with another receipt than the requested one is [serve.ErrChanged]. A receipt with altered
 // content is served unchanged, so that verifying it refutes it. A pruned receipt is a
 // *[serve.PrunedError].
-func New(l ledger.Locator) serve.Source { return source{l} }
+func New(l ledger.Reader) serve.Source { return source{l} }
 
-type source struct{ ledger ledger.Locator }
+type source struct{ ledger ledger.Reader }
 
 // Bounds of a page, in addition to the limit of the client: receipts may be large.
 const (
@@ -30,37 +31,35 @@ const (
 )
 
 func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
-	if !reach.All() {
-		// The stream alone shows whether a receipt is out of reach, so the receipt is not read.
-		stream, found, err := s.ledger.StreamOf(ctx, receiptID)
-		if err != nil {
-			return serve.Stored{}, err
-		}
-		if !found || !reach.Sees(stream) {
-			return serve.Stored{}, serve.ErrNotFound
-		}
-	}
-
-	json, link, err := s.ledger.Linked(ctx, receiptID)
-	damage, damaged := errors.AsType[*ledger.DamageError](err)
+	// The stream alone shows whether a receipt is out of reach, so the receipt is not read.
+	row, link, err := ledger.Linked(ctx, s.ledger, ledger.Key{ID: receiptID, Sees: sees(reach)})
+	fault, damaged := errors.AsType[*ledger.Fault](err)
 	pruned, gone := errors.AsType[*ledger.PrunedError](err)
 	switch {
 	case gone && !reach.Sees(pruned.Stream):
 		return serve.Stored{}, serve.ErrNotFound
 	case gone:
 		return serve.Stored{}, &serve.PrunedError{Hash: pruned.Hash, Checkpoint: pruned.Pruning.Checkpoint, Archive: pruned.Pruning.Archive, Digest: pruned.Pruning.Digest}
-	case errors.Is(err, ledger.ErrNotFound), damaged && !reach.Sees(damage.Stream):
+	case errors.Is(err, ledger.ErrNotFound), damaged && !reach.Sees(fault.Stream):
 		return serve.Stored{}, serve.ErrNotFound
 	case err != nil:
 		return serve.Stored{}, changed(err)
 	}
 
-	return serve.Stored{JSON: json, Link: &link}, nil
+	return serve.Stored{JSON: row.JSON, Link: &link}, nil
+}
+
+// sees returns the streams within reach, nil for all.
+func sees(reach protocol.Reach) func(chain.Stream) bool {
+	if reach.All() {
+		return nil
+	}
+	return reach.Sees
 }
 
 // changed turns the error of a damaged row into serve.ErrChanged.
 func changed(err error) error {
-	if _, damaged := errors.AsType[*ledger.DamageError](err); damaged {
+	if _, damaged := errors.AsType[*ledger.Fault](err); damaged {
 		return fmt.Errorf("%w: %w", serve.ErrChanged, err)
 	}
 	return err
@@ -104,16 +103,12 @@ func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, erro
 	if q.Task == "" {
 		return 0, nil
 	}
-	return s.ledger.CountPruned(ctx, queryOf(q))
+	return ledger.CountPruned(ctx, s.ledger, queryOf(q))
 }
 
 // queryOf selects the receipts of a task within reach.
 func queryOf(q serve.TaskQuery) ledger.Query {
-	selected := ledger.Query{Task: q.Task}
-	if !q.Reach.All() {
-		selected.Sees = q.Reach.Sees
-	}
-	return selected
+	return ledger.Query{Task: q.Task, Sees: sees(q.Reach)}
 }
 
 // behind returns the cursor of the place where a page begins. A receipt out of reach is treated as
@@ -124,12 +119,12 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 	}
 
 	// A place that the client may not see must look like one that does not exist.
-	last, err := s.ledger.ByHash(ctx, q.After)
+	last, err := ledger.Lookup(ctx, s.ledger, ledger.Key{Hash: q.After})
 	if err == nil && q.Reach.Sees(last.Stream) {
 		return last.Cursor(), nil
 	}
-	damage, damaged := errors.AsType[*ledger.DamageError](err)
-	if err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(damage.Stream) {
+	fault, damaged := errors.AsType[*ledger.Fault](err)
+	if err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(fault.Stream) {
 		err = serve.ErrCursor
 	}
 	return "", changed(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -22,7 +23,7 @@ func TestSource(t *testing.T) {
 
 		heads := map[chain.Stream]chain.Head{}
 		for _, r := range receipts {
-			if err := l.Append(t.Context(), r.Stream(), heads[r.Stream()], r); err != nil {
+			if err := l.Append(t.Context(), ledger.Run{Stream: r.Stream(), Previous: heads[r.Stream()], Receipts: []*receipt.Sealed{r}}); err != nil {
 				t.Fatal(err)
 			}
 			heads[r.Stream()] = r.Head()

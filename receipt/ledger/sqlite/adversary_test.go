@@ -214,7 +214,7 @@ type liar struct {
 	*sqlite.Ledger
 	head   func(chain.Head, error) (chain.Head, error)
 	append func(func() error) error
-	get    func(*receipt.Sealed, error) (*receipt.Sealed, error)
+	find   func() (*receipt.Sealed, error)
 }
 
 func (s *liar) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
@@ -225,20 +225,27 @@ func (s *liar) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
 	return h, err
 }
 
-func (s *liar) Append(ctx context.Context, of chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	store := func() error { return s.Ledger.Append(ctx, of, previous, run...) }
+func (s *liar) Append(ctx context.Context, runs ...ledger.Run) error {
+	store := func() error { return s.Ledger.Append(ctx, runs...) }
 	if s.append != nil {
 		return s.append(store)
 	}
 	return store()
 }
 
-func (s *liar) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
-	r, err := s.Ledger.Get(ctx, id)
-	if s.get != nil {
-		return s.get(r, err)
+func (s *liar) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
+	if s.find == nil {
+		return s.Ledger.Find(ctx, k)
 	}
-	return r, err
+	sealed, err := s.find()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ledger.RowsOf(ledger.Run{Stream: sealed.Stream(), Receipts: []*receipt.Sealed{sealed}})
+	if err != nil {
+		return nil, err
+	}
+	return &rows[0][0], nil
 }
 
 // once applies the lie only to the first call.
@@ -275,9 +282,9 @@ func TestLyingStore(t *testing.T) {
 		want  func(error) bool
 	}{
 		"taken, and not there":            {liar{append: taken}, isUnknown},
-		"taken, by another id":            {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return other, nil }}, func(err error) bool { return errors.Is(err, ledger.ErrDuplicateID) }},
-		"taken, by another content":       {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return sameID, nil }}, func(err error) bool { return errors.Is(err, ledger.ErrDuplicateID) }},
-		"taken, and cannot be read":       {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return nil, down }}, func(err error) bool { return isUnknown(err) && errors.Is(err, down) }},
+		"taken, by another id":            {liar{append: taken, find: func() (*receipt.Sealed, error) { return other, nil }}, func(err error) bool { return isUnknown(err) && errors.As(err, new(*ledger.Fault)) }},
+		"taken, by another content":       {liar{append: taken, find: func() (*receipt.Sealed, error) { return sameID, nil }}, func(err error) bool { return errors.Is(err, ledger.ErrDuplicateID) }},
+		"taken, and cannot be read":       {liar{append: taken, find: func() (*receipt.Sealed, error) { return nil, down }}, func(err error) bool { return isUnknown(err) && errors.Is(err, down) }},
 		"no head":                         {liar{head: func(chain.Head, error) (chain.Head, error) { return chain.Head{}, down }}, func(err error) bool { return errors.Is(err, down) && !isUnknown(err) }},
 		"always moved":                    {liar{append: func(func() error) error { return ledger.ErrHeadMoved }}, isMoved},
 		"an old head":                     {liar{head: func(chain.Head, error) (chain.Head, error) { return chain.Head{}, nil }}, isMoved},

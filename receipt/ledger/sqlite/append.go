@@ -7,22 +7,42 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A writer appends receipts to streams.
+// A writer appends receipts to streams, and changes stored ones.
 type writer struct{ *database }
+
+type turnKey struct{}
+
+// turnOf returns the turn for a stream in a context, or nil.
+func (l *writer) turnOf(ctx context.Context, s chain.Stream) *file.Turn {
+	t, _ := ctx.Value(turnKey{}).(*file.Turn)
+	if !t.Of(l.queues, s) {
+		return nil
+	}
+	return t
+}
+
+// Turn is described at [ledger.TurnStore].
+func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
+	if l.write == nil {
+		return ctx, func() {}
+	}
+	t := l.queues.Turn(s, again)
+	return context.WithValue(ctx, turnKey{}, t), t.End
+}
 
 // Head is described at [ledger.Store].
 func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
-	if t := turnOf(ctx, l.database, s); t != nil {
-		if head, ok := t.announced(); ok {
+	if t := l.turnOf(ctx, s); t != nil {
+		if head, ok := t.Announced(); ok {
 			return head, nil
 		}
-		t.clear()
+		t.Clear()
 	}
 
 	// Without a usable announcement, the stored head is read.
@@ -36,92 +56,42 @@ func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		q = l.read
 	}
 
-	_, head, err := l.head(ctx, q, s)
-	return head, l.wrap("read the head of a stream", err)
-}
-
-// Turn is described at [ledger.TurnStore].
-func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
-	if l.write == nil {
-		return ctx, func() {}
-	}
-
-	sum := nameOf(s)
-	t := &turn{ledger: l.database, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
-	t.ticket = l.queues.draw(l.files.path, t.lane)
-	l.queues.wait(t.ticket, t.lane)
-	return context.WithValue(ctx, turnKey{}, t), t.end
-}
-
-// headRow returns a stream's row and head without comparing it with the last receipt.
-func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
-	var hash []byte
-	err = q.QueryRowContext(ctx, "SELECT id, head, count FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?",
-		s.Issuer, !s.HasTenant, s.Tenant, s.Workspace).Scan(&id, &hash, &h.Count)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, chain.Head{}, nil
-	}
-	if err != nil {
-		return 0, chain.Head{}, err
-	}
-	copy(h.Hash[:], hash)
-	return id, h, nil
+	head, err := l.head(ctx, q, s)
+	return head, l.wrap(ctx, "read the head of a stream", err)
 }
 
 // Append is described at [ledger.Store].
-func (l *writer) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	rows, err := rowsOf(run)
+func (l *writer) Append(ctx context.Context, runs ...ledger.Run) error {
+	rows, err := ledger.RowsOf(runs...)
 	if err != nil {
 		return err
 	}
 
 	// The next issuer may link to this head while it is being written.
-	t := turnOf(ctx, l.database, s)
-	if t != nil && len(rows) > 0 {
-		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
+	var t *file.Turn
+	if len(runs) == 1 {
+		t = l.turnOf(ctx, runs[0].Stream)
+	}
+	if n := len(rows); t != nil && n == 1 && len(rows[0]) > 0 {
+		last := len(rows[0])
+		t.Announce(chain.Head{Hash: rows[0][last-1].Hash, Count: runs[0].Previous.Count + uint64(last)})
 	}
 
 	err = l.store(ctx, "store receipts", t, func(tx *sql.Tx) error {
-		return appendRows(ctx, tx, s, previous, rows)
-	})
-	if err != nil {
-		t.withdraw()
-	}
-
-	return err
-}
-
-// AppendRuns is described at [ledger.BatchStore].
-func (l *writer) AppendRuns(ctx context.Context, runs []ledger.Run) error {
-	rows := make([][]row, len(runs))
-	for i, r := range runs {
-		var err error
-		if rows[i], err = rowsOf(r.Receipts); err != nil {
-			return err
-		}
-	}
-
-	return l.store(ctx, "store receipts", nil, func(tx *sql.Tx) error {
-		for i, r := range runs {
-			if err := appendRows(ctx, tx, r.Stream, r.Previous, rows[i]); err != nil {
+		for i, run := range runs {
+			if err := appendRows(ctx, tx, run, rows[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-func rowsOf(run []*receipt.Sealed) ([]row, error) {
-	rows := make([]row, len(run))
-	for i, r := range run {
-		if err := rows[i].of(r.Document(), r.JSON()); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		t.Withdraw()
 	}
-	return rows, nil
+	return err
 }
 
-func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
+func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.Row) error {
 	taken, err := tx.PrepareContext(ctx, "SELECT count(*) FROM receipts WHERE receipt_id = ?")
 	if err != nil {
 		return err
@@ -129,15 +99,9 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 	defer taken.Close()
 
 	// A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
-	ids := map[string]bool{}
 	for i := range rows {
-		if ids[rows[i].id] {
-			return ledger.ErrDuplicateID
-		}
-		ids[rows[i].id] = true
-
 		var n int
-		if err := taken.QueryRowContext(ctx, rows[i].id).Scan(&n); err != nil {
+		if err := taken.QueryRowContext(ctx, rows[i].ID).Scan(&n); err != nil {
 			return err
 		}
 		if n > 0 {
@@ -146,11 +110,11 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 	}
 
 	// Compare and swap: the transaction holds the write lock.
-	id, at, err := headRow(ctx, tx, s)
+	id, at, err := headRow(ctx, tx, run.Stream)
 	if err != nil {
 		return err
 	}
-	if at.Hash != previous.Hash {
+	if at.Hash != run.Previous.Hash {
 		return ledger.ErrHeadMoved
 	}
 
@@ -162,25 +126,21 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 			return err
 		}
 		if !bytes.Equal(last, at.Hash[:]) {
-			return damageOf(string(receipt.CodeHeadMismatch), "", s, fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", at.Count, at.Hash))
+			return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: run.Stream, Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", at.Count, at.Hash)}
 		}
 	}
 
-	return extend(ctx, tx, s, id, at, rows)
+	return extend(ctx, tx, run.Stream, id, at, rows)
 }
 
 // extend adds rows after the head of a stream, in a transaction that holds the write lock.
-func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.Head, rows []row) error {
-	last := at.Hash
-	for i := range rows {
-		if rows[i].stream != s || !follows(rows[i].link, last) {
-			return notNext(rows[i].id)
-		}
-		last = rows[i].link.Hash
+func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.Head, rows []ledger.Row) error {
+	if len(rows) == 0 {
+		return nil
 	}
 
 	// The head and the receipts take effect together, at the end of the transaction.
-	count := at.Count + uint64(len(rows))
+	last, count := rows[len(rows)-1].Hash, at.Count+uint64(len(rows))
 	var err error
 	if id == 0 {
 		tenant := sql.NullString{String: s.Tenant, Valid: s.HasTenant}
@@ -200,10 +160,10 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 
 	for i, r := range rows {
 		var previous []byte
-		if !r.link.First {
-			previous = r.link.Previous[:]
+		if !r.First {
+			previous = r.Previous[:]
 		}
-		if _, err := insert.ExecContext(ctx, id, at.Count+1+uint64(i), r.id, r.task, r.subject, r.session, r.issuedAt, r.link.Hash[:], previous, r.json); err != nil {
+		if _, err := insert.ExecContext(ctx, id, at.Count+1+uint64(i), r.ID, null(r.Task), null(r.Subject), null(r.Session), r.IssuedAt, r.Hash[:], previous, r.JSON); err != nil {
 			return err
 		}
 	}
@@ -211,15 +171,48 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
-// the first receipt.
-func follows(l chain.Link, previous canon.Digest) bool {
-	if previous == (canon.Digest{}) {
-		return l.First
+// Replace is described at [ledger.Replacer].
+func (l *writer) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
+	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", is.JSON(), was.ID(), was.JSON())
+		if err != nil {
+			return err
+		}
+
+		n, err := r.RowsAffected()
+		if err == nil && n == 0 {
+			err = errChanged
+		}
+		return err
+	})
+
+	// The error rolled the transaction back, so nothing that others stored was overwritten.
+	if errors.Is(err, errChanged) {
+		return false, nil
 	}
-	return !l.First && l.Previous == previous
+	return err == nil, err
 }
 
-func notNext(id string) error {
-	return fmt.Errorf("ledger: receipt %.200q does not follow the previous receipt of its stream", id)
+var errChanged = errors.New("the receipt has changed")
+
+// Cut is described at [ledger.Pruner]. The file keeps its size. New receipts overwrite the old ones,
+// whose bytes are in the file until then.
+func (l *writer) Cut(ctx context.Context, c *ledger.Cut) error {
+	return l.store(ctx, "prune", nil, func(tx *sql.Tx) error {
+		var after, receipts, bytes int64
+		err := tx.QueryRowContext(ctx, "SELECT "+l.prunedTo()+", count(*), ifnull(sum(length(json)), 0) FROM receipts WHERE seq > ? AND seq <= ?", c.After, c.Last).Scan(&after, &receipts, &bytes)
+		if err != nil {
+			return err
+		}
+		if err := c.Compare(after, receipts, bytes, sequence(ctx, tx, c.Last)); err != nil {
+			return err
+		}
+
+		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET json = x'' WHERE seq > ? AND seq <= ?", c.After, c.Last); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO prunings (size, after, last, root, checkpoint, archive, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			c.Size, c.After, c.Last, c.Root[:], c.Checkpoint, c.Archive, c.Digest[:])
+		return err
+	})
 }

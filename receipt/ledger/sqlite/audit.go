@@ -5,72 +5,61 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// Audit is described at [ledger.Auditor].
-func (l *Ledger) Audit(ctx context.Context) (ledger.Audit, error) {
+// An auditor checks the structures of the file.
+type auditor struct{ *database }
+
+// Audit is described at [ledger.Auditor]. It runs SQLite's own checks, and compares the end of the
+// ledger with FILE-head.
+func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
 	db, err := l.pool(1, l.query) // it takes long, and others may read meanwhile
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return &audit{ledger: l, db: db, ctx: ctx, ids: map[chain.Stream]int64{}}, nil
-}
+	defer db.Close()
 
-type audit struct {
-	ledger *Ledger
-	db     *sql.DB
-	ctx    context.Context
-	ids    map[chain.Stream]int64 // of the rows of streams
-	get    *sql.Stmt              // a row by its place; nil: not yet prepared
-}
-
-// Close ends the audit.
-func (a *audit) Close() error {
-	if a.get != nil {
-		a.get.Close()
+	// After a check that fails because the file is damaged, the others follow.
+	for _, check := range []func() error{
+		func() error { return pragma(ctx, db, "integrity_check(100)", report) },
+		func() error { return pragma(ctx, db, "foreign_key_check", report) },
+		func() (err error) { marked, err = l.mark(ctx, db, report); return err },
+		func() error { return strays(ctx, db, report) },
+	} {
+		if err := check(); damages(ctx, err) {
+			report(ledger.Fault{Code: ledger.FaultFile, Detail: err.Error()})
+		} else if err != nil {
+			return marked, err
+		}
 	}
-	return a.db.Close()
+	return marked, nil
 }
 
-// damaged returns the error of data that cannot be read, which is damaged, and errors that are
+// damages reports whether an error is that of data that cannot be read, and not one that is
 // unrelated to the file.
-func (a *audit) damaged(err error) error { return a.unreadable(ledger.FaultFile, "", err) }
-
-func (a *audit) unreadable(fault, id string, err error) error {
-	if err == nil || a.ctx.Err() != nil {
-		return err
+func damages(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
 	}
 
 	// An extended result code of SQLite has the primary one in its low byte.
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
-		return err
+		return false
 	}
-	return &ledger.DamageError{Code: fault, ID: id, Detail: err.Error()}
+	return true
 }
 
-// Self runs SQLite's checks of its own structures, and compares the ledger with the mark next to it.
-func (a *audit) Self(tell func(ledger.Fault)) (marked bool, err error) {
-	for _, pragma := range []string{"integrity_check(100)", "foreign_key_check"} {
-		err := a.damaged(a.pragma(pragma, tell))
-		if damage, ok := errors.AsType[*ledger.DamageError](err); ok {
-			tell(ledger.Fault{Code: damage.Code, Detail: damage.Detail}) // the other checks follow
-		} else if err != nil {
-			return false, err
-		}
-	}
-	return a.mark(tell)
-}
-
-func (a *audit) pragma(name string, tell func(ledger.Fault)) error {
-	rows, err := a.db.QueryContext(a.ctx, "PRAGMA "+name)
+// pragma runs a check of SQLite. An integrity_check returns one text per row, and a
+// foreign_key_check a table, a row, and a parent.
+func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fault)) error {
+	rows, err := db.QueryContext(ctx, "PRAGMA "+name)
 	if err != nil {
 		return err
 	}
@@ -80,8 +69,6 @@ func (a *audit) pragma(name string, tell func(ledger.Fault)) error {
 	if err != nil {
 		return err
 	}
-
-	// integrity_check returns one text per row, and foreign_key_check a table, a row, and a parent.
 	for rows.Next() {
 		values := make([]any, len(columns))
 		for i := range values {
@@ -98,133 +85,41 @@ func (a *audit) pragma(name string, tell func(ledger.Fault)) error {
 		case text == "ok":
 			continue
 		}
-		tell(ledger.Fault{Code: ledger.FaultFile, Detail: text})
+		report(ledger.Fault{Code: ledger.FaultFile, Detail: text})
 	}
-
 	return rows.Err()
 }
 
 // mark compares the ledger with the mark next to it, which can show that the end was cut off.
-func (a *audit) mark(tell func(ledger.Fault)) (marked bool, err error) {
-	if !a.ledger.has(marks) {
+func (l *auditor) mark(ctx context.Context, db *sql.DB, report func(ledger.Fault)) (marked bool, err error) {
+	if !l.has(marks) {
 		return false, nil
 	}
-	m, ok := readMark(a.ledger.files.path)
+	m, ok := file.ReadMark(l.files.Path)
 	if !ok {
 		return false, nil
 	}
 
-	is, _, err := markOf(a.ctx, a.db)
+	is, _, err := markOf(ctx, db)
 	if err == nil {
-		err = m.reached(a.ctx, a.db, a.ledger.path, is)
+		err = m.Reached(l.path, is, hashAt(ctx, db))
 	}
 	if back, ok := errors.AsType[*RolledBackError](err); ok {
-		tell(ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})
+		report(ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})
 		return true, nil
 	}
-
-	return true, a.damaged(err)
+	return true, err
 }
 
-// Prunings is described at [ledger.Audit].
-func (a *audit) Prunings() ([]ledger.Pruning, error) {
-	list, err := a.ledger.prunings(a.ctx, a.db)
-	return list, a.damaged(err)
-}
-
-// Hashes is described at [ledger.Audit].
-func (a *audit) Hashes(last int64) iter.Seq2[ledger.KeptHash, error] {
-	return func(yield func(ledger.KeptHash, error) bool) {
-		for kept, err := range hashes(a.ctx, a.db, last) {
-			if !yield(kept, a.damaged(err)) {
-				return
-			}
-		}
+// strays reports the rows that no stream leads to.
+func strays(ctx context.Context, db *sql.DB, report func(ledger.Fault)) error {
+	list, err := collect(ctx, db, func(scan scanner) (f ledger.Fault, err error) {
+		f.Code, f.Detail = ledger.FaultRow, "row is after the end of every stream"
+		err = scan(&f.ID, &f.Position)
+		return f, err
+	}, "SELECT r.receipt_id, r.position FROM receipts r LEFT JOIN streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
+	for _, f := range list {
+		report(f)
 	}
-}
-
-// Streams is described at [ledger.Audit].
-func (a *audit) Streams() (list []ledger.StreamHead, err error) {
-	rows, err := streamRows(a.ctx, a.db)
-	if err != nil {
-		return nil, a.damaged(err)
-	}
-	for _, s := range rows {
-		list = append(list, s.StreamHead)
-		a.ids[s.Stream] = s.id
-	}
-	return list, nil
-}
-
-// Last is described at [ledger.Audit].
-func (a *audit) Last(s chain.Stream) (position uint64, err error) {
-	err = a.db.QueryRowContext(a.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", a.ids[s]).Scan(&position)
-	return position, a.damaged(err)
-}
-
-// Row is described at [ledger.Audit].
-func (a *audit) Row(s chain.Stream, position uint64) (*ledger.Row, error) {
-	if a.get == nil {
-		// A ledger that was opened read-only may be older than the column.
-		subject := "subject"
-		if !a.ledger.has(subjects) {
-			subject = "NULL"
-		}
-
-		var err error
-		if a.get, err = a.db.PrepareContext(a.ctx, "SELECT seq, receipt_id, task, "+subject+", session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?"); err != nil {
-			return nil, a.damaged(err)
-		}
-	}
-
-	var r stored
-	var hash, previous []byte
-	err := a.get.QueryRowContext(a.ctx, a.ids[s], position).Scan(&r.sequence, &r.id, &r.task, &r.subject, &r.session, &r.issuedAt, &hash, &previous, &r.json)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ledger.ErrNotFound
-	}
-	if err != nil {
-		return nil, a.unreadable(ledger.FaultUnreadable, a.idAt(a.ids[s], position), err)
-	}
-
-	r.link = chain.Link{First: previous == nil}
-	copy(r.link.Hash[:], hash)
-	copy(r.link.Previous[:], previous)
-	r.stream = s
-	return &ledger.Row{Sequence: r.sequence, ID: r.id, Link: r.link, JSON: r.json, Differences: func() ([]string, error) { return a.differences(&r.row) }}, nil
-}
-
-func (a *audit) differences(r *row) ([]string, error) {
-	var own row
-	if err := own.read(r.json); err != nil {
-		return nil, err
-	}
-	if !a.ledger.has(subjects) {
-		own.subject = sql.NullString{}
-	}
-	return r.differences(&own), nil
-}
-
-// idAt reads a receipt_id only from the indexes, for a row that cannot be read.
-func (a *audit) idAt(stream int64, position uint64) (id string) {
-	a.db.QueryRowContext(a.ctx, "SELECT receipt_id FROM receipts INDEXED BY sqlite_autoindex_receipts_1 WHERE +seq = (SELECT seq FROM receipts INDEXED BY receipts_place WHERE stream = ? AND position = ?)", stream, position).Scan(&id)
-	return id
-}
-
-// Strays is described at [ledger.Audit].
-func (a *audit) Strays(tell func(ledger.Fault)) error {
-	rows, err := a.db.QueryContext(a.ctx, "SELECT r.receipt_id, r.position FROM receipts r LEFT JOIN streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
-	if err != nil {
-		return a.damaged(err)
-	}
-	defer rows.Close()
-
-	for rows.Next() {
-		f := ledger.Fault{Code: ledger.FaultRow, Detail: "row is after the end of every stream"}
-		if err := rows.Scan(&f.ID, &f.Position); err != nil {
-			return a.damaged(err)
-		}
-		tell(f)
-	}
-	return a.damaged(rows.Err())
+	return err
 }

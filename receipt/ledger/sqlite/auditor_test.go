@@ -31,7 +31,7 @@ func auditor(path string) error {
 		}
 		n++
 	}
-	if _, err := l.Streams(ctx); err != nil {
+	if _, err := ledger.Heads(ctx, l); err != nil {
 		return err
 	}
 	tree, err := ledger.Tree(ctx, l, ledger.Query{})
@@ -48,7 +48,7 @@ func auditor(path string) error {
 	}
 	fmt.Println(n, "receipts,", c.Faults, "faults, marked", c.Marked)
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // changes while the ledger is open
-		_, err := l.Get(ctx, in.Text())
+		_, err := ledger.Get(ctx, l, in.Text())
 		fmt.Println(err)
 	}
 	return l.Close()

@@ -81,7 +81,7 @@ func BenchmarkSize(b *testing.B) {
 		b.Run(fmt.Sprint("get/", size), func(b *testing.B) {
 			l := grown(b)
 			for i := 0; b.Loop(); i++ {
-				if _, err := l.Get(ctx, fmt.Sprint("stock_", i*7919%size)); err != nil {
+				if _, err := ledger.Get(ctx, l, fmt.Sprint("stock_", i*7919%size)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -126,7 +126,7 @@ func grow(b testing.TB, dir string, size int) *sqlite.Ledger {
 			}
 			run, head = append(run, r), r.Head()
 		}
-		if err := l.Append(context.Background(), s, before, run...); err != nil {
+		if err := l.Append(context.Background(), ledger.Run{Stream: s, Previous: before, Receipts: run}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,22 +15,23 @@ import (
 	driven "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
 // A database is the file of a ledger with the connections to it.
 type database struct {
 	layout
 	path   string
-	files  *files
+	files  *file.Watch
 	steps  []string // migrations
 	write  *sql.DB  // of one connection, because SQLite has one writer
 	own    *sql.DB  // of one connection, by which writers read without waiting for readers
 	read   *sql.DB
 	query  url.Values    // of connections that read
 	reads  chan struct{} // one slot per reader, in the order of arrival
-	queues queues        // queues of writers
+	queues *file.Queues  // of writers
 }
 
 // mostReaders is how many reads run at the same time. More are not faster. If the ledger is also
@@ -88,7 +88,7 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 
 	// SQLite needs -shm to read. If it cannot create one, nobody writes either.
 	first := err
-	alone, err := l.files.freeze()
+	alone, err := l.files.Freeze()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func unwritable(err error) bool {
 
 // pool returns connections to the watched file, and to no other file that may have its path later.
 func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
-	path := filepath.ToSlash(l.files.path)
+	path := filepath.ToSlash(l.files.Path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // of a drive
 	}
@@ -138,26 +138,10 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 		return nil, err
 	}
 
-	db := sql.OpenDB(&connector{to, l.files})
+	db := sql.OpenDB(l.files.Connections(to))
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	return db, nil
-}
-
-type connector struct {
-	driver.Connector
-	files *files
-}
-
-func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.files.same(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return keepStatements(conn)
 }
 
 // reading waits for the caller's turn to read. Done ends the turn.
@@ -167,7 +151,7 @@ func (l *database) reading(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if err := l.files.same(); err != nil {
+	if err := l.files.Same(); err != nil {
 		<-l.reads
 		return nil, err
 	}
@@ -230,7 +214,7 @@ type rowQuerier interface {
 func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	var id, version, tables int
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
-		return 0, l.wrap("read its version", err)
+		return 0, l.wrap(ctx, "read its version", err)
 	}
 
 	current := len(l.steps)
@@ -283,7 +267,7 @@ func (l *database) migrate(ctx context.Context) (err error) {
 // store runs f in a transaction, if the tables are still those of this program (a newer one may
 // have migrated them), the ledger has everything that it had, and its file is still in place. If it
 // returns without an error, other connections can read what f stored.
-func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) error {
+func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
 		return err
@@ -294,26 +278,24 @@ func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.
 	// the log.
 	var hash []byte // by another connection, from the files, while others write
 	var pruned int64
-	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.sequence).Scan(&hash, &pruned)
-	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
+	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
+	if errors.Is(err, sql.ErrNoRows) && is.Sequence == 0 {
 		err = nil
 	}
-	if err == nil && is.sequence > 0 && (!bytes.Equal(hash, is.hash[:]) || pruned > is.sequence) {
-		err = damageOf(ledger.FaultFile, "", chain.Stream{}, fmt.Sprintf("what was stored as number %d of all cannot be read again", is.sequence))
+	if err == nil && is.Sequence > 0 && (!bytes.Equal(hash, is.Hash[:]) || pruned > is.Sequence) {
+		err = &ledger.Fault{Code: ledger.FaultFile, Detail: fmt.Sprintf("what was stored as number %d of all cannot be read again", is.Sequence)}
 	}
-	return l.wrap("read what was stored", err)
+	return l.wrap(ctx, "read what was stored", err)
 }
 
 // inTurn is store without reading the data again. The turn of a stream, t, ends when its receipts
 // are in the queue of writers.
-func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) (is mark, err error) {
-	place := t.line(l)
-	defer place.end()
-	l.queues.wait(place, writeLane)
+func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) (is file.Mark, err error) {
+	defer l.queues.Write(t)()
 
 	// The file is checked before anything is written, because data in a file without a name is
 	// lost.
-	if err := l.files.same(); err != nil {
+	if err := l.files.Same(); err != nil {
 		return is, fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
 	err = l.transact(ctx, what, func(tx *sql.Tx) error {
@@ -333,23 +315,23 @@ func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql
 
 	// An acknowledgment means stored: the data must be in the log that others read.
 	if err == nil {
-		err = l.files.committed()
+		err = l.files.Committed()
 	}
 	if err != nil {
 		return is, err
 	}
 
 	// The mark is written last, so it is never ahead of the ledger.
-	return is, l.wrap("write down its head", is.write(l.files.path))
+	return is, l.wrap(ctx, "write down its head", is.Write(l.files.Path))
 }
 
 // ready checks a ledger whose write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	// If somebody copied an older state over the file and a checkpoint made it grow again,
 	// only its content shows it. Pages that SQLite remembers would hide that.
-	if l.files.rewritten() {
+	if l.files.Rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
-			l.files.remember()
+			l.files.Remember()
 			return err
 		}
 	}
@@ -361,13 +343,13 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	if version != len(l.steps) {
 		return &VersionError{l.path, version, len(l.steps)}
 	}
-	if err := l.files.inUse(); err != nil {
+	if err := l.files.InUse(); err != nil {
 		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
 
 	// Nothing is appended to a ledger that lacks data that the mark records.
-	if m, ok := readMark(l.files.path); ok {
-		if err := m.reached(ctx, tx, l.path, is); err != nil {
+	if m, ok := file.ReadMark(l.files.Path); ok {
+		if err := m.Reached(l.path, is, hashAt(ctx, tx)); err != nil {
 			return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 		}
 	}
@@ -377,80 +359,105 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with the mark next to it, or creates the mark.
 func (l *database) marked(ctx context.Context) error {
-	head, err := openHead(l.files.path) // before anything is stored that it must record
-	if err != nil {
-		return l.wrap("write down its head", err)
-	}
-	if err := head.Close(); err != nil {
-		return l.wrap("write down its head", err)
+	if err := file.Touch(l.files.Path); err != nil { // before anything is stored that it must record
+		return l.wrap(ctx, "write down its head", err)
 	}
 
-	m, ok := readMark(l.files.path) // before the ledger, to which others write
+	m, ok := file.ReadMark(l.files.Path) // before the ledger, to which others write
 	is, _, err := markOf(ctx, l.own)
 	if err != nil {
-		return l.wrap("compare it with its head", err)
+		return l.wrap(ctx, "compare it with its head", err)
 	}
 
 	// An existing mark is only compared, because each write replaces it.
 	if ok {
-		return l.wrap("compare it with its head", m.reached(ctx, l.own, l.path, is))
+		return l.wrap(ctx, "compare it with its head", m.Reached(l.path, is, hashAt(ctx, l.own)))
 	}
 
-	return l.wrap("write down its head", is.write(l.files.path))
+	return l.wrap(ctx, "write down its head", is.Write(l.files.Path))
 }
 
-// transact runs f in a transaction that holds the write lock.
+// transact runs f in a transaction that holds the write lock. If the commit is not reached, nothing
+// is stored.
 func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if l.write == nil {
-		return fmt.Errorf("%w: %s: %q is open read-only", ledger.ErrNotStored, what, l.path)
+		return fmt.Errorf("%w: %s: %q is open read-only: %w", ledger.ErrNotStored, what, l.path, errors.ErrUnsupported)
 	}
 
 	tx, err := l.write.BeginTx(ctx, nil)
-	if err != nil {
-		return l.wrap(what, err)
-	}
-
-	if err := f(tx); err != nil {
+	if err == nil {
+		if err = f(tx); err == nil {
+			return l.wrap(ctx, what, tx.Commit())
+		}
 		tx.Rollback()
-		return l.wrap(what, err)
 	}
-	return l.wrap(what, tx.Commit())
-}
 
-// wrap adds the operation and the path to an error. Errors of this package are returned unchanged.
-func (l *database) wrap(what string, err error) error {
-	var version *VersionError
-	var damage *ledger.DamageError
-	var replaced *ReplacedError
-	var rolledBack *RolledBackError
-	var pruned *ledger.PrunedError
-	switch {
-	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
-		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack), errors.As(err, &pruned):
+	// The outcomes that an issuer handles are returned unchanged.
+	err = l.wrap(ctx, what, err)
+	if errors.Is(err, ledger.ErrHeadMoved) || errors.Is(err, ledger.ErrDuplicateID) || errors.Is(err, ledger.ErrNotStored) {
 		return err
 	}
+	return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
+}
 
-	// An extended result code of SQLite has the primary one in its low byte.
-	hint := ""
-	switch code(err) & 0xff {
-	case sqlite3.SQLITE_FULL:
-		hint = "; the disk is full"
-	case sqlite3.SQLITE_IOERR:
-		if code(err) == sqlite3.SQLITE_IOERR_SHMSIZE {
-			hint = "; -shm cannot be enlarged: the disk may be full"
+// markOf returns the current mark of a ledger, and the version of its tables.
+func markOf(ctx context.Context, q querier) (m file.Mark, version int, err error) {
+	var hash []byte
+	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
+FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) r`).Scan(&version, &m.Ledger, &m.Commits, &m.Sequence, &hash)
+	m.Hash = digest(hash)
+	return m, version, err
+}
+
+// hashAt returns a function that returns the hash of the receipt with a sequence, and whether it is
+// stored.
+func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, bool, error) {
+	return func(sequence int64) (canon.Digest, bool, error) {
+		var hash []byte
+		err := q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", sequence).Scan(&hash)
+		if errors.Is(err, sql.ErrNoRows) {
+			return canon.Digest{}, false, nil
 		}
-	case sqlite3.SQLITE_BUSY:
-		hint = "; another process has kept it locked for a minute"
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ErrUnreadable)
-	case sqlite3.SQLITE_NOTADB:
-		hint = "; it is not a ledger, or its beginning is damaged"
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		hint = "; the file and its folder must be writable"
+		return digest(hash), err == nil, err
+	}
+}
+
+// wrap adds the operation and the path to an error, and the reason if a context ended. Errors of this
+// package are returned unchanged.
+func (l *database) wrap(ctx context.Context, what string, err error) error {
+	switch {
+	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
+		errors.As(err, new(*VersionError)), errors.As(err, new(*ledger.Fault)), errors.As(err, new(*ReplacedError)), errors.As(err, new(*RolledBackError)):
+		return err
+	}
+	if ended := context.Cause(ctx); ended != nil && !errors.Is(err, ended) {
+		err = fmt.Errorf("%w: %w", ended, err)
 	}
 
+	hint := ""
+	switch c := code(err); {
+	case c == sqlite3.SQLITE_IOERR_SHMSIZE:
+		hint = "; -shm cannot be enlarged: the disk may be full"
+	case errors.Is(err, errValue), c == sqlite3.SQLITE_IOERR_READ, c == sqlite3.SQLITE_IOERR_SHORT_READ, c == sqlite3.SQLITE_IOERR_CORRUPTFS, c&0xff == sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ledger.ErrUnreadable)
+	default:
+		hint = hints[c&0xff]
+	}
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
+
+// hints are what to know about SQLite's primary result codes. An extended code has the primary one
+// in its low byte.
+var hints = map[int]string{
+	sqlite3.SQLITE_FULL:     "; the disk is full",
+	sqlite3.SQLITE_BUSY:     "; another process has kept it locked for a minute",
+	sqlite3.SQLITE_NOTADB:   "; it is not a ledger, or its beginning is damaged",
+	sqlite3.SQLITE_READONLY: notWritable,
+	sqlite3.SQLITE_CANTOPEN: notWritable,
+	sqlite3.SQLITE_PERM:     notWritable,
+}
+
+const notWritable = "; the file and its folder must be writable"
 
 // code returns SQLite's result code of an error, or 0 for other errors.
 func code(err error) int {

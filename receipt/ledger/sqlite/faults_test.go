@@ -115,13 +115,13 @@ func (t *thread) Head(ctx context.Context, s chain.Stream) (head chain.Head, err
 	return head, err
 }
 
-func (t *thread) Get(ctx context.Context, id string) (r *receipt.Sealed, err error) {
-	err = t.do(func() (err error) { r, err = t.Store.Get(ctx, id); return err })
+func (t *thread) Find(ctx context.Context, k ledger.Key) (r *ledger.Row, err error) {
+	err = t.do(func() (err error) { r, err = t.Store.Find(ctx, k); return err })
 	return r, err
 }
 
-func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	return t.do(func() error { return t.Store.Append(ctx, s, previous, run...) })
+func (t *thread) Append(ctx context.Context, runs ...ledger.Run) error {
+	return t.do(func() error { return t.Store.Append(ctx, runs...) })
 }
 
 // tracer returns the path of strace, if it is permitted to trace.
@@ -191,7 +191,7 @@ func injects(t *testing.T, strace, base, call, fault string, n int) {
 		if !told {
 			continue
 		}
-		if r, err := issuer.Store.Get(context.Background(), id); err != nil || r.Hash().String() != hash {
+		if r, err := ledger.Get(context.Background(), issuer.Store, id); err != nil || r.Hash().String() != hash {
 			t.Errorf("%s: %s was acknowledged and is not in the ledger: %v", name, id, err)
 		}
 	}

@@ -88,13 +88,18 @@ func fill(t *testing.T, path string, n int) {
 // faults checks a ledger and returns its faults, one per line.
 func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []string) {
 	t.Helper()
+	return faultsOf(t, path, v, func(l *sqlite.Ledger) ledger.Reader { return l })
+}
+
+func faultsOf(t *testing.T, path string, v *receipt.Verifier, as func(*sqlite.Ledger) ledger.Reader) (*ledger.Checked, []string) {
+	t.Helper()
 	l, err := sqlite.OpenReadOnly(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	var list []string
-	c, err := ledger.Check(context.Background(), l, v, func(f ledger.Fault) {
+	c, err := ledger.Check(context.Background(), as(l), v, func(f ledger.Fault) {
 		list = append(list, f.Code+" "+f.ID+" "+f.Detail)
 	}, nil)
 	if err != nil {
@@ -139,7 +144,7 @@ func TestCheckReads(t *testing.T) {
 	told, read := 0, []int{}
 	if _, err := ledger.Check(ctx, l, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		told++
-		if _, _, err := l.Linked(ctx, "absent"); err != ledger.ErrNotFound {
+		if _, _, err := ledger.Linked(ctx, l, ledger.Key{ID: "absent"}); err != ledger.ErrNotFound {
 			t.Error(err)
 		}
 	}, func(n int) { read = append(read, n) }); err != nil || told != 6 {
@@ -169,7 +174,7 @@ func TestCheckEdited(t *testing.T) {
 		{"DELETE FROM receipts WHERE receipt_id = 'a_4'", []string{"ledger_missing  the receipt is gone"}},
 		{"DELETE FROM receipts WHERE receipt_id = 'a_0'", []string{"ledger_missing  the receipt is gone"}},
 		{"UPDATE streams SET head = zeroblob(32) WHERE workspace = 'a'", []string{"head_mismatch"}},
-		{"UPDATE streams SET count = 4 WHERE workspace = 'a'", []string{"head_mismatch", "ledger_row a_4 row is after"}},
+		{"UPDATE streams SET count = 4 WHERE workspace = 'a'", []string{"ledger_row a_4 row is after", "head_mismatch"}},
 		{"UPDATE streams SET count = 6 WHERE workspace = 'a'", []string{"ledger_missing"}},
 		{"UPDATE streams SET workspace = 'c' WHERE workspace = 'a'", []string{"ledger_row a_0 its row has another stream", "ledger_row a_1", "ledger_row a_2", "ledger_row a_3", "ledger_row a_4"}},
 		{"PRAGMA foreign_keys = 0; DELETE FROM streams WHERE workspace = 'b'", []string{"ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_row b_0 row is after", "ledger_row b_1", "ledger_row b_2", "ledger_row b_3", "ledger_row b_4"}},
@@ -183,6 +188,15 @@ func TestCheckEdited(t *testing.T) {
 		}
 		if !ok {
 			t.Errorf("%s:\ngot  %q\nwant %q", test.edit, list, test.want)
+		}
+
+		// A Reader alone lacks what the database reports about itself, and nothing else.
+		want := slices.DeleteFunc(list, func(f string) bool {
+			return strings.HasPrefix(f, ledger.FaultFile) || strings.Contains(f, "after the end of every stream")
+		})
+		c, alone := faultsOf(t, path, v, func(l *sqlite.Ledger) ledger.Reader { return struct{ ledger.Reader }{l} })
+		if !slices.Equal(alone, want) || c.Audited || c.Marked {
+			t.Errorf("%s: a reader alone:\ngot  %q, audited %v\nwant %q", test.edit, alone, c.Audited, want)
 		}
 	}
 }

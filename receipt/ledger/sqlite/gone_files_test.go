@@ -416,7 +416,7 @@ func TestOverwritten(t *testing.T) {
 				for _, r := range w.acknowledgedAfter(copied) {
 					id, hash, _ := strings.Cut(r, " ")
 					late++
-					if s, err := l.Get(t.Context(), id); err != nil || s.Hash().String() != hash {
+					if s, err := ledger.Get(t.Context(), l, id); err != nil || s.Hash().String() != hash {
 						lost++
 					}
 				}

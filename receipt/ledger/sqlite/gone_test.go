@@ -24,12 +24,12 @@ func (s *heldStore) Head(context.Context, chain.Stream) (chain.Head, error) {
 	return chain.Head{}, nil
 }
 
-func (s *heldStore) Append(_ context.Context, _ chain.Stream, _ chain.Head, run ...*receipt.Sealed) error {
-	s.appended = append(s.appended, run...)
+func (s *heldStore) Append(_ context.Context, runs ...ledger.Run) error {
+	s.appended = append(s.appended, runs[0].Receipts...)
 	return nil
 }
 
-func (s *heldStore) Get(context.Context, string) (*receipt.Sealed, error) {
+func (s *heldStore) Find(context.Context, ledger.Key) (*ledger.Row, error) {
 	return nil, ledger.ErrNotFound
 }
 

@@ -38,19 +38,19 @@ func (f *faulty) next(list *[]error) error {
 	return err
 }
 
-func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, run ...*receipt.Sealed) error {
+func (f *faulty) Append(ctx context.Context, runs ...ledger.Run) error {
 	if f.hold != nil {
 		<-f.hold
 	}
 	if err := f.next(&f.before); err != nil {
 		return err
 	}
-	if err := f.Ledger.Append(ctx, s, h, run...); err != nil {
+	if err := f.Ledger.Append(ctx, runs...); err != nil {
 		return err
 	}
 
 	f.mu.Lock()
-	f.runs = append(f.runs, len(run))
+	f.runs = append(f.runs, len(runs[0].Receipts))
 	f.mu.Unlock()
 	return f.next(&f.after)
 }
@@ -143,7 +143,7 @@ func TestIssueUntilKnown(t *testing.T) {
 	if !isUnknown(err) || !errors.Is(err, lost) {
 		t.Errorf("%v, expected that nobody knows", err)
 	}
-	if _, err := store.Get(t.Context(), "receipt_1"); err != nil {
+	if _, err := ledger.Get(t.Context(), store, "receipt_1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -195,7 +195,7 @@ func TestIssueSecrets(t *testing.T) {
 	if text := fmt.Sprintf("%v %+v %#v", err, err, found); strings.Contains(text, secret) || !strings.Contains(text, "/metadata/note") {
 		t.Errorf("the error is %s", text)
 	}
-	if _, err := l.Get(ctx, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := ledger.Get(ctx, l, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("it was stored: %v", err)
 	}
 	if _, err := (&ledger.Issuer{Store: l, KeepSecrets: true, Unsigned: true}).Issue(ctx, d); err != nil {
@@ -252,7 +252,7 @@ func TestIssueSigner(t *testing.T) {
 	stored, refused := 0, 0
 	for i, err := range errs {
 		var invalid *receipt.InvalidError
-		switch _, missing := store.Get(ctx, fmt.Sprintf("receipt_%d", i)); {
+		switch _, missing := ledger.Get(ctx, store, fmt.Sprintf("receipt_%d", i)); {
 		case err == nil && missing == nil:
 			stored++
 		case errors.Is(err, broken) && missing != nil:
@@ -332,7 +332,7 @@ func TestIssueCancelled(t *testing.T) {
 	if _, err := issuer.Issue(context.Background(), draft("receipt_3", "w")); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.Get(context.Background(), "receipt_2"); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := ledger.Get(context.Background(), store, "receipt_2"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("receipt_2 was issued for nobody: %v", err)
 	}
 }
@@ -374,7 +374,7 @@ func TestIssuerIncomplete(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := l.Get(ctx, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := ledger.Get(ctx, l, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("it was stored: %v", err)
 	}
 }

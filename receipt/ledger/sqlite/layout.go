@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync/atomic"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -29,24 +30,115 @@ func (l *layout) prunedTo() string {
 	return "ifnull((SELECT last FROM prunings ORDER BY size DESC LIMIT 1), 0)"
 }
 
-// subject returns the column subject, or the expression that replaces it.
+// subject returns the column subject of rows r, or the expression that replaces it.
 func (l *layout) subject() string {
 	if !l.has(subjects) {
 		return subjectOf
 	}
-	return "subject"
+	return "r.subject"
 }
 
-// selectRows returns the beginning of a query of rows r for scan.
+// columns returns the columns of rows r.
+func (l *layout) columns() string {
+	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + l.subject() + ", r.session, r.issued_at, r.hash, r.previous, r.json, " + l.prunedTo()
+}
+
+// selectRows returns the beginning of a query of rows r for scanRow.
 func (l *layout) selectRows() string {
-	subject := "r.subject"
-	if !l.has(subjects) {
-		subject = "NULL"
-	}
-	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + subject + `, r.session, r.issued_at, r.hash, r.previous, r.json,
-	s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash, ` + l.prunedTo() + `
+	return l.columns() + `, s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
 FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
 `
+}
+
+// A scanner reads the columns of a row of a result.
+type scanner func(...any) error
+
+// scanRow reads a row of a query that selectRows begins.
+func scanRow(scan scanner) (*ledger.Row, error) {
+	var issuer, tenant, workspace sql.NullString
+	var count, before sql.NullInt64
+	var head, last []byte
+	r, err := scanColumns(scan, &issuer, &tenant, &workspace, &head, &count, &before, &last)
+	if err != nil {
+		return nil, err
+	}
+
+	// NULL is the name of a row without a stream.
+	r.Stream = chain.Stream{Issuer: issuer.String, Tenant: tenant.String, HasTenant: tenant.Valid, Workspace: workspace.String}
+	r.Place = &ledger.Place{Head: chain.Head{Hash: digest(head), Count: uint64(count.Int64)}, Before: before.Int64, Previous: digest(last)}
+	return r, nil
+}
+
+// scanColumns reads the columns of a row, and others after them.
+func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
+	r := new(ledger.Row)
+	var task, subject, session sql.NullString
+	var hash, previous []byte
+	var cut int64
+	columns := []any{&r.Sequence, &r.Position, &r.ID, &task, &subject, &session, &r.IssuedAt, &hash, &previous, &r.JSON, &cut}
+	if err := scan(append(columns, more...)...); err != nil {
+		return nil, err
+	}
+
+	// NULL is a missing ID, or the predecessor of a first receipt.
+	r.Task, r.Subject, r.Session = task.String, subject.String, session.String
+	r.Link = chain.Link{First: previous == nil, Hash: digest(hash), Previous: digest(previous)}
+	r.Pruned = r.Sequence <= cut
+	if len(r.JSON) == 0 {
+		r.JSON = nil
+	}
+	return r, nil
+}
+
+// digest returns a hash as the table has it.
+func digest(data []byte) (d canon.Digest) {
+	copy(d[:], data)
+	return d
+}
+
+// null returns the value of a column for a text that may be missing.
+func null(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
+
+// byStream is the condition of the row of a stream, whose arguments streamArgs returns.
+const byStream = "issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?"
+
+func streamArgs(s chain.Stream) []any { return []any{s.Issuer, !s.HasTenant, s.Tenant, s.Workspace} }
+
+// errValue indicates that a table has a value that cannot be that of its column.
+var errValue = errors.New("unexpected value")
+
+// collect runs a query and reads its rows. With an error, it also returns the rows before it.
+func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, error), query string, args ...any) (list []T, err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+
+	for rows.Next() {
+		v, err := scan(rows.Scan)
+		if err != nil {
+			return list, fmt.Errorf("%w: %w", errValue, err)
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}
+
+// one returns the one row that matches a condition.
+func (l *layout) one(ctx context.Context, q rowQuerier, where string, args ...any) (*ledger.Row, error) {
+	rows, err := collect(ctx, q, scanRow, l.selectRows()+where, args...)
+	return first(rows, err)
+}
+
+func first(rows []*ledger.Row, err error) (*ledger.Row, error) {
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, ledger.ErrNotFound
+	}
+	return rows[0], nil
 }
 
 // statement selects the rows after a receipt, up to a last one. A task's receipts are in two
@@ -56,280 +148,115 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 	if !q.Pruned {
 		where += " AND seq > " + l.prunedTo()
 	}
-	choice, args := l.choice(q, where, args)
-	choice += " ORDER BY seq LIMIT ?"
-	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
-}
 
-// choice selects the sequences of the rows that match a query and conditions.
-func (l *layout) choice(q query, where string, args []any) (string, []any) {
-	choice := "SELECT seq FROM receipts WHERE " + where
+	choice := "SELECT seq FROM receipts r WHERE " + where
 	if q.Task != "" {
 		choice += " AND task = ? UNION ALL " + choice + " AND " + l.subject() + " = ?"
 		args = slices.Concat(args, []any{q.Task}, args, []any{q.Task})
 	}
-	return choice, args
-}
-
-// one returns the one row that matches a condition, if it is unaltered.
-func (l *layout) one(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
-	r, err := l.raw(ctx, q, where, args...)
-	if err != nil {
-		return nil, err
-	}
-	return r, l.check(r)
-}
-
-// raw is one without checking the row.
-func (l *layout) raw(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
-	r := new(stored)
-	err := r.scan(q.QueryRowContext(ctx, l.selectRows()+where, args...).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ledger.ErrNotFound
-	}
-	return r, err
-}
-
-// check compares a row with the receipt in it and with the rows around it. If it was altered, the
-// error is a *DamageError. Whether the content of the receipt matches its hash is not checked here.
-func (l *layout) check(r *stored) error {
-	if err := l.fits(r); err != nil {
-		return err
-	}
-	return r.place()
-}
-
-// fits compares a row with the receipt in it.
-func (l *layout) fits(r *stored) error {
-	if r.pruned() {
-		if damage := r.empty(); damage != nil {
-			return damage
-		}
-		return nil
-	}
-
-	var own row
-	if err := own.read(r.json); err != nil {
-		return ledger.Unreadable(r.id, r.stream, err)
-	}
-
-	if !l.has(subjects) {
-		r.subject = own.subject
-	}
-
-	if columns := r.differences(&own); len(columns) > 0 {
-		return damageOf(ledger.FaultRow, r.id, r.stream, ledger.OtherColumn(columns[0]))
-	}
-	return nil
+	return l.selectRows() + "WHERE r.seq IN (" + choice + " ORDER BY seq LIMIT ?) ORDER BY r.seq", append(args, limit)
 }
 
 // head returns a stream's row and head, zero if there is none. The row is compared with the last
 // receipt, because a receipt that is linked to another hash would be invalid.
-func (l *layout) head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
-	if id, h, err = headRow(ctx, q, s); err == nil && id != 0 {
-		err = l.ends(ctx, q, id, s, h)
+func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
+	id, h, err := headRow(ctx, q, s)
+	if err != nil || id == 0 {
+		return chain.Head{}, err
+	}
+
+	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", id, h.Count)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		err = &ledger.Fault{Code: ledger.FaultMissing, Stream: s, Detail: fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", h.Count, h.Hash)}
+	case err == nil:
+		err = last.Intact() // with the head as its place
 	}
 	if err != nil {
+		return chain.Head{}, err
+	}
+	return h, nil
+}
+
+// headRow returns a stream's row and head without comparing it with the last receipt.
+func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (id int64, h chain.Head, err error) {
+	scan := func(scan scanner) (chain.Head, error) {
+		var hash []byte
+		err := scan(&id, &hash, &h.Count)
+		h.Hash = digest(hash)
+		return h, err
+	}
+	if _, err = collect(ctx, q, scan, "SELECT id, head, count FROM streams WHERE "+byStream, streamArgs(s)...); err != nil {
 		return 0, chain.Head{}, err
 	}
 	return id, h, nil
 }
 
-// ends makes sure that the last receipt of a stream, whose row is id, is its head.
-func (l *layout) ends(ctx context.Context, q querier, id int64, s chain.Stream, h chain.Head) error {
-	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", id, h.Count)
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return damageOf(ledger.FaultMissing, "", s, fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", h.Count, h.Hash))
-	case err == nil && (last.link.Hash != h.Hash || last.stream != s || last.position != h.Count):
-		return damageOf(string(receipt.CodeHeadMismatch), last.id, s, fmt.Sprintf("it is the last of its stream, whose head is said to be %v", h.Hash))
-	}
-	return err
+type streamRow struct {
+	id int64
+	ledger.StreamHead
 }
 
-// forks reports whether an earlier receipt names the same predecessor. A row that differs from its
-// receipt proves nothing.
-func (l *layout) forks(ctx context.Context, q querier, r *stored) (bool, error) {
-	other, err := l.raw(ctx, q, `WHERE r.seq = (SELECT min(o.seq) FROM receipts o JOIN receipts x ON x.stream = o.stream
-	WHERE x.seq = ? AND o.seq < x.seq AND ifnull(o.previous, x'') = ifnull(x.previous, x''))`, r.sequence)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && l.fits(other) == nil, err
+// streamRows returns the streams as their table has them.
+func streamRows(ctx context.Context, q rowQuerier) ([]streamRow, error) {
+	return collect(ctx, q, scanStream, `SELECT id, issuer, tenant, workspace, head, count, ifnull((SELECT max(position) FROM receipts WHERE stream = streams.id), 0)
+FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace`)
 }
 
-// prunedError returns the error for a pruned row.
-func (l *layout) prunedError(ctx context.Context, q querier, r *stored) error {
-	p, err := scanPruning(q.QueryRowContext(ctx, l.selectPrunings()+" WHERE last >= ? ORDER BY last LIMIT 1", r.sequence).Scan)
-	if err != nil {
-		return err
-	}
-	if r.sequence <= p.After {
-		return damageOf(ledger.FaultMissing, r.id, r.stream, "it was pruned, and the row that names its archive is gone")
-	}
-	return &ledger.PrunedError{ID: r.id, Hash: r.link.Hash, Stream: r.stream, Pruning: *p}
+// scanStream reads a row of streamRows. A tenant that is NULL is absent; an empty one is a different
+// stream.
+func scanStream(scan scanner) (s streamRow, err error) {
+	var tenant sql.NullString
+	var hash []byte
+	err = scan(&s.id, &s.Stream.Issuer, &tenant, &s.Stream.Workspace, &hash, &s.Head.Count, &s.Last)
+	s.Stream.Tenant, s.Stream.HasTenant, s.Head.Hash = tenant.String, tenant.Valid, digest(hash)
+	return s, err
 }
 
-// selectPrunings returns the beginning of a query of prunings p. In an older version, no row shows
-// whether the one before it is missing.
-func (l *layout) selectPrunings() string {
+// prunings returns the prunings as their table has them, the first one first. In an older version,
+// no row shows whether the one before it is missing.
+func (l *layout) prunings(ctx context.Context, q rowQuerier) ([]ledger.Pruning, error) {
+	if !l.has(prunings) {
+		return nil, nil
+	}
 	after := "after"
 	if !l.has(afters) {
 		after = "ifnull((SELECT max(b.last) FROM prunings b WHERE b.size < p.size), 0)"
 	}
-	return "SELECT size, " + after + ", last, root, checkpoint, archive, digest FROM prunings p"
+	return collect(ctx, q, scanPruning, "SELECT size, "+after+", last, root, checkpoint, archive, digest FROM prunings p ORDER BY size")
 }
 
-// prunings returns the prunings as their table has them, the first one first.
-func (l *layout) prunings(ctx context.Context, q rowQuerier) (list []ledger.Pruning, err error) {
-	if !l.has(prunings) {
-		return nil, nil
-	}
-	rows, err := q.QueryContext(ctx, l.selectPrunings()+" ORDER BY size")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+func scanPruning(scan scanner) (p ledger.Pruning, err error) {
+	var root, sum []byte
+	err = scan(&p.Size, &p.After, &p.Last, &root, &p.Checkpoint, &p.Archive, &sum)
+	copy(p.Root[:], root)
+	p.Digest = digest(sum)
+	return p, err
+}
 
-	for rows.Next() {
-		p, err := scanPruning(rows.Scan)
+// sequence yields the sequences and hashes of all receipts up to a last sequence.
+func sequence(ctx context.Context, q rowQuerier, last int64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
+		rows, err := q.QueryContext(ctx, "SELECT seq, hash FROM receipts WHERE seq <= ? ORDER BY seq", last)
 		if err != nil {
-			return nil, err
+			yield(ledger.Row{}, err)
+			return
 		}
-		list = append(list, *p)
+		defer rows.Close()
+
+		for rows.Next() {
+			var r ledger.Row
+			var hash []byte
+			if err := rows.Scan(&r.Sequence, &hash); err != nil {
+				yield(ledger.Row{}, fmt.Errorf("%w: %w", errValue, err))
+				return
+			}
+			if r.Hash = digest(hash); !yield(r, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(ledger.Row{}, err)
+		}
 	}
-	return list, rows.Err()
 }
-
-// applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
-const applicationID = 0x72637074
-
-// migrations returns the steps from one version of the tables to the next; PRAGMA user_version
-// counts the completed ones. A released step never changes.
-//
-// The tables themselves make a fork impossible: a receipt has one successor in its stream, and each
-// stream one beginning.
-func migrations() []string {
-	return []string{`
-CREATE TABLE streams (
-	id        INTEGER PRIMARY KEY,
-	issuer    TEXT NOT NULL,
-	tenant    TEXT, -- NULL: none, which differs from ''
-	workspace TEXT NOT NULL,
-	head      BLOB NOT NULL CHECK (length(head) = 32),
-	count     INTEGER NOT NULL CHECK (count > 0)
-) STRICT;
-CREATE UNIQUE INDEX streams_name ON streams (issuer, tenant IS NULL, ifnull(tenant, ''), workspace);
-
-CREATE TABLE receipts (
-	seq        INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they were stored
-	stream     INTEGER NOT NULL REFERENCES streams (id),
-	position   INTEGER NOT NULL CHECK (position > 0), -- in the stream, without gaps
-	receipt_id TEXT NOT NULL UNIQUE,
-	task       TEXT,
-	session    TEXT,
-	issued_at  INTEGER NOT NULL, -- milliseconds since 1970, UTC
-	hash       BLOB NOT NULL CHECK (length(hash) = 32),
-	previous   BLOB CHECK (length(previous) = 32), -- NULL: the first of its stream
-	json       BLOB NOT NULL -- the receipt, byte for byte
-) STRICT;
-CREATE UNIQUE INDEX receipts_place ON receipts (stream, position);
-CREATE UNIQUE INDEX receipts_previous ON receipts (stream, ifnull(previous, x''));
-CREATE INDEX receipts_hash ON receipts (hash);
--- each of these is in the order of seq, too, the row's own key
-CREATE INDEX receipts_stream ON receipts (stream);
-CREATE INDEX receipts_task ON receipts (task);
-CREATE INDEX receipts_session ON receipts (session);
-CREATE INDEX receipts_time ON receipts (issued_at);
-
-CREATE VIEW receipt AS SELECT
-	r.seq, r.receipt_id, s.issuer, s.tenant, s.workspace, r.position, r.task, r.session,
-	strftime('%Y-%m-%dT%H:%M:%fZ', r.issued_at / 1000.0, 'unixepoch') AS issued_at,
-	'sha256:' || lower(hex(r.hash)) AS hash,
-	'sha256:' || lower(hex(r.previous)) AS previous,
-	json_extract(CAST(r.json AS TEXT), '$.lifecycle.final_state') AS state,
-	json_extract(CAST(r.json AS TEXT), '$.model_route.chosen_model.provider') AS provider,
-	json_extract(CAST(r.json AS TEXT), '$.model_route.chosen_model.model') AS model,
-	json_extract(CAST(r.json AS TEXT), '$.cost.total') AS cost,
-	json_extract(CAST(r.json AS TEXT), '$.cost.currency') AS currency,
-	CAST(r.json AS TEXT) AS json
-FROM receipts r JOIN streams s ON s.id = r.stream;
-`, `
-ALTER TABLE receipts ADD COLUMN subject TEXT; -- the task that is the subject, where it is not the one in task
-UPDATE receipts SET subject = ` + subjectOf + ` WHERE ` + subjectOf + ` IS NOT NULL;
-CREATE INDEX receipts_subject ON receipts (subject) WHERE subject IS NOT NULL;
-
-CREATE TABLE state (
-	one     INTEGER PRIMARY KEY CHECK (one = 1),
-	ledger  BLOB NOT NULL CHECK (length(ledger) = 16), -- its name
-	commits INTEGER NOT NULL -- how often somebody wrote into it
-) STRICT;
-INSERT INTO state VALUES (1, randomblob(16), 0);
-`, `
-DROP VIEW receipt;
-CREATE VIEW receipt AS SELECT
-	r.seq, r.receipt_id, s.issuer, s.tenant, s.workspace, r.position, r.task, r.session,
-	strftime('%Y-%m-%dT%H:%M:%fZ', r.issued_at / 1000.0, 'unixepoch') AS issued_at,
-	'sha256:' || lower(hex(r.hash)) AS hash,
-	'sha256:' || lower(hex(r.previous)) AS previous,
-	json_extract(CAST(r.json AS TEXT), '$.lifecycle.final_state') AS state,
-	json_extract(CAST(r.json AS TEXT), '$.model_route.chosen_model.provider') AS provider,
-	json_extract(CAST(r.json AS TEXT), '$.model_route.chosen_model.model') AS model,
-	json_extract(CAST(r.json AS TEXT), '$.cost.total') AS cost,
-	json_extract(CAST(r.json AS TEXT), '$.cost.currency') AS currency,
-	CAST(r.json AS TEXT) AS json
-FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.json <> x'';
-CREATE VIEW pruned AS SELECT
-	r.seq, r.receipt_id, r.task, r.session, 'sha256:' || lower(hex(r.hash)) AS hash, p.archive
-FROM receipts r JOIN prunings p ON p.last = (SELECT min(last) FROM prunings WHERE last >= r.seq);
-
--- The first receipts of all, as they are under a checkpoint, have no content here: their
--- json is empty, and an archive has it. Size is how many they are, last the seq of the last.
--- A table has to come last: after a view integrity_check passes over pages that nothing uses.
-CREATE TABLE prunings (
-	size INTEGER PRIMARY KEY,
-	last INTEGER NOT NULL,
-	root BLOB NOT NULL,
-	checkpoint BLOB NOT NULL,
-	archive TEXT NOT NULL,
-	digest BLOB NOT NULL
-) STRICT;
-`, `
-DROP VIEW pruned;
-ALTER TABLE prunings RENAME TO prunings_3;
-CREATE VIEW pruned AS SELECT
-	r.seq, r.receipt_id, r.task, r.session, 'sha256:' || lower(hex(r.hash)) AS hash,
-	CASE WHEN r.seq > p.After THEN p.archive END AS archive
-FROM receipts r JOIN prunings p ON p.last = (SELECT min(last) FROM prunings WHERE last >= r.seq);
-
--- As before, with the seq of the last receipt of the pruning before, 0 if there is none: each
--- row shows whether the row before it is still there.
-CREATE TABLE prunings (
-	size INTEGER PRIMARY KEY,
-	after INTEGER NOT NULL,
-	last INTEGER NOT NULL,
-	root BLOB NOT NULL,
-	checkpoint BLOB NOT NULL,
-	archive TEXT NOT NULL,
-	digest BLOB NOT NULL
-) STRICT;
-INSERT INTO prunings SELECT size, ifnull((SELECT max(b.last) FROM prunings_3 b WHERE b.size < p.size), 0), last, root, checkpoint, archive, digest FROM prunings_3 p;
-DROP TABLE prunings_3;
-`}
-}
-
-// The versions of the tables that introduced a feature.
-const (
-	subjects = 2 // the column subject
-	marks    = 2 // the table state, and so a mark next to the ledger
-	prunings = 3 // the table prunings
-	afters   = 4 // its column after
-)
-
-// subjectOf is the value of the column subject, read from the receipt itself. A damaged receipt has
-// none.
-const subjectOf = `CASE
-	WHEN NOT json_valid(CAST(json AS TEXT)) THEN NULL
-	WHEN json_extract(CAST(json AS TEXT), '$.subject.object') = 'task'
-		THEN nullif(nullif(json_extract(CAST(json AS TEXT), '$.subject.id'), ''), task)
-	END`

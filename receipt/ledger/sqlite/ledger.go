@@ -12,12 +12,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 
-	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
 // A Ledger is a ledger in one SQLite file, for any number of processes of one machine. The file must
@@ -30,11 +29,19 @@ type Ledger struct {
 	*database
 	reader
 	writer
+	auditor
 }
+
+// A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that the
+// file was truncated.
+type ReplacedError = file.ReplacedError
+
+// A RolledBackError indicates that a ledger has less than FILE-head records.
+type RolledBackError = file.RolledBackError
 
 // Create creates a new ledger. An existing file is not changed, and the error is fs.ErrExist.
 func Create(ctx context.Context, path string) (*Ledger, error) {
-	for _, suffix := range []string{"", "-wal", headSuffix} {
+	for _, suffix := range []string{"", "-wal", file.HeadSuffix} {
 		if _, err := os.Lstat(path + suffix); err == nil {
 			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or remains from a lost ledger
 		}
@@ -71,37 +78,13 @@ func OpenReadOnly(ctx context.Context, path string) (*Ledger, error) {
 }
 
 func open(ctx context.Context, path, mode string, steps []string) (*Ledger, error) {
-	watched, err := watch(path)
+	watched, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	db := &database{path: path, files: watched, steps: steps, reads: make(chan struct{}, readers(mode))}
+	db := &database{path: path, files: watched, queues: file.NewQueues(watched.Path), steps: steps, reads: make(chan struct{}, readers(mode))}
 	if err := db.connect(ctx, mode); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Ledger{db, reader{db}, writer{db}}, nil
+	return &Ledger{db, reader{db}, writer{db}, auditor{db}}, nil
 }
-
-// Replace is described at [ledger.Replacer].
-func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
-	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
-		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", is.JSON(), was.ID(), was.JSON())
-		if err != nil {
-			return err
-		}
-
-		n, err := r.RowsAffected()
-		if err == nil && n == 0 {
-			err = errChanged
-		}
-		return err
-	})
-
-	// The error rolled the transaction back, so nothing that others stored was overwritten.
-	if errors.Is(err, errChanged) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-var errChanged = errors.New("the receipt has changed")

@@ -81,13 +81,13 @@ func TestIssue(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		s, err := l.Get(ctx, e.ID)
+		s, err := ledger.Get(ctx, l, e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = s.Hash()
 	}
-	streams, err := l.Streams(ctx)
+	streams, err := ledger.Heads(ctx, l)
 	if err != nil || n != 400 || len(streams) != 1 || streams[0].Head.Hash != last || streams[0].Head.Count != 400 {
 		t.Errorf("%d receipts, %v, %v", n, streams, err)
 	}

@@ -80,7 +80,7 @@ func (t *truth) believed(what, path string) (given int) {
 	}
 	source := served.New(l)
 	for id := range t.json {
-		if r, err := l.Get(ctx, id); err == nil {
+		if r, err := ledger.Get(ctx, l, id); err == nil {
 			good("Get", id, r.JSON())
 		}
 		if s, err := source.Get(ctx, id, protocol.Everything()); err == nil {
@@ -94,7 +94,7 @@ func (t *truth) believed(what, path string) (given int) {
 		}
 	}
 	for hash, stream := range t.hashes {
-		if e, err := l.ByHash(ctx, hash); err == nil && e.Stream != stream {
+		if e, err := ledger.Lookup(ctx, l, ledger.Key{Hash: hash}); err == nil && e.Stream != stream {
 			t.Errorf("%s: %v is said to be of %v", what, hash, e.Stream)
 		}
 	}
@@ -103,7 +103,7 @@ func (t *truth) believed(what, path string) (given int) {
 			good("Scan", e.ID, e.JSON)
 		}
 	}
-	streams, err := l.Streams(ctx)
+	streams, err := ledger.Heads(ctx, l)
 	for _, s := range streams {
 		if err == nil && (t.hashes[s.Head.Hash] != s.Stream || !bytes.Contains(t.json[fmt.Sprintf("%s_%d", s.Stream.Workspace, s.Head.Count-1)], []byte(s.Head.Hash.String()))) {
 			t.Errorf("%s: the head of %v is said to be %v", what, s.Stream, s.Head)

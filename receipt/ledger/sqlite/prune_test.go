@@ -70,7 +70,7 @@ func checkpointOf(t testing.TB, key string, tree *merkle.Tree) []byte {
 }
 
 // treeOf returns the tree of the receipts.
-func treeOf(entries []ledger.Entry) *merkle.Tree {
+func treeOf(entries []ledger.Row) *merkle.Tree {
 	tree := new(merkle.Tree)
 	for _, e := range entries {
 		tree.Append(receipt.CheckpointLeaf(e.Hash))
@@ -79,7 +79,7 @@ func treeOf(entries []ledger.Entry) *merkle.Tree {
 }
 
 // archiveOf yields receipts like an archive.
-func archiveOf(entries []ledger.Entry) iter.Seq2[[]byte, error] {
+func archiveOf(entries []ledger.Row) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, e := range entries {
 			if !yield(e.JSON, nil) {
@@ -103,7 +103,7 @@ func openLedger(t testing.TB, path string) *sqlite.Ledger {
 func prune(t testing.TB, l *sqlite.Ledger, n int) (pruned int64) {
 	t.Helper()
 	ctx := context.Background()
-	all := []ledger.Entry{}
+	all := []ledger.Row{}
 	for e, err := range l.Walk(ctx, ledger.Query{Pruned: true}, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func prune(t testing.TB, l *sqlite.Ledger, n int) (pruned int64) {
 		all = append(all, e)
 	}
 	first := all[:n]
-	archive := slices.DeleteFunc(slices.Clone(first), func(e ledger.Entry) bool { return e.JSON == nil })
+	archive := slices.DeleteFunc(slices.Clone(first), func(e ledger.Row) bool { return e.JSON == nil })
 	p, err := ledger.Prunable(ctx, l, trusted(t, false), checkpointOf(t, "log_1", treeOf(first)), archiveOf(archive))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func prune(t testing.TB, l *sqlite.Ledger, n int) (pruned int64) {
 }
 
 // lines returns receipts in the form of an export.
-func lines(entries []ledger.Entry) []byte {
+func lines(entries []ledger.Row) []byte {
 	var b bytes.Buffer
 	for _, e := range entries {
 		b.Write(append(e.JSON, '\n'))
@@ -147,10 +147,10 @@ func TestPrune(t *testing.T) {
 
 	for i, e := range all {
 		var gone *ledger.PrunedError
-		sealed, err := l.Get(ctx, e.ID)
-		linked, link, linkErr := l.Linked(ctx, e.ID)
+		sealed, err := ledger.Get(ctx, l, e.ID)
+		linked, link, linkErr := ledger.Linked(ctx, l, ledger.Key{ID: e.ID})
 		if i >= 6 {
-			if err != nil || linkErr != nil || !bytes.Equal(sealed.JSON(), e.JSON) || !bytes.Equal(linked, e.JSON) || link.Status != receipt.StatusPassed {
+			if err != nil || linkErr != nil || !bytes.Equal(sealed.JSON(), e.JSON) || !bytes.Equal(linked.JSON, e.JSON) || link.Status != receipt.StatusPassed {
 				t.Errorf("%s: %v, %v, %v", e.ID, err, linkErr, link)
 			}
 			continue
@@ -163,13 +163,13 @@ func TestPrune(t *testing.T) {
 		if _, err := ledger.Sign(ctx, l, e.ID, signer(t)); !errors.As(err, &gone) {
 			t.Errorf("sign %s: %v", e.ID, err)
 		}
-		if found, err := l.ByHash(ctx, e.Hash); err != nil || found.Stream.Workspace != e.ID[:1] || found.ID != e.ID || found.JSON != nil {
+		if found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: e.Hash}); err != nil || found.Stream.Workspace != e.ID[:1] || found.ID != e.ID || found.JSON != nil {
 			t.Errorf("the hash of %s: %v, %v", e.ID, found, err)
 		}
 	}
 
 	// Lists omit pruned receipts, and can report the omission.
-	if rest := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(rest, all[6:], func(a, b ledger.Entry) bool { return a.ID == b.ID && bytes.Equal(a.JSON, b.JSON) }) {
+	if rest := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(rest, all[6:], func(a, b ledger.Row) bool { return a.ID == b.ID && bytes.Equal(a.JSON, b.JSON) }) {
 		t.Errorf("the rest is %v", rest)
 	}
 	for i, e := range every(t, l.Walk(ctx, ledger.Query{Pruned: true}, 0)) {
@@ -181,7 +181,7 @@ func TestPrune(t *testing.T) {
 		q    ledger.Query
 		want int64
 	}{{ledger.Query{}, 6}, {ledger.Query{Task: "task_a_0"}, 1}, {ledger.Query{Task: "task_a_4"}, 0}, {ledger.Query{Session: "session_1"}, 6}, {ledger.Query{Before: time.Unix(0, 0)}, 0}} {
-		if n, err := l.CountPruned(ctx, test.q); n != test.want || err != nil {
+		if n, err := ledger.CountPruned(ctx, l, test.q); n != test.want || err != nil {
 			t.Errorf("%+v: %d pruned, %v", test.q, n, err)
 		}
 	}
@@ -259,10 +259,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("the rest: %d receipts were pruned", n)
 	}
 	soundly(t, path, 0, 11)
-	if _, err := l.Get(ctx, "a_9"); !errors.As(err, &gone) || gone.Pruning.Size != 11 {
+	if _, err := ledger.Get(ctx, l, "a_9"); !errors.As(err, &gone) || gone.Pruning.Size != 11 {
 		t.Errorf("after the second pruning: %v", err)
 	}
-	if _, err := l.Get(ctx, "a_0"); !errors.As(err, &gone) || gone.Pruning.Size != 6 {
+	if _, err := ledger.Get(ctx, l, "a_0"); !errors.As(err, &gone) || gone.Pruning.Size != 6 {
 		t.Errorf("of the first pruning: %v", err)
 	}
 	if last, err := issuer.Issue(ctx, draft("a_99", "a")); err != nil || last.Document().Root().Member("chain").Member("previous_receipt_hash").String() != next.Hash().String() {
@@ -371,10 +371,9 @@ func TestPruneRefused(t *testing.T) {
 	} {
 		_, err := ledger.Prunable(ctx, l, trusted(t, false), test.checkpoint, test.archive)
 		var refused *ledger.PruneError
-		var archive *ledger.ArchiveError
 		switch {
 		case test.code != "" && (!errors.As(err, &refused) || refused.Code != test.code),
-			test.index > 0 && (!errors.As(err, &archive) || archive.Index != test.index),
+			test.index > 0 && (!errors.As(err, &refused) || refused.Index != test.index),
 			name == "unreadable" && !errors.Is(err, failed), err == nil:
 			t.Errorf("%s: %v", name, err)
 		}
@@ -395,7 +394,7 @@ func TestPruneRefused(t *testing.T) {
 			t.Errorf("a ledger that is open read-only is pruned: %v", err)
 		}
 	}
-	if after := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(after, all, func(a, b ledger.Entry) bool { return bytes.Equal(a.JSON, b.JSON) }) {
+	if after := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(after, all, func(a, b ledger.Row) bool { return bytes.Equal(a.JSON, b.JSON) }) {
 		t.Error("something was pruned")
 	}
 	soundly(t, path, 6, 0)
@@ -403,7 +402,7 @@ func TestPruneRefused(t *testing.T) {
 	// A ledger whose content does not match its hashes is not pruned, because only the hash would
 	// remain.
 	execute(t, path, "UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '\"total\":0', '\"total\":7') AS BLOB) WHERE seq = 2")
-	var damage *ledger.DamageError
+	var damage *ledger.Fault
 	if _, err := ledger.Prunable(ctx, l, trusted(t, false), good, archiveOf(first)); !errors.As(err, &damage) || damage.ID != all[1].ID {
 		t.Errorf("altered content: %v", err)
 	}
@@ -536,7 +535,7 @@ func TestPruneDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gone *ledger.PrunedError
-		if _, err := l.Get(ctx, "a_0"); errors.As(err, &gone) && gone.Pruning.Size != 2 && !strings.Contains(statement, "SET size = 3") {
+		if _, err := ledger.Get(ctx, l, "a_0"); errors.As(err, &gone) && gone.Pruning.Size != 2 && !strings.Contains(statement, "SET size = 3") {
 			t.Errorf("%s: the first receipt is said to be in the archive of %d", statement, gone.Pruning.Size)
 		}
 		if tree, err := ledger.Tree(ctx, l, ledger.Query{}); err == nil && !strings.Contains(statement, "replace(") {
@@ -587,7 +586,7 @@ func TestPruneVersion3(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gone *ledger.PrunedError
-		if _, err := l.Get(ctx, "a_0"); !errors.As(err, &gone) || gone.Pruning.Size != 2 {
+		if _, err := ledger.Get(ctx, l, "a_0"); !errors.As(err, &gone) || gone.Pruning.Size != 2 {
 			t.Errorf("%v", err)
 		}
 		l.Close()
@@ -629,12 +628,12 @@ func TestPruneOlderReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if _, err := reader.Get(ctx, "receipt_1"); err != nil {
+	if _, err := ledger.Get(ctx, reader, "receipt_1"); err != nil {
 		t.Fatal(err)
 	}
 	prune(t, openLedger(t, path), 2)
 	var gone *ledger.PrunedError
-	if _, err := reader.Get(ctx, "receipt_1"); !errors.As(err, &gone) {
+	if _, err := ledger.Get(ctx, reader, "receipt_1"); !errors.As(err, &gone) {
 		t.Errorf("%v", err)
 	}
 	if list := every(t, reader.Walk(ctx, ledger.Query{}, 0)); len(list) != 1 || list[0].ID != "receipt_3" {
@@ -688,7 +687,7 @@ func TestPruneWhileListed(t *testing.T) {
 	defer stop()
 	whole, stopWhole := iter.Pull2(l.Walk(ctx, ledger.Query{Pruned: true}, 0))
 	defer stopWhole()
-	for _, first := range []func() (ledger.Entry, error, bool){next, whole} {
+	for _, first := range []func() (ledger.Row, error, bool){next, whole} {
 		if _, err, more := first(); err != nil || !more {
 			t.Fatal(err, more)
 		}
@@ -803,7 +802,7 @@ func TestPruneKilled(t *testing.T) {
 		cmd.Wait()
 
 		l := openLedger(t, path)
-		gone, err := l.CountPruned(context.Background(), ledger.Query{})
+		gone, err := ledger.CountPruned(context.Background(), l, ledger.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"encoding/json"
 	"strings"
 
@@ -23,38 +22,22 @@ func (q query) conditions(after, last int64) (where string, args []any) {
 	if q.Session != "" {
 		add("session = ?", q.Session)
 	}
-	if s := q.Stream; s != nil {
-		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
-			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
+	if q.Stream != nil {
+		add("stream = (SELECT id FROM streams WHERE "+byStream+")", streamArgs(*q.Stream)...)
 	}
 
 	// Rows that may not be seen are not even read, because the time for that would reveal them.
 	if q.Sees != nil {
-		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
-	}
-	if from, before, ok := q.Times(); ok {
-		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, which has another order
+		text, _ := json.Marshal(append([]int64{}, q.seen...)) // numbers are never refused
+		add("stream IN (SELECT value FROM json_each(?))", string(text))
 	}
 
+	// +: not by the index of times, which has another order.
+	if !q.From.IsZero() {
+		add("+issued_at >= ?", q.From.UnixMilli())
+	}
+	if !q.Before.IsZero() {
+		add("+issued_at < ?", q.Before.UnixMilli())
+	}
 	return strings.Join(conditions, " AND "), args
-}
-
-// selects compares a row with the query, because a damaged index leads to other rows.
-func (q query) selects(r *stored) error {
-	from, before, timed := q.Times()
-	is := func(column sql.NullString, wanted string) bool { return column.Valid && column.String == wanted }
-	switch {
-	case q.Task != "" && !is(r.task, q.Task) && !is(r.subject, q.Task),
-		q.Session != "" && !is(r.session, q.Session),
-		q.Stream != nil && r.stream != *q.Stream,
-		timed && (r.issuedAt < from || r.issuedAt >= before):
-		return misled(r)
-	}
-	return nil
-}
-
-// numbers formats a list for json_each of SQLite.
-func numbers(list []int64) string {
-	text, _ := json.Marshal(append([]int64{}, list...)) // numbers are never refused
-	return string(text)
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
 )
 
 // A table is a Store in memory that records the contexts of its calls.
 type table struct {
+	memory.Ledger
 	mu       sync.Mutex
-	heads    map[chain.Stream]chain.Head
-	receipts map[string]*receipt.Sealed
 	contexts []context.Context
 	append   func(context.Context) error // called first
 }
@@ -30,10 +30,10 @@ func (s *table) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.contexts = append(s.contexts, ctx)
-	return s.heads[of], nil
+	return s.Ledger.Head(ctx, of)
 }
 
-func (s *table) Append(ctx context.Context, of chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+func (s *table) Append(ctx context.Context, runs ...ledger.Run) error {
 	if s.append != nil {
 		if err := s.append(ctx); err != nil {
 			return err
@@ -42,31 +42,14 @@ func (s *table) Append(ctx context.Context, of chain.Stream, previous chain.Head
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.contexts = append(s.contexts, ctx)
-	if s.heads[of].Hash != previous.Hash {
-		return ledger.ErrHeadMoved
-	}
-	for _, r := range run {
-		if s.receipts[r.ID()] != nil {
-			return ledger.ErrDuplicateID
-		}
-	}
-	if s.heads == nil {
-		s.heads, s.receipts = map[chain.Stream]chain.Head{}, map[string]*receipt.Sealed{}
-	}
-	for _, r := range run {
-		s.receipts[r.ID()], s.heads[of] = r, r.Head()
-	}
-	return nil
+	return s.Ledger.Append(ctx, runs...)
 }
 
-func (s *table) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
+func (s *table) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.contexts = append(s.contexts, ctx)
-	if r := s.receipts[id]; r != nil {
-		return r, nil
-	}
-	return nil, ledger.ErrNotFound
+	return s.Ledger.Find(ctx, k)
 }
 
 // TestStoreContexts verifies that the store gets a deadline and the values of a caller, and that a
@@ -146,8 +129,8 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(store.receipts) != 2 {
-		t.Errorf("%d receipts are stored", len(store.receipts))
+	if n := len(every(t, store.Walk(t.Context(), ledger.Query{}, 0))); n != 2 {
+		t.Errorf("%d receipts are stored", n)
 	}
 	if err := issuer.Close(t.Context()); err != nil {
 		t.Errorf("again: %v", err)
@@ -189,7 +172,7 @@ func TestSignCalls(t *testing.T) {
 		}
 		group.Wait()
 		ratio := float64(calls) / drafts
-		t.Logf("one of %d fails: %.2f calls per draft, %d stored", every, ratio, len(store.receipts))
+		t.Logf("one of %d fails: %.2f calls per draft", every, ratio)
 		if ratio > 1.4 || calls < drafts {
 			t.Errorf("one of %d fails: %d calls for %d drafts", every, calls, drafts)
 		}
@@ -238,8 +221,8 @@ func TestSignaturesKept(t *testing.T) {
 	}
 	close(hold)
 	group.Wait()
-	if calls != 5 || len(store.receipts) != 5 {
-		t.Errorf("%d signatures for 5 drafts, %d stored", calls, len(store.receipts))
+	if n := len(every(t, store.Walk(t.Context(), ledger.Query{}, 0))); calls != 5 || n != 5 {
+		t.Errorf("%d signatures for 5 drafts, %d stored", calls, n)
 	}
 }
 

@@ -159,7 +159,7 @@ func BenchmarkReaders(b *testing.B) {
 				begun := time.Now()
 				id := fmt.Sprint("receipt_", k%100)
 				if k%2 == 0 {
-					l.Get(ctx, id)
+					ledger.Get(ctx, l, id)
 				} else {
 					ledger.List(ctx, l, ledger.Query{Task: "task_" + id}, "", 50)
 				}

@@ -40,21 +40,21 @@ func stocked(t *testing.T) *sqlite.Ledger {
 			}
 			run, head = append(run, r), r.Head()
 		}
-		if err := l.Append(context.Background(), s, chain.Head{}, run...); err != nil {
+		if err := l.Append(context.Background(), ledger.Run{Stream: s, Previous: chain.Head{}, Receipts: run}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return l
 }
 
-func ids(entries []ledger.Entry) (list []string) {
+func ids(entries []ledger.Row) (list []string) {
 	for _, e := range entries {
 		list = append(list, e.ID)
 	}
 	return list
 }
 
-func every(t *testing.T, entries iter.Seq2[ledger.Entry, error]) (list []ledger.Entry) {
+func every(t *testing.T, entries iter.Seq2[ledger.Row, error]) (list []ledger.Row) {
 	t.Helper()
 	for e, err := range entries {
 		if err != nil {
@@ -172,7 +172,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	all := every(t, from.Walk(ctx, ledger.Query{}, 0))
-	part := func(entries []ledger.Entry) iter.Seq2[[]byte, error] {
+	part := func(entries []ledger.Row) iter.Seq2[[]byte, error] {
 		return func(yield func([]byte, error) bool) {
 			for _, e := range entries {
 				if !yield(e.JSON, nil) {
@@ -183,7 +183,7 @@ func TestImport(t *testing.T) {
 	}
 	v, to := verifier(t, receipt.Policy{}), create(t)
 	for _, step := range []struct {
-		entries []ledger.Entry
+		entries []ledger.Row
 		want    ledger.Imported
 	}{{all[:270], ledger.Imported{Stored: 270}}, {all, ledger.Imported{Stored: 30, Copies: 270}}, {all, ledger.Imported{Copies: 300}}} {
 		if got, err := ledger.Import(ctx, to, v, part(step.entries)); err != nil || got != step.want {
@@ -200,7 +200,7 @@ func TestImport(t *testing.T) {
 	var refuted *receipt.RefutedError
 	var failed *ledger.ImportError
 	for name, test := range map[string]struct {
-		entries []ledger.Entry
+		entries []ledger.Row
 		stored  int
 		index   int
 		fits    func(error) bool
@@ -294,7 +294,9 @@ func TestOpen(t *testing.T) {
 	defer cancel()
 	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}
 	for name, issue := range map[string]func(context.Context, json.Marshaler) (*receipt.Sealed, error){"issue": issuer.Issue, "until it is known": issuer.IssueUntilKnown} {
-		if _, err := issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "open read-only") {
+		_, err := issue(ctx, draft("receipt_1", "w"))
+		failed, _ := errors.AsType[*ledger.IssueError](err)
+		if failed == nil || failed.Temporary || failed.Stored != ledger.StoredNo || !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "open read-only") {
 			t.Errorf("%s: issued into what is only read: %v", name, err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestReaders(t *testing.T) {
 
 // prefix reads a ledger of one stream and returns the number of receipts that it contains.
 func prefix(ctx context.Context, l *sqlite.Ledger, v *receipt.Verifier, least int) (n int, err error) {
-	before, err := l.Streams(ctx)
+	before, err := ledger.Heads(ctx, l)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func prefix(ctx context.Context, l *sqlite.Ledger, v *receipt.Verifier, least in
 		return n, fmt.Errorf("%d receipts, there were %d", n, least)
 	}
 	if n > 0 {
-		after, err := l.Streams(ctx)
+		after, err := ledger.Heads(ctx, l)
 		if err != nil || after[0].Head.Count < uint64(n) {
 			return n, fmt.Errorf("%d receipts and then the head %v, %v", n, after, err)
 		}

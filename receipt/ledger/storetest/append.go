@@ -43,7 +43,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 
 	for name, head := range map[string]chain.Head{"none": {}, "another": {Hash: [32]byte{1}, Count: 1}} {
 		r := seal(t, Draft("receipt_2", "w"), head)
-		if err := store.Append(ctx, stream("w"), head, r); !errors.Is(err, ledger.ErrHeadMoved) {
+		if err := store.Append(ctx, after(stream("w"), head, r)); !errors.Is(err, ledger.ErrHeadMoved) {
 			t.Errorf("after the head %s: %v, expected ErrHeadMoved", name, err)
 		}
 	}
@@ -52,7 +52,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 
 	r := seal(t, Draft("receipt_3", "empty"), first.Head())
-	if err := store.Append(ctx, stream("empty"), first.Head(), r); !errors.Is(err, ledger.ErrHeadMoved) {
+	if err := store.Append(ctx, after(stream("empty"), first.Head(), r)); !errors.Is(err, ledger.ErrHeadMoved) {
 		t.Errorf("in an empty stream: %v, expected ErrHeadMoved", err)
 	}
 	wantHead(t, store, stream("empty"), nil, 0)
@@ -60,7 +60,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 	// A wrong count moves no head.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
-	if err := store.Append(ctx, stream("w"), counted, r); err != nil {
+	if err := store.Append(ctx, after(stream("w"), counted, r)); err != nil {
 		t.Errorf("only the hash of a head is compared: %v", err)
 	}
 }
@@ -71,18 +71,18 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 	mustAppend(t, store, chain.Head{}, first)
 
 	again := seal(t, Draft("receipt_1", "w"), first.Head())
-	if err := store.Append(ctx, stream("w"), first.Head(), again); !errors.Is(err, ledger.ErrDuplicateID) {
+	if err := store.Append(ctx, after(stream("w"), first.Head(), again)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
 	}
 
 	// A repeated append reports the taken ID, and not the moved head, so that the caller finds the
 	// stored receipt.
-	if err := store.Append(ctx, stream("w"), chain.Head{}, first); !errors.Is(err, ledger.ErrDuplicateID) {
+	if err := store.Append(ctx, after(stream("w"), chain.Head{}, first)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same append: %v, expected ErrDuplicateID", err)
 	}
 
 	other := seal(t, Draft("receipt_1", "v"), chain.Head{})
-	if err := store.Append(ctx, stream("v"), chain.Head{}, other); !errors.Is(err, ledger.ErrDuplicateID) {
+	if err := store.Append(ctx, after(stream("v"), chain.Head{}, other)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
 	}
 
@@ -97,14 +97,14 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	store, ctx := handle(), t.Context()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
-	if err := store.Append(ctx, stream("v"), chain.Head{}, first); err == nil {
+	if err := store.Append(ctx, after(stream("v"), chain.Head{}, first)); err == nil {
 		t.Error("a receipt of another stream was stored")
 	}
 	wantAbsent(t, store, "receipt_1")
 	mustAppend(t, store, chain.Head{}, first)
 
 	second := seal(t, Draft("receipt_2", "w"), chain.Head{Hash: [32]byte{1}})
-	if err := store.Append(ctx, stream("w"), first.Head(), second); err == nil {
+	if err := store.Append(ctx, after(stream("w"), first.Head(), second)); err == nil {
 		t.Error("a receipt that names another predecessor was stored")
 	}
 	wantAbsent(t, store, "receipt_2")

@@ -29,6 +29,16 @@ func TestBroken(t *testing.T) {
 		losesAnswers: "canceled_meanwhile",
 		noPrefix:     "prefix",
 		ignores:      "canceled",
+		halves:       "several_runs",
+
+		ignoresTask:    "filter_task",
+		ignoresSession: "filter_session",
+		ignoresStream:  "filter_stream",
+		ignoresFrom:    "filter_from",
+		ignoresBefore:  "filter_before",
+		ignoresUntil:   "filter_until",
+		ignoresSees:    "filter_sees",
+		ignoresLimit:   "filter_limit",
 	} {
 		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()

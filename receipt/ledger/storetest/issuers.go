@@ -33,7 +33,7 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 
 	// B has seen an empty stream.
 	fork := seal(t, Draft("receipt_b", "w"), chain.Head{})
-	if err := b.Append(t.Context(), stream("w"), chain.Head{}, fork); !errors.Is(err, ledger.ErrHeadMoved) {
+	if err := b.Append(t.Context(), after(stream("w"), chain.Head{}, fork)); !errors.Is(err, ledger.ErrHeadMoved) {
 		t.Fatalf("another handle, after the head that it saw last: %v, expected ErrHeadMoved", err)
 	}
 	wantAbsent(t, a, "receipt_b")
@@ -51,7 +51,7 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 		head = mustAppend(t, here, before, r)
 		wantStored(t, there, r)
 		wantHead(t, there, stream("w"), r, uint64(i+2))
-		if err := here.Append(t.Context(), stream("w"), before, r); !errors.Is(err, ledger.ErrDuplicateID) {
+		if err := here.Append(t.Context(), after(stream("w"), before, r)); !errors.Is(err, ledger.ErrDuplicateID) {
 			t.Errorf("the same receipt again: %v, expected ErrDuplicateID", err)
 		}
 	}
@@ -76,7 +76,7 @@ func race(t *testing.T, head chain.Head, prefix string, handles ...ledger.Store)
 		r := seal(t, Draft(fmt.Sprintf("%s_%d", prefix, i), "w"), head)
 		all[i] = r
 		group.Go(func() {
-			switch err := store.Append(context.Background(), stream("w"), head, r); {
+			switch err := store.Append(context.Background(), after(stream("w"), head, r)); {
 			case err == nil:
 				won.Add(1)
 				winner.Store(r)

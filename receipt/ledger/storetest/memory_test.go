@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -25,6 +25,16 @@ const (
 	losesAnswers fault = "stores a run, and reports that it did not"
 	noPrefix     fault = "numbers runs when they begin, and shows them when they end"
 	ignores      fault = "ignores the context"
+	halves       fault = "stores the runs of an append one by one"
+
+	ignoresTask    fault = "lists receipts of other tasks"
+	ignoresSession fault = "lists receipts of other sessions"
+	ignoresStream  fault = "lists receipts of other streams"
+	ignoresFrom    fault = "lists earlier receipts"
+	ignoresBefore  fault = "lists later receipts"
+	ignoresUntil   fault = "lists what was stored after a late receipt"
+	ignoresSees    fault = "lists receipts that may not be seen"
+	ignoresLimit   fault = "lists more receipts than the limit"
 )
 
 // A memory is a handle on a minimal store.
@@ -41,18 +51,12 @@ type shared struct {
 	mu      sync.Mutex
 	turn    map[chain.Stream]*sync.Mutex // one append at a time in each stream
 	heads   map[chain.Stream]chain.Head
-	byID    map[string]*receipt.Sealed
-	list    []entry // in the order of its numbers
+	list    []ledger.Row // in the order of its numbers
 	numbers int64
 }
 
-type entry struct {
-	number int64
-	*receipt.Sealed
-}
-
 func newMemory(f fault) (handle func() ledger.Store) {
-	s := &shared{turn: map[chain.Stream]*sync.Mutex{}, heads: map[chain.Stream]chain.Head{}, byID: map[string]*receipt.Sealed{}}
+	s := &shared{turn: map[chain.Stream]*sync.Mutex{}, heads: map[chain.Stream]chain.Head{}}
 	return func() ledger.Store {
 		return &memory{shared: s, fault: f, seen: map[chain.Stream]chain.Head{}}
 	}
@@ -72,62 +76,99 @@ func (m *memory) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	return m.heads[s], m.ended(ctx)
 }
 
-func (m *memory) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
+func (m *memory) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	if err := m.ended(ctx); err != nil {
 		return nil, err
 	}
 	m.shared.mu.Lock()
 	defer m.shared.mu.Unlock()
-	if r := m.byID[id]; r != nil {
-		return r, nil
+	for _, r := range m.list {
+		if k.ID != "" && r.ID == k.ID || k.ID == "" && r.Hash == k.Hash {
+			return &r, nil
+		}
 	}
 	return nil, ledger.ErrNotFound
 }
 
-func (m *memory) Walk(ctx context.Context, _ ledger.Query, after int64) iter.Seq2[ledger.Entry, error] {
-	return func(yield func(ledger.Entry, error) bool) {
+func (m *memory) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
+	switch m.fault {
+	case ignoresTask:
+		q.Task = ""
+	case ignoresSession:
+		q.Session = ""
+	case ignoresStream:
+		q.Stream = nil
+	case ignoresFrom:
+		q.From = time.Time{}
+	case ignoresBefore:
+		q.Before = time.Time{}
+	case ignoresUntil:
+		q.Until = time.Time{}
+	case ignoresSees:
+		q.Sees = nil
+	case ignoresLimit:
+		q.Limit = 0
+	}
+	return func(yield func(ledger.Row, error) bool) {
 		if err := m.ended(ctx); err != nil {
-			yield(ledger.Entry{}, err)
+			yield(ledger.Row{}, err)
 			return
 		}
 
 		m.shared.mu.Lock()
 		list := slices.Clone(m.list)
 		m.shared.mu.Unlock()
-		for _, e := range list {
-			if e.number > after && !yield(ledger.Entry{Sequence: e.number, ID: e.ID(), Hash: e.Hash(), Stream: e.Stream(), JSON: e.JSON()}, nil) {
+		found := 0
+		for _, r := range list {
+			switch {
+			case !q.Until.IsZero() && r.IssuedAt >= q.Until.UnixMilli():
+				return
+			case r.Sequence <= after || !q.Selects(&r):
+				continue
+			}
+			if found++; !yield(r, nil) || found == q.Limit {
 				return
 			}
 		}
 	}
 }
 
-func (m *memory) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+func (m *memory) Append(ctx context.Context, runs ...ledger.Run) error {
+	if m.fault == halves && len(runs) > 1 {
+		for _, run := range runs {
+			if err := m.Append(ctx, run); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if err := m.ended(ctx); err != nil {
 		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
-	defer m.lock(s)()
+	rows, err := ledger.RowsOf(runs...)
+	if err != nil {
+		return err
+	}
+	defer m.lock(runs)()
 
 	m.shared.mu.Lock()
 	defer m.shared.mu.Unlock()
-	head, err := m.check(s, previous, run)
+	heads, err := m.check(runs, rows)
 	if err != nil {
 		return err
 	}
 
-	list := m.number(run)
+	list := m.number(rows)
 	if m.fault == noPrefix {
 		// Others are numbered and shown while a long run is written.
 		m.shared.mu.Unlock()
-		time.Sleep(time.Duration(len(run)) * 500 * time.Microsecond)
+		time.Sleep(time.Duration(len(list)) * 500 * time.Microsecond)
 		m.shared.mu.Lock()
 	}
-	for _, e := range list {
-		m.byID[e.ID()] = e.Sealed
-	}
 	m.list = append(m.list, list...)
-	slices.SortStableFunc(m.list, func(a, b entry) int { return cmp.Compare(a.number, b.number) })
-	m.heads[s], m.seen[s] = head, head
+	slices.SortStableFunc(m.list, func(a, b ledger.Row) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	maps.Copy(m.heads, heads)
+	maps.Copy(m.seen, heads)
 
 	if m.fault == losesAnswers {
 		time.Sleep(100 * time.Microsecond)
@@ -138,62 +179,82 @@ func (m *memory) Append(ctx context.Context, s chain.Stream, previous chain.Head
 	return nil
 }
 
-// lock waits for the caller's turn to append to a stream.
-func (m *memory) lock(s chain.Stream) (unlock func()) {
+// lock waits for the caller's turn to append to the streams of runs.
+func (m *memory) lock(runs []ledger.Run) (unlock func()) {
 	if m.fault == forks {
 		m.mu.Lock()
 		return m.mu.Unlock
 	}
+	var streams []chain.Stream
+	for _, run := range runs {
+		streams = append(streams, run.Stream)
+	}
+	slices.SortFunc(streams, chain.Stream.Compare) // the same order for all, so that none waits forever
+
+	var turns []*sync.Mutex
 	m.shared.mu.Lock()
-	turn := m.turn[s]
-	if turn == nil {
-		turn = new(sync.Mutex)
-		m.turn[s] = turn
+	for _, s := range slices.Compact(streams) {
+		if m.turn[s] == nil {
+			m.turn[s] = new(sync.Mutex)
+		}
+		turns = append(turns, m.turn[s])
 	}
 	m.shared.mu.Unlock()
-	turn.Lock()
-	return turn.Unlock
+	for _, turn := range turns {
+		turn.Lock()
+	}
+	return func() {
+		for _, turn := range turns {
+			turn.Unlock()
+		}
+	}
 }
 
-// check returns the head of a stream after a run.
-func (m *memory) check(s chain.Stream, previous chain.Head, run []*receipt.Sealed) (head chain.Head, err error) {
-	ids := map[string]bool{}
-	for _, r := range run {
-		if m.byID[r.ID()] != nil || ids[r.ID()] {
-			return head, ledger.ErrDuplicateID
+// check returns the heads of the streams after runs.
+func (m *memory) check(runs []ledger.Run, rows [][]ledger.Row) (map[chain.Stream]chain.Head, error) {
+	heads := map[chain.Stream]chain.Head{}
+	for i, run := range runs {
+		for _, r := range rows[i] {
+			if slices.ContainsFunc(m.list, func(stored ledger.Row) bool { return stored.ID == r.ID }) {
+				return nil, ledger.ErrDuplicateID
+			}
 		}
-		ids[r.ID()] = true
-	}
 
-	head = m.heads[s]
-	if m.fault == forks {
-		head = m.seen[s]
-	}
-	if head.Hash != previous.Hash {
-		return head, ledger.ErrHeadMoved
-	}
-	for _, r := range run {
-		if err := ledger.Follows(s, head, r); err != nil {
-			return head, err
+		head, known := heads[run.Stream]
+		switch {
+		case known:
+		case m.fault == forks:
+			head = m.seen[run.Stream]
+		default:
+			head = m.heads[run.Stream]
 		}
-		head = chain.Head{Hash: r.Hash(), Count: head.Count + 1}
+		if head.Hash != run.Previous.Hash {
+			return nil, ledger.ErrHeadMoved
+		}
+		for _, r := range rows[i] {
+			head = chain.Head{Hash: r.Hash, Count: head.Count + 1}
+		}
+		heads[run.Stream] = head
 	}
-	return head, nil
+	return heads, nil
 }
 
-// number gives the receipts of a run their places in the order of the store.
-func (m *memory) number(run []*receipt.Sealed) (list []entry) {
-	for i, r := range run {
-		if m.fault == dropsLast && i == 127 {
-			continue
+// number gives rows their places in the order of the store.
+func (m *memory) number(rows [][]ledger.Row) (list []ledger.Row) {
+	for _, run := range rows {
+		for i, r := range run {
+			if m.fault == dropsLast && i == 127 {
+				continue
+			}
+			m.numbers++
+			r.Sequence = m.numbers
+			list = append(list, r)
 		}
-		m.numbers++
-		list = append(list, entry{m.numbers, r})
 	}
 	if m.fault == reorders {
 		for i := range len(list) / 2 {
 			j := len(list) - 1 - i
-			list[i].number, list[j].number = list[j].number, list[i].number
+			list[i].Sequence, list[j].Sequence = list[j].Sequence, list[i].Sequence
 		}
 	}
 	return list

@@ -18,8 +18,8 @@ type deaf struct{ ledger.Store }
 
 var errLost = errors.New("storetest: the answer was lost")
 
-func (d deaf) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	return errors.Join(errLost, d.Store.Append(ctx, s, previous, run...))
+func (d deaf) Append(ctx context.Context, runs ...ledger.Run) error {
+	return errors.Join(errLost, d.Store.Append(ctx, runs...))
 }
 
 // lostAnswers verifies that if a receipt was stored and the caller did not learn of it, the same
@@ -68,12 +68,12 @@ func canceled(t *testing.T, handle func() ledger.Store) {
 		if head, err := store.Head(test.ctx, stream("w")); !errors.Is(err, test.want) {
 			t.Errorf("Head returns %v, %v, expected %v", head, err, test.want)
 		}
-		if r, err := store.Get(test.ctx, "receipt_1"); !errors.Is(err, test.want) {
+		if r, err := ledger.Get(test.ctx, store, "receipt_1"); !errors.Is(err, test.want) {
 			t.Errorf("Get returns %v, %v, expected %v", r, err, test.want)
 		}
 
 		r := seal(t, Draft("receipt_2", "w"), first.Head())
-		if err := store.Append(test.ctx, stream("w"), first.Head(), r); !errors.Is(err, test.want) {
+		if err := store.Append(test.ctx, after(stream("w"), first.Head(), r)); !errors.Is(err, test.want) {
 			t.Errorf("Append returns %v, expected %v", err, test.want)
 		}
 		wantAbsent(t, store, "receipt_2")
@@ -102,10 +102,13 @@ func canceledMeanwhile(t *testing.T, handle func() ledger.Store) {
 		r := seal(t, Draft(fmt.Sprintf("receipt_%d", i), "w"), head)
 		ctx, cancel := context.WithCancel(context.Background())
 		timer := time.AfterFunc(rand.N(takes*2), cancel)
-		err := store.Append(ctx, stream("w"), head, r)
+		err := store.Append(ctx, after(stream("w"), head, r))
 		timer.Stop()
 		cancel()
 
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("a canceled append returns %v, expected context.Canceled", err)
+		}
 		switch {
 		case err == nil:
 			wantStored(t, other, r)

@@ -20,7 +20,7 @@ import (
 // of every later walk, and going on after a sequence skips nothing that is stored later.
 type lister interface {
 	ledger.Store
-	Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Entry, error]
+	Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error]
 }
 
 func listerOf(t *testing.T, store ledger.Store) lister {
@@ -150,7 +150,7 @@ func (w *witness) write(t *testing.T, store ledger.Store, runs [][]*receipt.Seal
 	head := chain.Head{}
 	for _, run := range runs {
 		last := run[len(run)-1]
-		if err := store.Append(context.Background(), last.Stream(), head, run...); err != nil {
+		if err := store.Append(context.Background(), after(last.Stream(), head, run...)); err != nil {
 			t.Error(err)
 			return
 		}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -30,7 +31,7 @@ func run(t *testing.T, handle func() ledger.Store) {
 		"the wrong order":  {first.Head(), []*receipt.Sealed{good[0], good[2], good[1]}, nil},
 		"a gap before all": {first.Head(), good[1:], nil},
 	} {
-		if err := store.Append(t.Context(), stream("w"), test.head, test.run...); err == nil || test.want != nil && !errors.Is(err, test.want) {
+		if err := store.Append(t.Context(), after(stream("w"), test.head, test.run...)); err == nil || test.want != nil && !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, expected %v", name, err, test.want)
 		}
 		for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
@@ -61,5 +62,39 @@ func runOf(n int) func(*testing.T, func() ledger.Store) {
 		for _, r := range all {
 			wantStored(t, other, r)
 		}
+	}
+}
+
+// severalRuns verifies that the runs of one append are stored completely or not at all, in their
+// order.
+func severalRuns(t *testing.T, handle func() ledger.Store) {
+	store, other := handle(), handle()
+	first, second := sealRun(t, chain.Head{}, "w", "w_1", "w_2"), sealRun(t, chain.Head{}, "v", "v_1")
+	third := sealRun(t, first[1].Head(), "w", "w_3")
+
+	moved := chain.Head{Hash: [32]byte{1}, Count: 1}
+	for name, last := range map[string]struct {
+		run  ledger.Run
+		want error
+	}{
+		"the head of the last run moved": {after(stream("w"), moved, sealRun(t, moved, "w", "w_3")...), ledger.ErrHeadMoved},
+		"an id is in two runs":           {after(stream("w"), first[1].Head(), sealRun(t, first[1].Head(), "w", "v_1")...), ledger.ErrDuplicateID},
+	} {
+		err := store.Append(t.Context(), after(stream("w"), chain.Head{}, first...), after(stream("v"), chain.Head{}, second...), last.run)
+		if !errors.Is(err, last.want) {
+			t.Errorf("%s: %v, expected %v", name, err, last.want)
+		}
+		for _, id := range []string{"w_1", "w_2", "w_3", "v_1"} {
+			wantAbsent(t, other, id)
+		}
+	}
+
+	if err := store.Append(t.Context(), after(stream("w"), chain.Head{}, first...), after(stream("v"), chain.Head{}, second...), after(stream("w"), first[1].Head(), third...)); err != nil {
+		t.Fatal(err)
+	}
+	wantHead(t, other, stream("w"), third[0], 3)
+	wantHead(t, other, stream("v"), second[0], 1)
+	for _, r := range slices.Concat(first, second, third) {
+		wantStored(t, other, r)
 	}
 }

@@ -16,11 +16,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Run tests whether stores keep the promises of [ledger.Store], one subtest per promise. Open
+// Run tests whether stores keep the promises of [ledger.Store], one subtest per promise, and, if they
+// have a method Walk, those of [ledger.Reader] about lists and queries. Open
 // creates an empty store and returns a function that opens a new handle on it. A handle shares no
 // memory with the others, as if it were in another process. If it has a method Close, closing it
 // must leave the store intact. Open may clean up with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
+	streamW := stream("w")
 	for _, promise := range []struct {
 		name string
 		test func(t *testing.T, handle func() ledger.Store)
@@ -38,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 		{"run of 2", runOf(2)},
 		{"run of 127", runOf(127)},
 		{"run of 128", runOf(128)},
+		{"several runs", severalRuns},
 		{"one winner", oneWinner},
 		{"two handles", twoHandles},
 		{"issuers", issuers},
@@ -46,6 +49,16 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 		{"canceled meanwhile", canceledMeanwhile},
 		{"order", order},
 		{"prefix", prefix},
+		{"filter task", filter(ledger.Query{Task: "task_1"}, 0, 2, 4)},
+		{"filter session", filter(ledger.Query{Session: "session_1"}, 0, 1, 4)},
+		{"filter stream", filter(ledger.Query{Stream: &streamW}, 0, 2, 4)},
+		{"filter from", filter(ledger.Query{From: minute(10)}, 1, 3, 4)},
+		{"filter before", filter(ledger.Query{Before: minute(10)}, 0, 2)},
+		{"filter until", filter(ledger.Query{Until: minute(10)}, 0)},
+		{"filter sees", filter(ledger.Query{Sees: func(s chain.Stream) bool { return s == streamW }}, 0, 2, 4)},
+		{"filter limit", filter(ledger.Query{Limit: 2}, 0, 1)},
+		{"filter all", filter(ledger.Query{Task: "task_1", Session: "session_1", Stream: &streamW, From: minute(1), Before: minute(16), Until: minute(30), Limit: 3}, 4)},
+		{"filter none", filter(ledger.Query{Task: "task_", Session: "session_"})},
 		{"reopened", reopened},
 	} {
 		t.Run(promise.name, func(t *testing.T) { promise.test(t, open(t)) })
@@ -98,11 +111,16 @@ func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_storetest", Workspace: workspace}
 }
 
+// after returns a run of a stream after a head.
+func after(s chain.Stream, previous chain.Head, run ...*receipt.Sealed) ledger.Run {
+	return ledger.Run{Stream: s, Previous: previous, Receipts: run}
+}
+
 // mustAppend stores a run after a head, and returns the new head.
 func mustAppend(t *testing.T, store ledger.Store, previous chain.Head, run ...*receipt.Sealed) chain.Head {
 	t.Helper()
 	last := run[len(run)-1]
-	if err := store.Append(t.Context(), last.Stream(), previous, run...); err != nil {
+	if err := store.Append(t.Context(), after(last.Stream(), previous, run...)); err != nil {
 		t.Fatalf("a run of %d: %v", len(run), err)
 	}
 	return last.Head()
@@ -124,7 +142,7 @@ func wantHead(t *testing.T, store ledger.Store, s chain.Stream, want *receipt.Se
 
 func wantStored(t *testing.T, store ledger.Store, want *receipt.Sealed) {
 	t.Helper()
-	got, err := store.Get(context.Background(), want.ID())
+	got, err := ledger.Get(context.Background(), store, want.ID())
 	if err != nil {
 		t.Errorf("%.200q: %v", want.ID(), err)
 	} else if string(got.JSON()) != string(want.JSON()) {
@@ -134,7 +152,7 @@ func wantStored(t *testing.T, store ledger.Store, want *receipt.Sealed) {
 
 func wantAbsent(t *testing.T, store ledger.Store, id string) {
 	t.Helper()
-	if got, err := store.Get(context.Background(), id); !errors.Is(err, ledger.ErrNotFound) {
+	if got, err := ledger.Get(context.Background(), store, id); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("%.200q: the store returns %v, %v, expected ErrNotFound", id, got, err)
 	}
 }

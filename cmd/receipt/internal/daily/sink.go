@@ -93,10 +93,11 @@ func (n *noting) Turn(ctx context.Context, s chain.Stream, again bool) (of conte
 }
 
 // Append implements ledger.Store.
-func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	err := n.Database.Append(ctx, s, previous, run...)
+func (n *noting) Append(ctx context.Context, runs ...ledger.Run) error {
+	err := n.Database.Append(ctx, runs...)
 	if err == nil {
-		n.stored = run[len(run)-1].ID()
+		last := runs[len(runs)-1].Receipts
+		n.stored = last[len(last)-1].ID()
 	}
 	return err
 }
@@ -156,23 +157,20 @@ type stored struct {
 
 // find returns nil if the ledger has no receipt with an ID.
 func (s *ledgerSink) find(id string) (*stored, error) {
-	stream, found, err := s.store.StreamOf(s.ctx, id)
-	if err != nil || !found {
-		return nil, err
-	}
-
-	sealed, err := s.store.Get(s.ctx, id)
+	sealed, err := ledger.Get(s.ctx, s.store, id)
 	var pruned *ledger.PrunedError
 
 	// The ledger keeps the hash of a receipt that was pruned.
 	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, nil
 	case errors.As(err, &pruned):
-		return &stored{id, stream, pruned.Hash.String(), nil}, nil
+		return &stored{id, pruned.Stream, pruned.Hash.String(), nil}, nil
 	case err != nil:
 		return nil, err
 	}
 
-	return &stored{id, stream, sealed.Hash().String(), sealed}, nil
+	return &stored{id, sealed.Stream(), sealed.Hash().String(), sealed}, nil
 }
 
 // former returns the hash of the receipt that this one supersedes; "" if there is none, or if it
@@ -222,14 +220,14 @@ func (s *ledgerSink) failure(err error) error {
 		return interrupted()
 	case failed != nil && failed.Stored == ledger.StoredUnknown:
 		return cli.Usage(again, "%q: %w", s.options.Ledger, failed.Err)
-	case errors.As(err, new(*ledger.DamageError)):
+	case errors.As(err, new(*ledger.Fault)):
 		return cli.Refuted("list the damage with receipt ledger fsck", "%q: %w", s.options.Ledger, err)
 	}
 	return cli.Usage(again, "%q: %w", s.options.Ledger, err)
 }
 
 func (s *ledgerSink) heads(ctx context.Context) (list []ledger.StreamHead, err error) {
-	all, err := s.store.Streams(ctx)
+	all, err := ledger.Heads(ctx, s.store)
 	for _, h := range all {
 		if s.grown[h.Stream] {
 			list = append(list, h)

@@ -52,6 +52,12 @@ func LedgerFile(address string) (path string, file bool) {
 	return path, path != address || !strings.Contains(address, "://")
 }
 
+// IsLedger reports whether an argument is the address of a ledger, or the path of one.
+func IsLedger(e *cli.Env, address string) bool {
+	path, _ := LedgerFile(address)
+	return driverOf(e, address) != nil || path != address || KindOfFile(path).Kind == kind.Ledger
+}
+
 // driverOf returns the driver of an address, or nil for a file.
 func driverOf(e *cli.Env, address string) *ledger.Driver {
 	for i, d := range e.Drivers {
@@ -118,7 +124,7 @@ func LedgerHint(err error) string {
 	switch {
 	case errors.As(err, new(*sqlite.ReplacedError)):
 		return "list its contents with receipt ledger fsck FILE"
-	case errors.Is(err, sqlite.ErrUnreadable):
+	case errors.Is(err, ledger.ErrUnreadable):
 		return "check whether any of it can be read with receipt ledger fsck FILE"
 	}
 	return ""

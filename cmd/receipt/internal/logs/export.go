@@ -132,7 +132,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 	if err != nil {
 		return nil, err
 	}
-	if _, err := l.Prunings(ctx); err != nil {
+	if _, err := ledger.Prunings(ctx, l); err != nil {
 		return nil, ledgerReading(err)
 	}
 
@@ -147,7 +147,7 @@ type firsts struct {
 }
 
 // add appends the next receipt, and reports whether the checkpoint covers it.
-func (f *firsts) add(e *ledger.Entry) (more bool) {
+func (f *firsts) add(e *ledger.Row) (more bool) {
 	if f == nil {
 		return true
 	}

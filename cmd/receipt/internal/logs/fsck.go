@@ -119,8 +119,8 @@ func faultPlace(f ledger.Fault) string {
 	}
 
 	text := strings.Join(parts, ", ")
-	if f.Stream != nil {
-		text = strings.TrimSpace(text + " of " + input.StreamText(*f.Stream))
+	if f.Stream != (chain.Stream{}) {
+		text = strings.TrimSpace(text + " of " + input.StreamText(f.Stream))
 	}
 	if text == "" {
 		return ""
@@ -144,15 +144,15 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 	}
 
 	for s, head := range wanted {
-		found, err := l.ByHash(ctx, head.Hash)
+		found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: head.Hash})
 		ok := err == nil
-		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.DamageError)) { // other errors are not about this receipt
+		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors are not about this receipt
 			return cli.Usage("", "%w", err)
 		}
 
 		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
 		if named := s != (chain.Stream{}); named {
-			f.Stream = &s
+			f.Stream = s
 			ok = ok && found.Stream == s
 		}
 		if !ok {
@@ -170,6 +170,9 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	}
 	if o.expect == "" && !c.Marked {
 		fmt.Fprintln(e.Text(), "not checked  whether receipts are missing after the heads (--expect-head)")
+	}
+	if !c.Audited {
+		fmt.Fprintln(e.Text(), "not checked  the structures of the database, and rows that belong to no stream")
 	}
 	if c.Pruned > 0 {
 		fmt.Fprintf(e.Text(), "not checked  the content of %s, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "pruned receipt", ""))

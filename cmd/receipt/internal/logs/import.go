@@ -80,7 +80,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 		return importFailure(found.of(failed.Index), failed.Err)
 	}
 
-	var damage *ledger.DamageError
+	var damage *ledger.Fault
 	if errors.As(err, &damage) {
 		return ledgerReading(err)
 	}

@@ -88,7 +88,7 @@ with sqlite3's .backup, not with cp. It must not be on a network file system.`,
 // ledgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
 // of the command that finds the damage.
 func ledgerReading(err error) error {
-	var damage *ledger.DamageError
+	var damage *ledger.Fault
 	if errors.As(err, &damage) {
 		what := "the ledger"
 		if damage.ID != "" {
@@ -124,7 +124,7 @@ were removed: receipt ledger fsck --expect-head HASH, receipt verify
 			}
 			defer l.Close()
 
-			streams, err := l.Streams(cmd.Context())
+			streams, err := ledger.Heads(cmd.Context(), l)
 			if err != nil {
 				return ledgerReading(err)
 			}
@@ -173,7 +173,7 @@ func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) e
 	defer l.Close()
 	path = input.LedgerName(path)
 
-	sealed, err := l.Get(ctx, id)
+	sealed, err := ledger.Get(ctx, l, id)
 	var refutation *receipt.RefutedError
 	var pruned *ledger.PrunedError
 	switch {
@@ -257,7 +257,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 func ledgerSigning(id string, err error) error {
 	var refutation *receipt.RefutedError
 	var undecided *receipt.UndecidedError
-	var damage *ledger.DamageError
+	var damage *ledger.Fault
 	var pruned *ledger.PrunedError
 	switch {
 	case errors.As(err, &pruned):

@@ -112,7 +112,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 
 // listPruned lists the remaining data of receipts that are in archives.
 func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q ledger.Query, line func(any) error) error {
-	prunings, err := l.Prunings(ctx)
+	prunings, err := ledger.Prunings(ctx, l)
 	if err != nil {
 		return ledgerReading(err)
 	}
@@ -123,7 +123,7 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q
 
 		// Pruned receipts are in the order of their prunings, so advance to the one that has this
 		// receipt.
-		for len(prunings) > 1 && !prunings[0].Has(&entry) {
+		for len(prunings) > 1 && entry.Sequence > prunings[0].Last {
 			prunings = prunings[1:]
 		}
 		row := &prunedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, true, prunings[0].Archive, prunings[0].Digest}
@@ -165,7 +165,7 @@ type listedReceipt struct {
 	SupersededBy string `json:"superseded_by,omitzero"` // receipt_id of a receipt in the ledger
 }
 
-func rowOf(entry *ledger.Entry, newer versions) (*listedReceipt, error) {
+func rowOf(entry *ledger.Row, newer versions) (*listedReceipt, error) {
 	doc, err := canon.Parse(entry.JSON)
 	if err != nil {
 		return nil, err

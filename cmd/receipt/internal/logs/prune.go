@@ -160,18 +160,17 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 // pruneFailure describes why nothing was pruned.
 func pruneFailure(err error, path string, found *addresses, head *trust.Head) error {
 	var refused *ledger.PruneError
-	var archive *ledger.ArchiveError
 	var told *cli.Failure
 	switch {
 	case errors.As(err, &told):
 		return told
+	case errors.As(err, &refused) && refused.Index > 0:
+		return cli.Refuted("receipt ledger export "+cli.ShellFile(path)+" --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" -o ARCHIVE writes the archive that is needed", "%s: %s; nothing was pruned", found.place(refused.Index), refused.Detail)
 	case errors.As(err, &refused) && refused.Code == receipt.CodeUnknownKey:
 		return cli.Undecided("use trusted keys that contain the key of the log, with the role checkpoint and its origin", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &refused):
 		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt batch checkpoint LEDGER --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
-	case errors.As(err, &archive):
-		return cli.Refuted("receipt ledger export "+cli.ShellFile(path)+" --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" -o ARCHIVE writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
-	case errors.As(err, new(*ledger.DamageError)):
+	case errors.As(err, new(*ledger.Fault)):
 		return ledgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):
 		return cli.Usage("export the receipts again, and prune with the new archive", "another process pruned or signed receipts; nothing was pruned")

@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -45,7 +44,7 @@ func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 // with selects the receipts and passes them to do. It returns an error if the output file is one of
 // the inputs.
 func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
-	if !o.ledger && !o.isLedger(paths) {
+	if !o.ledger && !o.isLedger(e, paths) {
 		if o.part != (ledgerRange{}) {
 			return cli.Usage("specify one ledger and no other input", "flags select a part of a ledger, but the input is not a ledger")
 		}
@@ -53,7 +52,7 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 		if err != nil {
 			return err
 		}
-		return do(&meant{Selection: s, pruned: func(func(ledger.Entry, error) bool) {}})
+		return do(&meant{Selection: s, pruned: func(func(ledger.Row, error) bool) {}})
 	}
 
 	path := paths[0]
@@ -77,15 +76,15 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 }
 
 // isLedger reports whether the only input is a ledger.
-func (o *receiptFlags) isLedger(paths []string) bool {
-	return len(paths) == 1 && o.FilesFrom == "" && input.KindOfFile(paths[0]).Kind == kind.Ledger
+func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
+	return len(paths) == 1 && o.FilesFrom == "" && input.IsLedger(e, paths[0])
 }
 
 // A meant is the selected receipts. Receipts that the ledger has pruned come first; only their IDs
 // and hashes can be read.
 type meant struct {
 	*input.Selection
-	pruned iter.Seq2[ledger.Entry, error]
+	pruned iter.Seq2[ledger.Row, error]
 	all    bool // all receipts were pruned, so none can be read
 }
 
@@ -125,7 +124,7 @@ func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Qu
 		return q, cli.Usage("print hashes with receipt ledger head", "--stream %q: %w", r.stream, err)
 	}
 
-	found, err := l.ByHash(ctx, hash)
+	found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: hash})
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return q, cli.Usage("print hashes with receipt ledger head", "--stream: the ledger has no receipt with the hash %s", r.stream)
@@ -145,7 +144,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 	}
 
 	// The remaining data of pruned receipts must match their checkpoints.
-	if _, err := l.Prunings(ctx); err != nil {
+	if _, err := ledger.Prunings(ctx, l); err != nil {
 		return nil, ledgerReading(err)
 	}
 	// Pruned receipts are read first, and skipped when the others are read. If another process
@@ -161,9 +160,9 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 }
 
 // prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
-func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
+func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int) iter.Seq2[ledger.Row, error] {
 	q.Pruned = true
-	return func(yield func(ledger.Entry, error) bool) {
+	return func(yield func(ledger.Row, error) bool) {
 		*count = 0
 		for e, err := range l.Walk(ctx, q, 0) {
 			if err == nil && e.JSON != nil {
@@ -182,7 +181,7 @@ func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, er
 	for range l.Walk(ctx, q, 0) {
 		return false, nil // an error is reported by the caller that reads the receipts
 	}
-	n, err := l.CountPruned(ctx, q)
+	n, err := ledger.CountPruned(ctx, l, q)
 	if err != nil {
 		return false, ledgerReading(err)
 	}
@@ -191,7 +190,7 @@ func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, er
 
 // tellPruned prints how many of the selected receipts are in archives.
 func tellPruned(ctx context.Context, e *cli.Env, l ledger.Database, q ledger.Query, hint string) error {
-	n, err := l.CountPruned(ctx, q)
+	n, err := ledger.CountPruned(ctx, l, q)
 	if err != nil {
 		return ledgerReading(err)
 	}
@@ -210,7 +209,7 @@ func verbOf(n int64) string {
 
 // entries returns the number of selected receipts, or -1 if it is not known without reading them.
 func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
-	streams, err := l.Streams(ctx)
+	streams, err := ledger.Heads(ctx, l)
 	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
 		return -1
 	}
@@ -224,7 +223,7 @@ func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
 
 // A ledgerReader reads receipts, one per line.
 type ledgerReader struct {
-	next func() (ledger.Entry, error, bool)
+	next func() (ledger.Row, error, bool)
 	stop func()
 	line []byte // the unread rest of the line
 	err  error
@@ -239,7 +238,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		switch {
 		case err != nil:
 			r.err = err
-			if errors.As(err, new(*ledger.DamageError)) {
+			if errors.As(err, new(*ledger.Fault)) {
 				*r.damage = err
 			}
 		case more && e.JSON == nil && r.pruned > 0:

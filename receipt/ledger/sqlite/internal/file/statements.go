@@ -1,4 +1,4 @@
-package sqlite
+package file
 
 import (
 	"context"
@@ -6,6 +6,27 @@ import (
 	"errors"
 	"fmt"
 )
+
+// Connections returns a connector whose connections lead to the watched file, and to no other file
+// that may have its path later. They keep their prepared statements.
+func (f *Watch) Connections(c driver.Connector) driver.Connector { return &connector{c, f} }
+
+type connector struct {
+	driver.Connector
+	files *Watch
+}
+
+// Connect opens a connection.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.files.Same(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return keepStatements(conn)
+}
 
 // A connection keeps its prepared statements, because parsing and planning a statement takes longer
 // than running it for one receipt. SQLite prepares a statement again if the tables have changed.
@@ -30,7 +51,7 @@ type driverStmt interface {
 	driver.StmtQueryContext
 }
 
-// mostIdle is how many statements a connection keeps, more than this package has.
+// mostIdle is how many statements a connection keeps, more than a ledger has.
 const mostIdle = 64
 
 func keepStatements(c driver.Conn) (*connection, error) {

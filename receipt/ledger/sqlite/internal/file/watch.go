@@ -1,4 +1,6 @@
-package sqlite
+// Package file guards the file of a ledger: it watches that the file stays in place, records its end in
+// FILE-head, and orders the processes that write to it.
+package file
 
 import (
 	"bytes"
@@ -10,9 +12,6 @@ import (
 	"path/filepath"
 	"sync"
 )
-
-// ErrUnreadable indicates that SQLite cannot read the file, or a part of it.
-var ErrUnreadable = errors.New("it is damaged: restore a copy")
 
 // A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
 // the file was truncated. SQLite would continue to write to a file that nobody will find again, or
@@ -26,15 +25,16 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
 }
 
-// files watches the files of an open ledger. It examines them only by path, because opening and
+// A Watch watches the files of an open ledger. It examines them only by path, because opening and
 // closing the ledger, or its -shm, would release SQLite's locks.
-type files struct {
+type Watch struct {
+	Path string // without links, as SQLite uses it to name the other files
+
 	given string // by the caller
-	path  string // without links, as SQLite uses it to name the other files
 
 	mu     sync.Mutex
 	main   fs.FileInfo
-	moved  bool                   // somebody wrote into it since rewritten was last called
+	moved  bool                   // somebody wrote into it since Rewritten was last called
 	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
 	log    []byte                 // header of the -wal, when it was last seen
 	logEnd int64                  // and its size
@@ -43,7 +43,8 @@ type files struct {
 	still  fs.FileInfo // -wal of frozen files, nil: none
 }
 
-func watch(path string) (*files, error) {
+// Open begins to watch the files of a ledger.
+func Open(path string) (*Watch, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -51,16 +52,16 @@ func watch(path string) (*files, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
-	f := &files{given: path, main: info, beside: map[string]fs.FileInfo{}}
-	if f.path, err = filepath.EvalSymlinks(path); err == nil {
-		f.path, err = filepath.Abs(f.path)
+	f := &Watch{given: path, main: info, beside: map[string]fs.FileInfo{}}
+	if f.Path, err = filepath.EvalSymlinks(path); err == nil {
+		f.Path, err = filepath.Abs(f.Path)
 	}
 	return f, err
 }
 
-// freeze records that nobody may write to the files while they are read, and reports whether the
+// Freeze records that nobody may write to the files while they are read, and reports whether the
 // entire ledger is in its one file.
-func (f *files) freeze() (alone bool, err error) {
+func (f *Watch) Freeze() (alone bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.frozen = true
@@ -69,17 +70,17 @@ func (f *files) freeze() (alone bool, err error) {
 }
 
 // logInfo describes the -wal, or returns nil if there is none.
-func (f *files) logInfo() (fs.FileInfo, error) {
-	info, err := os.Stat(f.path + "-wal")
+func (f *Watch) logInfo() (fs.FileInfo, error) {
+	info, err := os.Stat(f.Path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return info, err
 }
 
-// same makes sure that the path leads to the file that was opened. A ledger never becomes smaller,
+// Same makes sure that the path leads to the file that was opened. A ledger never becomes smaller,
 // and frozen files do not change.
-func (f *files) same() error {
+func (f *Watch) Same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -99,7 +100,7 @@ func (f *files) same() error {
 
 	// Others find these files by name, so each name must lead to the file in use.
 	for suffix, was := range f.beside {
-		if _, err := f.look(f.path+suffix, was); err != nil {
+		if _, err := f.look(f.Path+suffix, was); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (f *files) same() error {
 }
 
 // unchanged makes sure that frozen files have not changed.
-func (f *files) unchanged(main fs.FileInfo) error {
+func (f *Watch) unchanged(main fs.FileInfo) error {
 	log, err := f.logInfo()
 	if err != nil {
 		return err
@@ -123,9 +124,9 @@ func written(now, was fs.FileInfo) bool {
 	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
 }
 
-// rewritten reports whether the ledger's file changed since the last call. A commit goes
+// Rewritten reports whether the ledger's file changed since the last call. A commit goes
 // into the -wal, so the file changes only with a checkpoint, or if somebody else writes.
-func (f *files) rewritten() bool {
+func (f *Watch) Rewritten() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -134,14 +135,14 @@ func (f *files) rewritten() bool {
 	return moved
 }
 
-// remember undoes a call of rewritten that had no effect, so that the next one returns true.
-func (f *files) remember() {
+// Remember undoes a call of Rewritten that had no effect, so that the next one returns true.
+func (f *Watch) Remember() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.moved = true
 }
 
-func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
+func (f *Watch) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,9 +155,9 @@ func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// inUse remembers the files next to the ledger. It is called inside a transaction, when SQLite has
+// InUse remembers the files next to the ledger. It is called inside a transaction, when SQLite has
 // both open.
-func (f *files) inUse() error {
+func (f *Watch) InUse() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -166,9 +167,9 @@ func (f *files) inUse() error {
 			continue
 		}
 
-		info, err := os.Stat(f.path + suffix)
+		info, err := os.Stat(f.Path + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
-			return &ReplacedError{f.path + suffix, "was deleted"}
+			return &ReplacedError{f.Path + suffix, "was deleted"}
 		} else if err != nil {
 			return err
 		}
@@ -184,17 +185,17 @@ const logHeader = 32
 
 var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
 
-// committed makes sure that a transaction is in a log that the next process that opens the ledger
+// Committed makes sure that a transaction is in a log that the next process that opens the ledger
 // can read: it has its header, and has not become shorter.
-func (f *files) committed() error {
-	if err := f.same(); err != nil {
+func (f *Watch) Committed() error {
+	if err := f.Same(); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	// The log is opened by its path, as the next process that opens the ledger does.
-	log, err := os.Open(f.path + "-wal") // SQLite holds no locks on it
+	log, err := os.Open(f.Path + "-wal") // SQLite holds no locks on it
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (f *files) committed() error {
 
 	// A truncated log lacks its header, or is shorter than it was with the same header.
 	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
-		return &ReplacedError{f.path + "-wal", "was cut"}
+		return &ReplacedError{f.Path + "-wal", "was cut"}
 	}
 
 	f.log, f.logEnd = header, info.Size()

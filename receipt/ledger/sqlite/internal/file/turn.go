@@ -1,8 +1,7 @@
-package sqlite
+package file
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -26,25 +25,30 @@ const (
 	turnPause    = 30 * time.Second
 )
 
-// queues are the queues of a ledger as one process sees them.
-type queues struct {
+// Queues are the queues of a ledger as one process sees them.
+type Queues struct {
+	path string // of the ledger
+
 	mu    sync.Mutex
 	stuck [lanes]time.Time // until when nobody waits in a lane
 }
 
+// NewQueues returns the queues of the ledger at a path.
+func NewQueues(path string) *Queues { return &Queues{path: path} }
+
 // draw takes a place in a lane.
-func (q *queues) draw(path string, lane int) *ticket {
+func (q *Queues) draw(lane int) *ticket {
 	q.mu.Lock()
 	skip := time.Now().Before(q.stuck[lane])
 	q.mu.Unlock()
 	if skip {
 		return nil
 	}
-	return drawTicket(path, lane)
+	return drawTicket(q.path, lane)
 }
 
 // wait waits for the turn of a place.
-func (q *queues) wait(t *ticket, lane int) {
+func (q *Queues) wait(t *ticket, lane int) {
 	if t.wait(turnPatience) {
 		return
 	}
@@ -53,11 +57,19 @@ func (q *queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// A turn is the right to link to the head of a stream. It ends when the linked receipts are in the
+// Write waits until it is the caller's turn to write to the file. A turn of a stream, which may be
+// nil, ends when its receipts are in this queue. Done lets the next one write.
+func (q *Queues) Write(t *Turn) (done func()) {
+	place := t.line(q)
+	q.wait(place, writeLane)
+	return place.end
+}
+
+// A Turn is the right to link to the head of a stream. It ends when the linked receipts are in the
 // queue of writers. The next process then links to the last of them, and seals and signs while they
 // are written.
-type turn struct {
-	ledger *database
+type Turn struct {
+	queues *Queues
 	stream chain.Stream
 	lane   int
 	again  bool // announced heads are ignored
@@ -69,18 +81,20 @@ type turn struct {
 	told   []byte // the announcement
 }
 
-type turnKey struct{}
-
-// turnOf returns the turn of a ledger for a stream in a context, or nil.
-func turnOf(ctx context.Context, l *database, s chain.Stream) *turn {
-	t, _ := ctx.Value(turnKey{}).(*turn)
-	if t == nil || t.ledger != l || t.stream != s {
-		return nil
-	}
+// Turn waits for the turn to append to a stream. If again is set, announced heads are ignored.
+func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
+	sum := nameOf(s)
+	t := &Turn{queues: q, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
+	t.ticket = q.draw(t.lane)
+	q.wait(t.ticket, t.lane)
 	return t
 }
 
-func (t *turn) end() {
+// Of reports whether a turn, which may be nil, is for a stream in these queues.
+func (t *Turn) Of(q *Queues, s chain.Stream) bool { return t != nil && t.queues == q && t.stream == s }
+
+// End ends the turn. It may be called more than once.
+func (t *Turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.over {
@@ -90,23 +104,22 @@ func (t *turn) end() {
 	}
 }
 
-// clear waits until all earlier writers are done, so that the current head stays the head.
-func (t *turn) clear() {
+// Clear waits until all earlier writers are done, so that the current head stays the head.
+func (t *Turn) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over || t.place != nil {
 		return
 	}
 
-	q, path := &t.ledger.queues, t.ledger.files.path
-	t.place = q.draw(path, writeLane)
-	q.wait(t.place, writeLane)
+	t.place = t.queues.draw(writeLane)
+	t.queues.wait(t.place, writeLane)
 }
 
 // line ends the turn with a place in the queue of writers. t may be nil.
-func (t *turn) line(l *database) *ticket {
+func (t *Turn) line(q *Queues) *ticket {
 	if t == nil {
-		return l.queues.draw(l.files.path, writeLane)
+		return q.draw(writeLane)
 	}
 
 	t.mu.Lock()
@@ -115,10 +128,10 @@ func (t *turn) line(l *database) *ticket {
 	t.mu.Unlock()
 
 	if place == nil {
-		place = l.queues.draw(l.files.path, writeLane)
+		place = q.draw(writeLane)
 	}
 
-	t.end()
+	t.End()
 	return place
 }
 
@@ -147,15 +160,15 @@ func announcement(s chain.Stream, h chain.Head) []byte {
 	return append(text, sum[:8]...)
 }
 
-// announce publishes the head that the next process should link to.
-func (t *turn) announce(h chain.Head) {
+// Announce publishes the head that the next process should link to.
+func (t *Turn) Announce(h chain.Head) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over || t.ticket == nil {
 		return
 	}
 
-	f, err := openHead(t.ledger.files.path)
+	f, err := openHead(t.queues.path)
 	if err != nil {
 		return
 	}
@@ -165,13 +178,13 @@ func (t *turn) announce(h chain.Head) {
 	f.WriteAt(t.told, t.at())
 }
 
-// withdraw removes the announcement of a head that was not stored.
-func (t *turn) withdraw() {
+// Withdraw removes the announcement of a head that was not stored. The turn may be nil.
+func (t *Turn) Withdraw() {
 	if t == nil || t.told == nil {
 		return
 	}
 
-	f, err := openHead(t.ledger.files.path)
+	f, err := openHead(t.queues.path)
 	if err != nil {
 		return
 	}
@@ -183,17 +196,17 @@ func (t *turn) withdraw() {
 	}
 }
 
-func (t *turn) at() int64 { return announceBegin + int64(t.lane)*announceBytes }
+func (t *Turn) at() int64 { return announceBegin + int64(t.lane)*announceBytes }
 
-// announced returns the head that the previous process announced.
-func (t *turn) announced() (h chain.Head, ok bool) {
+// Announced returns the head that the previous process announced.
+func (t *Turn) Announced() (h chain.Head, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over || t.again || t.ticket == nil {
 		return h, false
 	}
 
-	f, err := os.Open(t.ledger.files.path + headSuffix)
+	f, err := os.Open(t.queues.path + HeadSuffix)
 	if err != nil {
 		return h, false
 	}

@@ -1,0 +1,208 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Key selects one row: by ID, by Hash, by Stream and Position, or by Rival. The first of these
+// that is not zero counts, and the zero Key selects no row.
+type Key struct {
+	ID       string
+	Hash     canon.Digest // of several rows, the first one that was stored
+	Stream   chain.Stream
+	Position uint64
+
+	// Rival is the sequence of a row. It selects the first row that was stored before that row, in
+	// the same stream, and names the same predecessor.
+	Rival int64
+
+	// Sees excludes rows of the streams for which it returns false, before they are read: the time
+	// for that would reveal them. Nil: none.
+	Sees func(chain.Stream) bool
+}
+
+// selects reports whether a row is the one that was requested.
+func (k *Key) selects(r *Row) bool {
+	switch {
+	case k.ID != "":
+		return r.ID == k.ID
+	case k.Hash != canon.Digest{}:
+		return r.Hash == k.Hash
+	case k.Position > 0:
+		return r.Stream == k.Stream && r.Position == k.Position
+	}
+	return true
+}
+
+// Lookup returns a row that was requested and is intact, or a *[Fault]. The content of its receipt
+// may not match its hash.
+func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
+	r, err := s.Find(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Intact(); err != nil {
+		return nil, err
+	}
+	if !k.selects(r) {
+		return nil, r.misled()
+	}
+	return r, nil
+}
+
+// misled returns the fault of an index that led to another row than the requested one.
+func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
+
+// Get returns the receipt of a receipt_id. It is the requested receipt, its content matches its
+// hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
+// *[Fault]. For a pruned receipt, it is a *[PrunedError]. If there is no such receipt, it is or wraps
+// ErrNotFound.
+func Get(ctx context.Context, s Store, receiptID string) (*receipt.Sealed, error) {
+	r, err := Lookup(ctx, s, Key{ID: receiptID})
+	if err == nil && r.Pruned {
+		err = prunedError(ctx, s, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return receipt.ParseSealed(r.JSON)
+}
+
+// prunedError returns the error for a pruned row.
+func prunedError(ctx context.Context, s Store, r *Row) error {
+	p, ok := s.(Pruner)
+	if !ok {
+		return fmt.Errorf("ledger: receipt %.200q has no content, and the store records no archive", r.ID)
+	}
+	list, err := p.Prunings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if r.Sequence > p.After && r.Sequence <= p.Last {
+			return &PrunedError{ID: r.ID, Hash: r.Hash, Stream: r.Stream, Pruning: p}
+		}
+	}
+	return r.fault(FaultMissing, "it was pruned, and the row that names its archive is gone")
+}
+
+// Linked returns the row of a receipt for verification. Its content may be altered, and may not be a
+// receipt at all. If it belongs to another receipt or another position, the error is a *[Fault]; for
+// a pruned receipt, it is a *[PrunedError].
+//
+// The link passes if the receipt follows the one before it. It is refuted if it does not, or if an
+// earlier receipt follows the same predecessor. The link of an unreadable receipt is not checked.
+func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, err error) {
+	if r, err = s.Find(ctx, k); err != nil {
+		return nil, link, err
+	}
+	if r.Pruned && k.selects(r) {
+		if err := r.Intact(); err != nil {
+			return nil, link, err
+		}
+		return nil, link, prunedError(ctx, s, r)
+	}
+	switch fault := r.fits(); {
+	case fault == nil && !k.selects(r):
+		return nil, link, r.misled()
+	case fault != nil && fault.Code == FaultRow:
+		return nil, link, fault
+	case fault != nil:
+		return r, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
+	}
+
+	// A fork is checked first: of two receipts that name one predecessor, the later one is invalid,
+	// regardless of its position. A row that differs from its receipt proves nothing.
+	rival, err := s.Find(ctx, Key{Rival: r.Sequence})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, link, err
+	}
+	if err == nil && (rival.Pruned || rival.fits() == nil) {
+		return r, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
+	}
+
+	// Clients get these details, so none of them names another receipt.
+	if r.Place != nil {
+		switch fault := r.placed(); {
+		case fault != nil && fault.Code == string(receipt.CodeChainBreak):
+			return r, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+		case fault != nil:
+			return nil, link, fault
+		}
+	}
+	return r, receipt.Check{Status: receipt.StatusPassed}, nil
+}
+
+// refuted returns the link of a receipt in an invalid position.
+func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
+	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
+	if !r.First {
+		c.Stated = r.Previous.String()
+	}
+	return c
+}
+
+// Heads returns the streams with their heads, in the order of chain.Stream.Compare. Each head is
+// that of the last receipt of its stream; otherwise, the error is a *[Fault].
+func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
+	list, err := r.Streams(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range list {
+		last, err := Lookup(ctx, r, Key{Stream: s.Stream, Position: s.Head.Count})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+		if fault := s.ends(last); fault != nil {
+			return nil, fault
+		}
+	}
+	return list, nil
+}
+
+// ends compares a head with the last row of its stream, nil if that is gone.
+func (s *StreamHead) ends(last *Row) *Fault {
+	switch {
+	case last == nil:
+		return &Fault{Code: FaultMissing, Stream: s.Stream, Detail: fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", s.Head.Count, s.Head.Hash)}
+	case last.Hash != s.Head.Hash:
+		return last.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is said to be %v", s.Head.Hash)
+	}
+	return nil
+}
+
+// CountPruned returns how many of the receipts of a query were pruned.
+func CountPruned(ctx context.Context, r Reader, q Query) (n int64, err error) {
+	p, ok := r.(Pruner)
+	if !ok {
+		return 0, nil
+	}
+	list, err := p.Prunings(ctx)
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	last := list[len(list)-1]
+	if q.all() {
+		return int64(last.Size), nil
+	}
+
+	// Pruned receipts come before all others.
+	q.Pruned = true
+	for row, err := range r.Walk(ctx, q, 0) {
+		if err != nil {
+			return 0, err
+		}
+		if row.Sequence > last.Last {
+			break
+		}
+		n++
+	}
+	return n, nil
+}

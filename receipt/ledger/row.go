@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Row is what a database has of a receipt: its JSON, and the columns by which it is found.
+type Row struct {
+	Sequence int64  // the order in which receipts were stored, from 1; it may have gaps
+	Position uint64 // in its stream, from 1
+
+	// The columns, which RowsOf computes from the receipt. A missing ID of a task or a session is "".
+	ID       string // receipt_id
+	Task     string // identifiers.task_id
+	Subject  string // the task that is the subject, if it is not Task
+	Session  string // identifiers.session_id
+	IssuedAt int64  // milliseconds since 1970, UTC
+	Stream   chain.Stream
+	chain.Link
+
+	JSON   []byte // as stored; nil for a pruned receipt
+	Pruned bool   // its content is in an archive
+	Place  *Place // what is around it; nil: not read
+}
+
+// A Place is what a database has around a row.
+type Place struct {
+	Head     chain.Head   // of the row's stream; zero: there is no such stream
+	Before   int64        // sequence of the row before it in its stream; 0: there is none
+	Previous canon.Digest // hash of that row
+}
+
+// A Run is a sequence of receipts of one stream, each of which follows the one before it.
+type Run struct {
+	Stream   chain.Stream
+	Previous chain.Head // which the first receipt follows
+	Receipts []*receipt.Sealed
+}
+
+// RowsOf returns what a Store has to store for runs, without Sequence and Position. The error is
+// ErrDuplicateID if two receipts have the same ID, and wraps ErrNotStored if a receipt does not
+// belong to its stream or does not follow the one before it. A Store checks that before it appends.
+func RowsOf(runs ...Run) ([][]Row, error) {
+	ids := map[string]bool{}
+	all := make([][]Row, len(runs))
+	for n, run := range runs {
+		all[n] = make([]Row, len(run.Receipts))
+		last := run.Previous.Hash
+		for i, r := range run.Receipts {
+			row := &all[n][i]
+			if err := row.of(r.Document(), r.JSON()); err != nil {
+				return nil, fmt.Errorf("%w: receipt %.200q: %w", ErrNotStored, r.ID(), err)
+			}
+			if ids[row.ID] {
+				return nil, ErrDuplicateID
+			}
+			if row.Stream != run.Stream || !follows(row.Link, last) {
+				return nil, fmt.Errorf("%w: receipt %.200q does not follow the previous receipt of its stream", ErrNotStored, row.ID)
+			}
+			ids[row.ID], last = true, row.Hash
+		}
+	}
+	return all, nil
+}
+
+// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
+// the first receipt.
+func follows(l chain.Link, previous canon.Digest) bool {
+	if previous == (canon.Digest{}) {
+		return l.First
+	}
+	return !l.First && l.Previous == previous
+}
+
+// of computes the row of a receipt.
+func (r *Row) of(doc *canon.Document, json []byte) error {
+	link, ok := chain.LinkOf(doc)
+	if !ok {
+		return fmt.Errorf("it has no hash")
+	}
+	root := doc.Root()
+	at, err := receipt.ParseTime(root.Member("issued_at").String())
+	if err != nil {
+		return err
+	}
+
+	*r = Row{
+		ID:      root.Member("receipt_id").String(),
+		Task:    root.Member("identifiers").Member("task_id").String(),
+		Session: root.Member("identifiers").Member("session_id").String(),
+
+		IssuedAt: at.UnixMilli(), Stream: chain.StreamOf(doc), Link: link, JSON: json,
+	}
+
+	// A receipt is found by the task that is its subject as well as by the task that it was part
+	// of.
+	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
+		if id := subject.Member("id").String(); id != r.Task {
+			r.Subject = id
+		}
+	}
+	return nil
+}
+
+// Intact returns a *[Fault] if a row was altered: it is compared with the receipt in it, and with
+// its place. Whether the content of the receipt matches its hash is not checked.
+func (r *Row) Intact() error {
+	var fault *Fault
+	if r.Pruned {
+		fault = r.empty()
+	} else {
+		fault = r.fits()
+	}
+	if fault == nil && r.Place != nil {
+		fault = r.placed()
+	}
+	if fault == nil {
+		return nil // not a nil *Fault
+	}
+	return fault
+}
+
+// empty makes sure that a row that is marked as pruned has no content.
+func (r *Row) empty() *Fault {
+	if len(r.JSON) > 0 {
+		return r.fault(FaultRow, "it is said to be pruned, and its content is there")
+	}
+	return nil
+}
+
+// fits compares a row with the receipt in it.
+func (r *Row) fits() *Fault {
+	doc, err := canon.Parse(r.JSON)
+	var own Row
+	if err == nil {
+		err = own.of(doc, r.JSON)
+	}
+	if err != nil {
+		return r.unreadable(err)
+	}
+	if columns := r.differences(&own); len(columns) > 0 {
+		return r.fault(FaultRow, otherColumn, columns[0])
+	}
+	return nil
+}
+
+const otherColumn = "its row has another %s than the receipt"
+
+// differences returns the columns in which a row differs from its receipt.
+func (r *Row) differences(own *Row) (columns []string) {
+	for _, column := range []struct {
+		name    string
+		differs bool
+	}{
+		{"receipt_id", own.ID != r.ID},
+		{"task", own.Task != r.Task},
+		{"subject", own.Subject != r.Subject},
+		{"session", own.Session != r.Session},
+		{"issued_at", own.IssuedAt != r.IssuedAt},
+		{"hash or previous", own.Link != r.Link},
+		{"stream", own.Stream != r.Stream},
+	} {
+		if column.differs {
+			columns = append(columns, column.name)
+		}
+	}
+	return columns
+}
+
+// placed checks the position of a row: after the row that its receipt names, stored later than that
+// row, and at the head if no row follows.
+func (r *Row) placed() *Fault {
+	first, p := r.Position == 1, r.Place
+	switch {
+	case r.Position == 0 || r.Position > p.Head.Count:
+		return r.fault(FaultRow, "row is after the end of every stream")
+	case first != r.First, !first && (p.Before == 0 || p.Previous != r.Previous):
+		return r.fault(string(receipt.CodeChainBreak), "the receipt that it follows is not at number %d of its stream", r.Position-1)
+	case !first && p.Before >= r.Sequence:
+		return r.fault(FaultRow, "its row was stored before the receipt that it follows")
+	case r.Position == p.Head.Count && p.Head.Hash != r.Hash:
+		return r.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is said to be %v", p.Head.Hash)
+	}
+	return nil
+}
+
+// Cursor returns the cursor of the place after the receipt, which List accepts with any query.
+func (r *Row) Cursor() string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(r.Sequence)))
+}

@@ -1,0 +1,169 @@
+package file
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Mark is the state of a ledger after its last write. It is stored next to the ledger, in
+// FILE-head, because the ledger itself does not show that its end was cut off, or was only in a
+// lost -wal.
+type Mark struct {
+	Ledger   string       // its name, 32 random hex digits
+	Commits  int64        // the number of writes
+	Sequence int64        // of the newest receipt, 0: none
+	Hash     canon.Digest // of that receipt
+}
+
+// HeadSuffix follows the path of a ledger in the name of FILE-head.
+const HeadSuffix = "-head"
+
+// The file has two places of markBytes, which are written in turn, so a torn write leaves the
+// previous mark. A mark is written after the log was synced, and is not synced itself. After a
+// power failure it may therefore be an older mark, which is also correct, and never one that is
+// ahead of the ledger.
+const (
+	markBytes  = 512
+	markPlaces = 2
+	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
+)
+
+// text returns a mark and the beginning of its digest, with line feeds up to its size.
+func (m Mark) text() []byte {
+	body := fmt.Sprintf(markFormat, m.Ledger, m.Commits, m.Sequence, m.Hash)
+	text := make([]byte, 0, markBytes)
+	text = fmt.Appendf(text, "%scheck %s\n", body, checkOf(body))
+	return append(text, bytes.Repeat([]byte{'\n'}, markBytes-len(text))...)
+}
+
+func checkOf(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:8])
+}
+
+// parseMark is the inverse of text. A damaged mark is not a mark.
+func parseMark(text []byte) (m Mark, ok bool) {
+	var hash string
+	if _, err := fmt.Fscanf(bytes.NewReader(text), "receipt ledger head 1\nledger %32s\ncommits %d\nnewest %d %71s\n", &m.Ledger, &m.Commits, &m.Sequence, &hash); err != nil {
+		return Mark{}, false
+	}
+	var err error
+	if m.Hash, err = canon.ParseDigest(hash); err != nil || !bytes.Equal(m.text(), text) {
+		return Mark{}, false
+	}
+	return m, true
+}
+
+// ReadMark returns the newer mark of a file, and whether there is one. A file that is absent,
+// damaged, or unreadable has none.
+func ReadMark(path string) (newest Mark, ok bool) {
+	f, err := os.Open(path + HeadSuffix)
+	if err != nil {
+		return Mark{}, false
+	}
+	defer f.Close()
+
+	text := make([]byte, markPlaces*markBytes)
+	n, err := io.ReadFull(f, text)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return Mark{}, false
+	}
+
+	// A torn write leaves the mark in the other place intact.
+	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
+		if m, good := parseMark(text[:markBytes]); good && (!ok || m.Commits > newest.Commits) {
+			newest, ok = m, true
+		}
+	}
+
+	return newest, ok
+}
+
+// openHead opens FILE-head of a ledger for writing. Whoever may write to the ledger may write to
+// that file.
+func openHead(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+HeadSuffix, os.O_RDWR, 0)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+
+	// The new file has the ledger's permissions, regardless of the umask.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = os.OpenFile(path+HeadSuffix, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(info.Mode().Perm()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+
+	return f, nil
+}
+
+// Touch creates FILE-head if there is none.
+func Touch(path string) error {
+	f, err := openHead(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Write writes a mark into the place whose turn it is.
+func (m Mark) Write(path string) error {
+	f, err := openHead(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(m.text(), m.Commits%markPlaces*markBytes)
+	return errors.Join(err, f.Close())
+}
+
+// A RolledBackError indicates that a ledger has less than its mark records: its end was cut off,
+// its -wal is lost, or it is an older copy or another ledger.
+type RolledBackError struct {
+	Path   string
+	Detail string // the recorded and the actual state
+}
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+HeadSuffix)
+}
+
+// Reached makes sure that the ledger at path, whose current mark is is, has everything that a mark
+// records. Stored returns the hash of the receipt with a sequence, and whether it is stored. The
+// error is a *[RolledBackError], or that of stored.
+func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
+	if is.Ledger != m.Ledger {
+		return &RolledBackError{path, "is another ledger than the one that was here"}
+	}
+	if is.Commits < m.Commits {
+		return &RolledBackError{path, fmt.Sprintf("was written into %d times, and has what it had after %d; its newest receipt was number %d of all, with the hash %v, and is now number %d, with the hash %v",
+			m.Commits, is.Commits, m.Sequence, m.Hash, is.Sequence, is.Hash)}
+	}
+	if is.Sequence == m.Sequence && is.Hash == m.Hash || m.Sequence == 0 {
+		return nil
+	}
+
+	// Others have written since. The receipt that the mark names must still be stored.
+	hash, ok, err := stored(m.Sequence)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.Hash, m.Sequence)}
+	case hash != m.Hash:
+		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.Hash, m.Sequence)}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package sqlite
+
+import (
+	"embed"
+	"fmt"
+)
+
+// applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
+const applicationID = 0x72637074
+
+// The versions of the tables that introduced a feature.
+const (
+	subjects = 2 // the column subject
+	marks    = 2 // the table state, and so a mark next to the ledger
+	prunings = 3 // the table prunings
+	afters   = 4 // its column after
+	latest   = 4
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// migrations returns the steps from one version of the tables to the next; PRAGMA user_version
+// counts the completed ones. A released step never changes.
+//
+// The tables themselves make a fork impossible: a receipt has one successor in its stream, and each
+// stream one beginning.
+func migrations() []string {
+	steps := make([]string, latest)
+	for i := range steps {
+		step, err := schema.ReadFile(fmt.Sprintf("schema/%d.sql", i+1))
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		steps[i] = string(step)
+	}
+	return steps
+}
+
+// subjectOf is the value of the column subject, read from the receipt itself. A damaged receipt has
+// none.
+const subjectOf = `CASE
+	WHEN NOT json_valid(CAST(r.json AS TEXT)) THEN NULL
+	WHEN json_extract(CAST(r.json AS TEXT), '$.subject.object') = 'task'
+		THEN nullif(nullif(json_extract(CAST(r.json AS TEXT), '$.subject.id'), ''), r.task)
+	END`
