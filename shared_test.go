@@ -352,7 +352,7 @@ func checked(dir string) bool {
 }
 
 // sharedTypes lists the types whose values several goroutines may use at the same time.
-var sharedTypes = []string{"canon.Document", "receipt.Sealed", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
+var sharedTypes = []string{"canon.Document", "receipt.Sealed", "ledger.Run", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
 
 // sharing returns the name of the function that d declares if it is exported and has a
 // receiver or parameter of a shared type, or is a method of a document's nodes, and

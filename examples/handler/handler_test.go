@@ -131,7 +131,28 @@ func TestRun(t *testing.T) {
 	if answer.Body.Close(); answer.Header.Get("Receipt-Id") == "" {
 		t.Errorf("%v", answer)
 	}
+
+	// A request that is being answered when the program is told to end has a receipt, too.
+	body, rest := io.Pipe()
+	answered := make(chan *http.Response, 1)
+	go func() {
+		answer, err := http.Post(fields[len(fields)-1], "text/plain", body)
+		if err != nil {
+			t.Error(err)
+			answer = &http.Response{Body: http.NoBody}
+		}
+		answered <- answer
+	}()
+	io.WriteString(rest, "be")
+	time.Sleep(100 * time.Millisecond) // for the server to read it
 	cancel()
+	time.Sleep(100 * time.Millisecond)
+	io.WriteString(rest, "ans")
+	rest.Close()
+	if answer = <-answered; answer.Header.Get("Receipt-Id") == "" {
+		t.Errorf("the request in progress: %v", answer)
+	}
+	answer.Body.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

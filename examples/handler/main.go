@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -26,7 +27,7 @@ import (
 func main() {
 	private := flag.String("key", "fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is not a secret")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *private, os.Stdout)
 	if stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "handler:", err)
@@ -72,10 +73,13 @@ func run(ctx context.Context, private string, out io.Writer) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := &http.Server{Handler: withReceipts(http.HandlerFunc(existing), issuer, log), ReadTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { server.Shutdown(context.Background()) })
+	stopped := make(chan error, 1)
+	context.AfterFunc(ctx, func() { stopped <- server.Shutdown(context.Background()) })
 	fmt.Fprintf(out, "try     curl -si --data beans http://%s\n", listener.Addr())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil
+
+	// Serve returns before the requests have been answered and their receipts stored.
+	return errors.Join(<-stopped, issuer.Close(context.Background()))
 }

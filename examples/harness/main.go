@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -35,7 +36,7 @@ func main() {
 	public := flag.String("keys", "fixtures/keys/trust.json", "trust the keys in this `FILE`")
 	again := flag.Bool("replay", false, "replay the last task: exactly, and with one answer swapped")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *tasks, *again, *path, *private, *public)
 	if stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "harness:", err)
@@ -64,7 +65,9 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 		return err
 	}
 	defer store.Close()
-	h := &harness{issuer: &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder: folder}
+	issuer := &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
+	defer issuer.Close(context.Background()) // stores what it accepted, before the store is closed
+	h := &harness{issuer: issuer, folder: folder}
 	url, end, err := listen(store, trust, h)
 	if err != nil {
 		return err

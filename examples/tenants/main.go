@@ -1,7 +1,7 @@
 // Command tenants is an example of a harness with bearer tokens of its own. Each token belongs to a
 // tenant, which issues receipts into the ledger FILE, and sees only its own:
 //
-//	TOKEN=secret go run ./examples/tenants FILE KEY.private.json
+//	TOKEN=secret go run ./examples/tenants 127.0.0.1:8080 FILE KEY.private.json
 package main
 
 import (
@@ -14,7 +14,9 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -27,21 +29,26 @@ import (
 )
 
 func main() {
-	tokens := map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"}
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(os.Args[1], os.Args[2], tokens)))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	routes, end := handler(os.Args[2], os.Args[3], map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"})
+	server := &http.Server{Addr: os.Args[1], Handler: routes}
+	go server.ListenAndServe()
+	<-ctx.Done()
+	must(0, errors.Join(server.Shutdown(context.Background()), end()))
 }
 
-// handler serves the harness, and the protocol's routes for the receipts in a ledger.
-func handler(path, keyPath string, tokens map[[32]byte]string) http.Handler {
-	store := must(sqlite.Open(context.Background(), path))
-	key := must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
+// handler serves the harness, and the protocol's routes for the receipts in a ledger. End also stores
+// the receipts of clients that have left.
+func handler(path, keyPath string, tokens map[[32]byte]string) (routes http.Handler, end func() error) {
+	store, key := must(sqlite.Open(context.Background(), path)), must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
 	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now), Now: time.Now}, tokens}
 	v := must(serve.NewVerifier(must(keys.NewSet(key.Public())), receipt.Policy{Issuer: issuerID}, nil))
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tasks", h.end)
 	mux.Handle("/", must(serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(store), Auth: h})))
-	return mux
+	return mux, func() error { return errors.Join(h.issuer.Close(context.Background()), store.Close()) }
 }
 
 const issuerID = "harness_example_cloud"
@@ -55,11 +62,10 @@ type harness struct {
 // Authenticate implements [protocol.Authenticator]. No client is answered with 401.
 func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	tenant, known := h.tokens[sha256.Sum256([]byte(token))]
-	if token == "" || !known {
-		return nil, nil
+	if tenant, known := h.tokens[sha256.Sum256([]byte(token))]; known && token != "" {
+		return &protocol.Client{Name: tenant, Actor: sha256.Sum256([]byte(tenant)), AllScopes: true, Reach: protocol.Everything().OfTenants(tenant)}, nil
 	}
-	return &protocol.Client{Name: tenant, Actor: sha256.Sum256([]byte(tenant)), AllScopes: true, Reach: protocol.Everything().OfTenants(tenant)}, nil
+	return nil, nil
 }
 
 // end issues the receipt of a task that has ended. The same draft is always the same receipt.

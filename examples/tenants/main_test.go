@@ -29,20 +29,26 @@ func ask(h http.Handler, method, path, token, body string) (int, map[string]any)
 	return w.Code, answer
 }
 
+// tenants returns the handler of the program over a new ledger.
+func tenants(t *testing.T, names ...string) http.Handler {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	must(0, must(sqlite.Create(t.Context(), path)).Close())
+	tokens := map[[32]byte]string{}
+	for _, tenant := range names {
+		tokens[sha256.Sum256([]byte("token-"+tenant))] = tenant
+	}
+	routes, end := handler(path, keyFile, tokens)
+	t.Cleanup(func() { must(0, end()) })
+	return routes
+}
+
+const keyFile = "../../fixtures/keys/key_2026_04.private.json"
+
 // TestTenants verifies that each tenant issues signed receipts, also if it states another tenant,
 // and sees nothing of another tenant, neither by ID nor in a list.
 func TestTenants(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	store, err := sqlite.Create(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	tokens := map[[32]byte]string{sha256.Sum256([]byte("token-a")): "a", sha256.Sum256([]byte("token-b")): "b"}
-	h := handler(path, "../../fixtures/keys/key_2026_04.private.json", tokens)
-
+	h := tenants(t, "a", "b")
 	draft := storetest.Draft("", "w")
 	draft.Identifiers.TenantID, draft.Identifiers.TaskID = "a", "task_1"
 	body, err := json.Marshal(draft)
@@ -86,15 +92,9 @@ func TestTenants(t *testing.T) {
 
 // TestInvalidDrafts verifies that a draft that cannot be sealed is refused, with the reasons.
 func TestInvalidDrafts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	store, err := sqlite.Create(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	h := handler(path, "../../fixtures/keys/key_2026_04.private.json", map[[32]byte]string{sha256.Sum256([]byte("token")): "a"})
+	h := tenants(t, "a")
 	for body, want := range map[string]int{"{": 400, "{}": 422, strings.Repeat(" ", 1<<20) + "{}": 400} {
-		if status, _ := ask(h, "POST", "/tasks", "token", body); status != want {
+		if status, _ := ask(h, "POST", "/tasks", "token-a", body); status != want {
 			t.Errorf("%.10q: %d, expected %d", body, status, want)
 		}
 	}

@@ -41,7 +41,7 @@ func run(ctx context.Context, address, keyPath, issuerID string, drafts io.Reade
 	for lines.Scan() {
 		must(issuer.Issue(ctx, json.RawMessage(lines.Bytes())))
 	}
-	must(drafts, lines.Err())
+	must(drafts, errors.Join(lines.Err(), issuer.Close(ctx)))
 
 	for cursor, more := "", true; more; more = cursor != "" {
 		page, next, err := ledger.List(ctx, db, ledger.Query{}, cursor, 100)

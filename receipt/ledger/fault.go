@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Fault is one thing that is wrong with a ledger: a row is not what the ledger stored, because it,
@@ -37,18 +35,4 @@ func (f *Fault) Error() string {
 		return "ledger: it is damaged: " + f.Detail
 	}
 	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", f.ID, f.Detail)
-}
-
-// fault returns a fault of a row.
-func (r *Row) fault(code, format string, args ...any) *Fault {
-	return &Fault{Code: code, ID: r.ID, Stream: r.Stream, Position: r.Position, Detail: fmt.Sprintf(format, args...)}
-}
-
-// unreadable returns the reason why the JSON of a row is not a receipt.
-func (r *Row) unreadable(err error) *Fault {
-	code := string(receipt.CodeNotAReceipt)
-	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
-		code = string(syntax.Code)
-	}
-	return r.fault(code, "%v", err)
 }

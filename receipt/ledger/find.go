@@ -56,9 +56,6 @@ func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	return r, nil
 }
 
-// misled returns the fault of an index that led to another row than the requested one.
-func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
-
 // Get returns the receipt of a receipt_id. It is the requested receipt, its content matches its
 // hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
 // *[Fault]. For a pruned receipt, it is a *[PrunedError]. If there is no such receipt, it is or wraps
@@ -139,13 +136,11 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 	return r, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// refuted returns the link of a receipt in an invalid position.
-func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
-	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
-	if !r.First {
-		c.Stated = r.Previous.String()
-	}
-	return c
+// A StreamHead is a stream of the ledger with its head.
+type StreamHead struct {
+	Stream chain.Stream
+	Head   chain.Head
+	Last   uint64 // the greatest position of a row of the stream; of an intact stream Head.Count
 }
 
 // Heads returns the streams with their heads, in the order of chain.Stream.Compare. Each head is

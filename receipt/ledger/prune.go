@@ -112,6 +112,23 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 	return copies.end()
 }
 
+// Compare makes sure that a ledger still has what was compared with the checkpoint and the archive.
+// A Pruner calls it in the transaction of Cut. After is the sequence of the last receipt that was
+// pruned, 0 if none was. Receipts and bytes are the number of rows after c.After up to c.Last and
+// the length of their JSON, and hashes yields the rows up to c.Last.
+func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
+	// In the meantime, others may have pruned receipts or added signatures, which make a receipt
+	// longer.
+	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
+		return ErrPruneChanged
+	}
+
+	// Only the hashes stay, so they must be those of the checkpoint.
+	whole := c.Pruning
+	whole.After = 0 // as if it were the first pruning
+	return proven([]Pruning{whole}, hashes)
+}
+
 // archived yields the receipts of an archive in order.
 type archived struct {
 	next func() ([]byte, error, bool)

@@ -58,13 +58,6 @@ func (q *Query) Selects(r *Row) bool {
 	return true
 }
 
-// A StreamHead is a stream of the ledger with its head.
-type StreamHead struct {
-	Stream chain.Stream
-	Head   chain.Head
-	Last   uint64 // the greatest position of a row of the stream; of an intact stream Head.Count
-}
-
 // List returns a page of a query and the cursor of the next page, which is "" if there is none. An
 // empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -82,7 +83,7 @@ func follows(l chain.Link, previous canon.Digest) bool {
 func (r *Row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
-		return fmt.Errorf("it has no hash")
+		return errors.New("it has no hash")
 	}
 	root := doc.Root()
 	at, err := receipt.ParseTime(root.Member("issued_at").String())
@@ -188,6 +189,32 @@ func (r *Row) placed() *Fault {
 		return r.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is said to be %v", p.Head.Hash)
 	}
 	return nil
+}
+
+// fault returns a fault of a row.
+func (r *Row) fault(code, format string, args ...any) *Fault {
+	return &Fault{Code: code, ID: r.ID, Stream: r.Stream, Position: r.Position, Detail: fmt.Sprintf(format, args...)}
+}
+
+// unreadable returns the reason why the JSON of a row is not a receipt.
+func (r *Row) unreadable(err error) *Fault {
+	code := string(receipt.CodeNotAReceipt)
+	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
+		code = string(syntax.Code)
+	}
+	return r.fault(code, "%v", err)
+}
+
+// misled returns the fault of an index that led to another row than the requested one.
+func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
+
+// refuted returns the link of a receipt in an invalid position.
+func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
+	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
+	if !r.First {
+		c.Stated = r.Previous.String()
+	}
+	return c
 }
 
 // Cursor returns the cursor of the place after the receipt, which List accepts with any query.

@@ -58,7 +58,9 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	}
 	defer store.Close()
 
-	c := newChat([]node{ask, answer}, new(memory), &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)})
+	issuer := &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
+	defer issuer.Close(context.Background()) // before the store is closed
+	c := newChat([]node{ask, answer}, new(memory), issuer)
 	session, waiting := "conv_"+rand.Text(), []string{""} // signals; no turn waits for the first
 	c.subscribe(session, func(o outcome) { show(out, o) })
 	lines := bufio.NewScanner(in)

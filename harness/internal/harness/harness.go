@@ -168,6 +168,9 @@ func (h *Harness) Handler() http.Handler { return h.mux }
 // still answered.
 func (h *Harness) Drain() { h.mux.Close() }
 
+// closing is how long Close waits for receipts that are being stored.
+const closing = time.Minute
+
 // Close stops tasks, which the next Open continues. Requests fail after Close.
 func (h *Harness) Close() (err error) {
 	h.mu.Lock()
@@ -178,8 +181,15 @@ func (h *Harness) Close() (err error) {
 		h.Drain()
 	}
 	h.tasks.Wait()
+
+	// A receipt that the issuer accepted may still be stored, so the ledger is closed after it.
+	if h.issuer != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closing)
+		defer cancel()
+		err = h.issuer.Close(ctx)
+	}
 	if h.journal != nil {
-		err = h.journal.Close()
+		err = errors.Join(err, h.journal.Close())
 	}
 	if h.ledger != nil {
 		err = errors.Join(err, h.ledger.Close())

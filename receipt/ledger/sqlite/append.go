@@ -171,30 +171,6 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// Replace is described at [ledger.Replacer].
-func (l *writer) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
-	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
-		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", is.JSON(), was.ID(), was.JSON())
-		if err != nil {
-			return err
-		}
-
-		n, err := r.RowsAffected()
-		if err == nil && n == 0 {
-			err = errChanged
-		}
-		return err
-	})
-
-	// The error rolled the transaction back, so nothing that others stored was overwritten.
-	if errors.Is(err, errChanged) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-var errChanged = errors.New("the receipt has changed")
-
 // Cut is described at [ledger.Pruner]. The file keeps its size. New receipts overwrite the old ones,
 // whose bytes are in the file until then.
 func (l *writer) Cut(ctx context.Context, c *ledger.Cut) error {

@@ -138,7 +138,7 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 		return nil, err
 	}
 
-	db := sql.OpenDB(l.files.Connections(to))
+	db := sql.OpenDB(file.Connections(l.files, to))
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	return db, nil

@@ -12,10 +12,12 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
@@ -88,3 +90,27 @@ func open(ctx context.Context, path, mode string, steps []string) (*Ledger, erro
 	}
 	return &Ledger{db, reader{db}, writer{db}, auditor{db}}, nil
 }
+
+// Replace is described at [ledger.Replacer].
+func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
+	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", is.JSON(), was.ID(), was.JSON())
+		if err != nil {
+			return err
+		}
+
+		n, err := r.RowsAffected()
+		if err == nil && n == 0 {
+			err = errChanged
+		}
+		return err
+	})
+
+	// The error rolled the transaction back, so nothing that others stored was overwritten.
+	if errors.Is(err, errChanged) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var errChanged = errors.New("the receipt has changed")

@@ -9,7 +9,7 @@ import (
 
 // Connections returns a connector whose connections lead to the watched file, and to no other file
 // that may have its path later. They keep their prepared statements.
-func (f *Watch) Connections(c driver.Connector) driver.Connector { return &connector{c, f} }
+func Connections(f *Watch, c driver.Connector) driver.Connector { return &connector{c, f} }
 
 type connector struct {
 	driver.Connector
