@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ func (c *crew) run(t *testing.T, process, kills int) {
 	for {
 		worker := exec.Command(os.Args[0])
 		worker.Env = append(os.Environ(), fmt.Sprintf("%s=%s\t%s\t%d\t%d", workerVariable, c.address, fmt.Sprint("p", process), c.goroutines, c.drafts))
+		worker.SysProcAttr = &syscall.SysProcAttr{}
+		pgserver.EndWithTest(worker.SysProcAttr)
 		var out strings.Builder
 		worker.Stdout, worker.Stderr = &out, os.Stderr
 		if err := worker.Start(); err != nil {

@@ -100,7 +100,7 @@ func (s *Server) initialize() error {
 	if err := os.WriteFile(pwfile, []byte(Marker+"\n"), 0o644); err != nil { // of a temporary server
 		return err
 	}
-	initdb := s.command("initdb", "--pgdata="+s.data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+pwfile, "--encoding=UTF8", "--locale=C")
+	initdb := s.command("initdb", "--pgdata="+s.Data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+pwfile, "--encoding=UTF8", "--locale=C")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -132,12 +132,14 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, missing
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+// Data returns the directory of the server's files.
+func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, name), args...)
 	c.Dir = s.dir
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	EndWithTest(c.SysProcAttr)
 	return c
 }
 
@@ -145,7 +147,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // it has recovered. By default, commits do not wait for the disk, as on servers that prefer speed.
 func (s *Server) Restart(t testing.TB, settings ...string) {
 	t.Helper()
-	args := []string{"-D", s.data()}
+	args := []string{"-D", s.Data()}
 	for _, setting := range append([]string{"listen_addresses=", "unix_socket_directories=" + s.dir, "max_connections=200", "synchronous_commit=off"}, settings...) {
 		args = append(args, "-c", setting)
 	}
