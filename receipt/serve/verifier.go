@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
 	keys   *stream.Keys
+	rules  []receipt.Rule
 
 	mu    sync.Mutex
 	ready map[Question]made
@@ -42,13 +44,23 @@ const mostReady = 64
 
 // NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own. A
 // policy for integrity only, which needs no trust, answers no other question. keys describes the
-// key file in summaries; nil: they name none.
-func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
-	v := &Verifier{trust: trust, policy: policy, keys: keys, ready: map[Question]made{}}
-	if _, err := receipt.NewVerifier(trust, policy); err != nil {
+// key file in summaries; nil: they name none. The rules apply to every question, also to those for
+// integrity only; the error is that of [receipt.Verifier.WithRules] if one is invalid.
+func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys, rules ...receipt.Rule) (*Verifier, error) {
+	v := &Verifier{trust: trust, policy: policy, keys: keys, rules: slices.Clone(rules), ready: map[Question]made{}}
+	if _, err := v.verifier(policy); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// verifier returns a verifier with the trust and the rules.
+func (v *Verifier) verifier(policy receipt.Policy) (*receipt.Verifier, error) {
+	verifier, err := receipt.NewVerifier(v.trust, policy)
+	if err != nil {
+		return nil, err
+	}
+	return verifier.WithRules(v.rules...)
 }
 
 // Errors of a question that the policy does not allow.
@@ -77,7 +89,7 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	}
 
 	// It is kept for the rest of the second, for equal questions.
-	judge, err := receipt.NewVerifier(v.trust, policy)
+	judge, err := v.verifier(policy)
 	if err != nil {
 		return nil, err
 	}

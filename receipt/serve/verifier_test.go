@@ -66,3 +66,38 @@ func TestQuestions(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A ban is a rule that refutes every receipt.
+type ban string
+
+func (b ban) Name() string { return string(b) }
+
+func (ban) Judge(doc *canon.Document) []receipt.Check {
+	return []receipt.Check{{Status: receipt.StatusFailed, Pointer: "/issuer", Detail: "the issuer is banned"}}
+}
+
+// TestRules verifies that the rules of a program apply to every question, and that an invalid rule
+// is refused.
+func TestRules(t *testing.T) {
+	v, err := serve.NewVerifier(trusted(t), receipt.Policy{}, nil, ban("banned"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := fixture(t, "valid/minimal.json")
+	for _, q := range []serve.Question{{}, {Integrity: true}} {
+		judge, err := v.For(q, noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := new(receipt.Report)
+		judge.VerifyBytes(good, new(canon.Document), rep)
+		if rep.Verdict != receipt.Refuted || rep.Finding().Code != "rule_banned" {
+			t.Errorf("%+v: %v, %v", q, rep.Verdict, rep.Finding())
+		}
+	}
+	for _, name := range []ban{"", "Banned"} {
+		if _, err := serve.NewVerifier(trusted(t), receipt.Policy{}, nil, name); err == nil {
+			t.Errorf("a rule with the name %q is accepted", name)
+		}
+	}
+}

@@ -10,7 +10,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -232,5 +234,45 @@ func TestVerifySeqMemory(t *testing.T) {
 	}
 	if most > 24<<20 {
 		t.Errorf("the heap has %d MB", most>>20)
+	}
+}
+
+// TestVerifySeqEnds verifies that the sequence has ended when Reports returns: after its last item,
+// after an error, and if the caller leaves early.
+func TestVerifySeqEnds(t *testing.T) {
+	docs := newWriter(t, "a").many(50)
+	for name, c := range map[string]struct {
+		items int
+		err   error
+		leave bool
+	}{"all": {50, nil, false}, "an error": {1, errors.New("the queue is down"), false}, "left": {50, stream.ErrStopped, true}} {
+		var ended atomic.Bool
+		items := func(yield func(stream.Item, error) bool) {
+			defer func() {
+				time.Sleep(50 * time.Millisecond) // such as closing a connection
+				ended.Store(true)
+			}()
+			for i := range c.items {
+				if !yield(stream.Item{Source: "queue", Index: i + 1, JSON: docs[i]}, nil) {
+					return
+				}
+			}
+			if c.err != nil && !c.leave {
+				yield(stream.Item{}, c.err)
+			}
+		}
+
+		run := stream.VerifySeq(t.Context(), integrity(t), items, stream.Options{})
+		for range run.Reports() {
+			if c.leave {
+				break
+			}
+		}
+		if !ended.Load() {
+			t.Errorf("%s: the sequence still runs after Reports has returned", name)
+		}
+		if _, err := run.Summary(); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v, expected %v", name, err, c.err)
+		}
 	}
 }
