@@ -51,8 +51,10 @@ var rooms = map[string]room{
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
-	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and the packages below it, for a harness without receipts
+	"receipt/protocol":      {may: []string{"canon", "chain", "receipt", "internal/conn"}}, // and the packages below it, for a harness without receipts
+	"internal/aggregate":    {pure: true, may: core},
 	"internal/attest":       {pure: true, may: core},
+	"internal/conn":         {},
 	"internal/headline":     {pure: true, may: core},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/receiptkit/receiptkit/internal/conn"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
 // WriteJSON answers with a value on one line, its strings escaped where a terminal might

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // An intake reads the body of a request into memory that all requests share.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // noon is the current time in tests.

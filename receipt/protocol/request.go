@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // A Request is the request that a Handler answers.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // Bounds of a connection.

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/receiptkit/receiptkit/internal/conn"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 

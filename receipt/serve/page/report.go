@@ -2,9 +2,9 @@ package page
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/aggregate"
 	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
 	"github.com/receiptkit/receiptkit/redact"
 )
 

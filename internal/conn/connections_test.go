@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // most is the connection limit of the servers in these tests; a quarter of it is two.
