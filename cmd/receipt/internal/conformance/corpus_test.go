@@ -14,21 +14,29 @@ import (
 
 const corpus = "../../../../fixtures/corpus"
 
-// TestCorpus verifies that receipt answers every case with the expected verdict, code, and step.
-func TestCorpus(t *testing.T) {
+// A manifest lists the cases of the corpus.
+type manifest struct {
+	Vectors []struct {
+		ID, File, Conditions string
+		Expected             struct{ Outcome, Step, Code string }
+	}
+}
+
+func readManifest(t *testing.T) (m manifest) {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join(corpus, "MANIFEST.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m struct {
-		Vectors []struct {
-			ID, File, Conditions string
-			Expected             struct{ Outcome, Step, Code string }
-		}
-	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// TestCorpus verifies that receipt answers every case with the expected verdict, code, and step.
+func TestCorpus(t *testing.T) {
+	m := readManifest(t)
 	if len(m.Vectors) < 400 {
 		t.Fatalf("%d cases, expected at least 400", len(m.Vectors))
 	}

@@ -9,11 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
+type Scoreboard = scoreboard
+
 // A Verifier answers the question in a file.
 type Verifier func(ctx context.Context, file string) (verdict, code string, err error)
 
 // Score runs a verifier in this process on the cases of some subjects, or of all.
-func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verifier) (*scoreboard, error) {
+func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verifier) (*Scoreboard, error) {
 	c, err := openCorpus(dir)
 	if err != nil {
 		return nil, err
@@ -48,6 +50,15 @@ func Judge(ctx context.Context, line Line, file string) (verdict, code, step str
 	return a.Verdict, code, step, nil
 }
 
+// AnswerOf runs a command on a file, and returns its verdict.
+func AnswerOf(ctx context.Context, command []string, file string, timeout time.Duration) (verdict string, err error) {
+	a, err := answerOf(ctx, command, question{file: file}, timeout)
+	if err != nil {
+		return "", err
+	}
+	return a.Verdict, nil
+}
+
 // ErrorOf runs a command on a file, and returns why it is not an answer, and whether it declined.
 func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why string, declined bool) {
 	_, err := answerOf(ctx, command, question{file: "case.json"}, timeout)
@@ -59,7 +70,7 @@ func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why 
 }
 
 // ScoreField runs receipt on a corpus whose key sets are in environment variables.
-func ScoreField(ctx context.Context, dir string, line Line) (*scoreboard, error) {
+func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error) {
 	c, err := openCorpus(dir)
 	if err != nil {
 		return nil, err

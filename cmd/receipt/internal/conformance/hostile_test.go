@@ -16,6 +16,9 @@ import (
 // TestMain makes the test binary a verifier that misbehaves.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("CONFORMANCETEST_VERIFIER"); mode != "" {
+		if fault, ok := strings.CutPrefix(mode, "small:"); ok {
+			smallMain(fault)
+		}
 		misbehave(mode)
 	}
 	os.Exit(m.Run())
