@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
@@ -205,6 +206,9 @@ func lenientItems(data []byte) (list [][]byte, verdict string) {
 	}
 }
 
+// receiptSchema returns the schema of receipts.
+var receiptSchema = sync.OnceValues(func() (*schemas.Schema, error) { return schemas.Compile(schemas.Receipt) })
+
 // one judges one receipt.
 func (v small) one(g *given, keys map[string]jwk, data []byte) (*canon.Document, string, error) {
 	if v.fault == "accepts duplicate members" { // keeps the last, as encoding/json does
@@ -230,7 +234,7 @@ func (v small) one(g *given, keys map[string]jwk, data []byte) (*canon.Document,
 	if marker := root.Member("schema").String(); marker != "receipt-2026-04-25" && len(marker) == len("receipt-2026-04-25") {
 		return nil, undecidable, nil
 	}
-	schema, err := schemas.Compile(schemas.Receipt)
+	schema, err := receiptSchema()
 	if err != nil {
 		return nil, "", err
 	}
