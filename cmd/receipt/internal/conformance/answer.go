@@ -61,6 +61,7 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 			if err != nil {
 				return &cli.Failure{Code: noAnswer, Err: err}
 			}
+
 			text, err := receipt.AppendJSON(nil, a)
 			if err != nil {
 				return err
@@ -68,6 +69,7 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 			if _, err := e.Out.Write(append(text, '\n')); err != nil {
 				return err
 			}
+
 			return cli.ExitWith(a.status())
 		},
 	}
@@ -80,6 +82,8 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, st
 	if err != nil {
 		return nil, "", err
 	}
+
+	// A file that is not a case is a receipt of the field, whose keys are in a variable.
 	if c == nil {
 		args := []string{"verify", "--format", "json", "--progress", "never", "--keys", e.Getenv(jwksVariable), "--", path}
 		a, step, err := ask(ctx, e, line, args, path)
@@ -93,12 +97,14 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, st
 	if err != nil {
 		return nil, "", err
 	}
+	if c.Task == "check_bundle" {
+		return askBundle(ctx, e, line, args)
+	}
+
+	// An input without a document is malformed, which the command reports as unreadable.
 	subject := ""
 	if list := c.files("receipts"); len(list) == 1 {
 		subject = list[0]
-	}
-	if c.Task == "check_bundle" {
-		return askBundle(ctx, e, line, args)
 	}
 	return ask(ctx, e, line, args, subject)
 }
@@ -119,6 +125,8 @@ func fieldCode(code, step string) string {
 // run runs a command line with an empty environment, and returns its exit code and output.
 func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, out, said []byte) {
 	var stdout, stderr bytes.Buffer
+
+	// The case has everything, so variables such as RECEIPT_KEYS must not add anything.
 	inner := &cli.Env{
 		In: bytes.NewReader(nil), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Now: e.Now, Drivers: e.Drivers, Messages: e.Messages,
@@ -155,6 +163,7 @@ func ask(ctx context.Context, e *cli.Env, line Line, args []string, subject stri
 	if r.Reports == nil {
 		r.Reports = []report{r} // of replay check
 	}
+
 	found, step := r.refuting()
 	status := 1
 	if code == cli.ExitUndecided {
@@ -171,6 +180,7 @@ func blank(path string) bool {
 		return false
 	}
 	defer f.Close()
+
 	data, err := io.ReadAll(io.LimitReader(f, 1<<10))
 	return err == nil && len(bytes.TrimSpace(data)) == 0
 }
@@ -193,6 +203,8 @@ func (r *report) refuting() (code, step string) {
 			}
 		}
 	}
+
+	// A finding about the input as a whole belongs to no receipt.
 	for _, f := range r.Summary.Findings {
 		info, _ := receipt.Lookup(receipt.Code(f.Code))
 		return f.Code, info.Where
@@ -208,28 +220,38 @@ func stepOf(step, pointer string) string {
 	return step
 }
 
-// undeciding returns the code and the step of the first check whose evidence is missing.
+// undeciding returns the code and the step of the first check whose evidence is missing. Under a
+// strict policy, it may be a check that otherwise only informs.
 func (r *report) undeciding() (code, step string) {
 	for _, rep := range r.Reports {
 		for _, c := range rep.Checks {
-			info, _ := receipt.Lookup(receipt.Code(c.Code))
-			if rep.Verdict == receipt.Undecided && c.Status == "not_checked" && info.Outcome != receipt.OutcomeInforms {
+			if rep.Verdict != receipt.Undecided || c.Status != "not_checked" {
+				continue
+			}
+			if info, _ := receipt.Lookup(receipt.Code(c.Code)); info.Outcome != receipt.OutcomeInforms {
 				return c.Code, c.Check
+			}
+
+			// The first check that only informs is the reason if there is no other one.
+			if code == "" {
+				code, step = c.Code, c.Check
 			}
 		}
 	}
+
 	for _, n := range r.Summary.NotChecked {
 		if n.Undecides() {
 			info, _ := receipt.Lookup(n.Code)
 			return string(n.Code), info.Where
 		}
 	}
-	return "", ""
+	return code, step
 }
 
 // askBundle runs receipt bundle validate, and reads the answer from its result.
 func askBundle(ctx context.Context, e *cli.Env, line Line, args []string) (*answer, string, error) {
 	code, out, said := run(ctx, e, line, args)
+
 	var result struct{ Kind string }
 	switch err := json.Unmarshal(out, &result); {
 	case code == cli.ExitVerified:

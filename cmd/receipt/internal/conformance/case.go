@@ -48,6 +48,7 @@ func readCase(path string) (*testCase, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var mark struct {
 		Schema string `json:"schema"`
 	}
@@ -94,6 +95,7 @@ func (c *testCase) line() ([]string, error) {
 		"check_bundle": {"bundle", "validate", "--json"},
 	}[c.Task]
 
+	// An unknown role could be evidence that changes the outcome.
 	var paths []string
 	for _, in := range c.Inputs {
 		flag, known := flags[in.Role]
@@ -107,6 +109,7 @@ func (c *testCase) line() ([]string, error) {
 			args = append(args, "--"+flag, path)
 		}
 	}
+
 	args = append(args, c.Options.flags()...)
 	return append(append(args, "--"), paths...), nil
 }
@@ -126,6 +129,7 @@ func (o *caseTerms) flags() (args []string) {
 	}{
 		{"integrity-only", o.Scope == "integrity"}, {"strict", o.Strict}, {"partial", o.Partial}, {"unordered", o.Unordered}, {"allow-unsafe-secret-markers", o.Unsafe},
 	} {
+		// A switch that is not set has the default of the command.
 		if f.set {
 			args = append(args, "--"+f.name)
 		}

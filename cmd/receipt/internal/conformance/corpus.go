@@ -59,7 +59,7 @@ type expected struct {
 }
 
 func (x *expected) answer() (answer, error) {
-	verdict := x.Verdict
+	verdict := x.Verdict // in a corpus of the field
 	switch x.Outcome {
 	case "verified":
 		verdict = "valid"
@@ -68,6 +68,7 @@ func (x *expected) answer() (answer, error) {
 	case "undecided":
 		verdict = "undecidable"
 	}
+
 	a := answer{verdict, x.Code}
 	if a.status() < 0 {
 		return a, fmt.Errorf("unknown outcome %q", x.Outcome+x.Verdict)
@@ -93,21 +94,26 @@ func openCorpus(dir string) (*corpus, error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("reading MANIFEST.json: %w", err)
 	}
+
 	c := &corpus{suite: m.Suite, digest: m.CorpusDigest}
 	for _, v := range m.Vectors {
 		want, err := v.Expected.answer()
 		if err != nil {
 			return nil, fmt.Errorf("case %s: %w", v.ID, err)
 		}
+
 		q := question{id: v.ID, subject: v.Subject, about: v.Conditions, file: filepath.Join(dir, filepath.FromSlash(v.File)), want: want}
 		if v.ExpectedIfNotHonoured != nil {
 			q.permitted = []answer{*v.ExpectedIfNotHonoured}
 		}
+
+		// A changed file would make the expected outcome false.
 		for _, path := range append([]input{{File: v.File}}, v.Inputs...) {
 			if err := unchanged(dir, path.File); err != nil {
 				return nil, err
 			}
 		}
+
 		c.addWindows(dir, q, v.ExpectedWithoutWindows)
 	}
 	return c, nil
@@ -122,6 +128,7 @@ func unchanged(dir, path string) error {
 	if err != nil {
 		return err
 	}
+
 	sum := sha256.Sum256(data)
 	name := filepath.Base(path)
 	if want := "v" + hex.EncodeToString(sum[:8]); strings.TrimSuffix(name, filepath.Ext(name)) != want {
@@ -144,6 +151,7 @@ func (c *corpus) addWindows(dir string, q question, without *answer) {
 		return
 	}
 
+	// Without the windows of the keys, a receipt outside of them is valid.
 	other := q
 	q.env = []string{jwksVariable + "=" + keys}
 	other.env = []string{jwksVariable + "=" + filepath.Join(dir, filepath.FromSlash(noWindowKeys))}
@@ -175,9 +183,12 @@ func openExpected(dir string) (*corpus, error) {
 		if err := unchanged(dir, path); err != nil {
 			return nil, err
 		}
+
 		q := question{id: id, subject: "receipt", about: x.Kind, file: filepath.Join(dir, filepath.FromSlash(path)), want: x.WithWindows}
 		c.addWindows(dir, q, &x.WithoutWindows)
 	}
+
+	// The entries are a map, and reports must not depend on its order.
 	slices.SortFunc(c.questions, func(a, b question) int { return strings.Compare(a.id, b.id) })
 	return c, nil
 }

@@ -30,6 +30,7 @@ var mutants = []struct{ fault, caught string }{
 	{"ignores checkpoints and proofs", "the log signed another root"},
 	{"trusts every log", "an unknown key signed the checkpoint"},
 	{"ignores the schema", " is absent"},
+	{"ignores the bytes of materials", "the bytes of a material are others"},
 	{"believes the stated hash", "the cost was changed after signing"},
 	{"hashes the bytes instead of the canonical form", "the receipt is indented"},
 	{"sorts names by code points", "names have different orders in UTF-8 and UTF-16"},

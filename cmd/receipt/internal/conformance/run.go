@@ -68,9 +68,12 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 	if err != nil {
 		return cli.Usage("", "corpus %q: %w", o.corpus, err)
 	}
+
+	// Only the selected cases count. Those of other subjects are not part of the run.
 	if len(o.subjects) > 0 {
 		c.questions = slices.DeleteFunc(c.questions, func(q question) bool { return !slices.Contains(o.subjects, q.subject) })
 	}
+
 	if command[0], err = exec.LookPath(command[0]); err != nil {
 		return cli.Usage("", "verifier: %w", err)
 	}
@@ -81,6 +84,7 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 	if err != nil {
 		return err
 	}
+
 	s := score(c, command, results)
 	if err := s.print(e, o.format); err != nil {
 		return err
@@ -103,6 +107,8 @@ func (s *silence) Error() string { return s.why }
 // askAll asks all questions, several at the same time, and returns the results in order.
 func askAll(ctx context.Context, list []question, jobs int, verifier func(context.Context, question) (*answer, error)) ([]result, error) {
 	results := make([]result, len(list))
+
+	// Each worker writes other elements of the results.
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range jobs {
@@ -129,6 +135,8 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 		Patience: timeout, Most: maxOutput, MostSaid: maxSaid,
 	}
 	out, err := p.Run(ctx)
+
+	// A verifier that hangs or floods fails the case, because a caller would have no verdict.
 	var start *process.StartError
 	switch {
 	case errors.As(err, &start):
@@ -141,10 +149,16 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 		return nil, err
 	}
 
+	// Any status outside the contract means no answer, also that of a signal (-1).
 	status := out.State.ExitCode()
 	if status < 0 || status >= len(verdicts) {
-		return nil, &silence{fmt.Sprintf("%s: %s", out.State, cli.EscapeLine(string(bytes.TrimSpace(out.Said))))}
+		why := out.State.String()
+		if said := bytes.TrimSpace(out.Said); len(said) > 0 {
+			why += ": " + cli.EscapeLine(string(said))
+		}
+		return nil, &silence{why}
 	}
+
 	a, err := lastLine(out.Stdout)
 	if err != nil {
 		return nil, err
@@ -159,6 +173,8 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 func lastLine(out []byte) (*answer, error) {
 	out = bytes.TrimSpace(out)
 	line := out[bytes.LastIndexByte(out, '\n')+1:]
+
+	// The pointer distinguishes null from an answer without members.
 	var a *answer
 	if err := json.Unmarshal(line, &a); err != nil || a == nil || a.status() < 0 {
 		return nil, errors.New(`the last line is not {"verdict": "valid", "invalid", or "undecidable", "code": …}`)

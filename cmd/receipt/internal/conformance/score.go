@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -49,6 +50,8 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 	s := &scoreboard{Rail: "external", Suite: c.suite, CorpusDigest: c.digest, Verifier: verifier{Command: command}}
 	t := &s.Totals
 	t.Vectors = len(results)
+
+	// Empty lists are written as [], not as null.
 	t.Failed, t.NotExercised, t.ReasonParityMismatch = []deviation{}, []deviation{}, []deviation{}
 
 	for _, r := range results {
@@ -60,6 +63,7 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 			continue
 		}
 
+		// Everything else is an answer, including a violation of the contract.
 		s.Verifier.VectorsExecuted++
 		switch {
 		case r.err != nil:
@@ -70,6 +74,8 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 			t.Failed = append(t.Failed, d)
 		default:
 			t.Conform++
+
+			// Another code for the same verdict is reported, and is no failure.
 			if r.Verdict == r.want.Verdict && r.answer.String() != r.want.String() {
 				d.Found = r.answer.String()
 				t.ReasonParityMismatch = append(t.ReasonParityMismatch, d)
@@ -92,6 +98,19 @@ func (s *scoreboard) exit() int {
 	return cli.ExitVerified
 }
 
+// silent returns the number of cases without an answer for each subject and reason. JSON lists the
+// cases.
+func (t *totals) silent() (list []string) {
+	counts := map[string]int{}
+	for _, d := range t.NotExercised {
+		counts[d.Subject+": "+d.Found]++
+	}
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, fmt.Sprintf("%d of %s", counts[reason], reason))
+	}
+	return list
+}
+
 // print writes the report.
 func (s *scoreboard) print(e *cli.Env, format string) error {
 	if format == "json" {
@@ -108,17 +127,24 @@ func (s *scoreboard) print(e *cli.Env, format string) error {
 	fmt.Fprintf(&b, "corpus  %s, %s\n", s.Suite, s.CorpusDigest)
 	fmt.Fprintf(&b, "cases   %d of %d answered, %d as expected, %d not; %d not exercised\n", s.Verifier.VectorsExecuted, t.Vectors, t.Conform, len(t.Failed), len(t.NotExercised))
 	fmt.Fprintf(&b, "codes   %d of the expected answers have another code\n", len(t.ReasonParityMismatch))
+
+	for _, subject := range t.silent() {
+		fmt.Fprintf(&b, "not exercised: %s\n", subject)
+	}
 	for _, group := range []struct {
 		name string
 		list []deviation
-	}{{"failed", t.Failed}, {"not exercised", t.NotExercised}, {"other code", t.ReasonParityMismatch}} {
+	}{{"failed", t.Failed}, {"other code", t.ReasonParityMismatch}} {
 		for _, d := range group.list {
-			fmt.Fprintf(&b, "%s: %s %s: %s; expected %s, found %s\n", group.name, d.ID, d.Subject, d.Conditions, d.Expected.String(), strings.TrimSpace(d.Found))
+			fmt.Fprintf(&b, "%s: %s %s: %s; expected %s, found %s\n", group.name, d.ID, d.Subject, d.Conditions, d.Expected.String(), d.Found)
 		}
 	}
+
 	if s.Verifier.VectorsExecuted == 0 {
 		b.WriteString("no case was answered, so the run shows nothing\n")
 	}
+
+	// Conditions and answers are foreign text.
 	_, err := e.Text().Write([]byte(cli.EscapeText(b.String())))
 	return err
 }

@@ -48,6 +48,7 @@ type given struct {
 	receipts, proofs, disclosures [][]byte
 	trust, checkpoint             []byte
 	options                       map[string]any
+	keys                          map[string]jwk
 }
 
 // answer answers a case.
@@ -63,8 +64,15 @@ func (v small) answer(file string) (string, error) {
 	return verdict, err
 }
 
-// read reads a case, and declines what is not supported.
+// read reads a case once for all verifiers, and declines what is not supported.
 func read(file string) (*given, error) {
+	f, _ := cases.LoadOrStore(file, sync.OnceValues(func() (*given, error) { return readOnce(file) }))
+	return f.(func() (*given, error))()
+}
+
+var cases sync.Map
+
+func readOnce(file string) (*given, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -107,15 +115,13 @@ func read(file string) (*given, error) {
 	if c.Task != "verify" || len(g.receipts) != 1 || g.trust == nil || len(g.proofs) > 1 {
 		return nil, errDeclined
 	}
-	return g, nil
+	g.keys, err = keysOf(g)
+	return g, err
 }
 
 // judge judges a case: the worst verdict of its receipts, of their order, and of the evidence.
 func (v small) judge(g *given) (string, error) {
-	keys, err := v.keys(g)
-	if err != nil {
-		return "", err
-	}
+	keys := g.keys
 	list, verdict := v.split(g.receipts[0])
 	var docs []*canon.Document
 	for _, data := range list {
@@ -250,8 +256,23 @@ func (v small) one(g *given, keys map[string]jwk, data []byte) (*canon.Document,
 	if err != nil || computed != link.Hash && v.fault != "believes the stated hash" {
 		return doc, invalid, nil
 	}
+	if v.fault != "ignores the bytes of materials" && !contained(root) {
+		return doc, invalid, nil
+	}
 	verdict, err := v.signed(g, keys, doc)
 	return doc, verdict, err
+}
+
+// contained reports whether the materials that a receipt contains have the stated digests.
+func contained(root canon.Node) bool {
+	for _, m := range root.Member("replay_input").Member("materials").Elements() {
+		text := m.Member("bytes_base64").String()
+		data, err := base64.StdEncoding.Strict().DecodeString(text)
+		if text != "" && (err != nil || strings.Contains(text, "\n") || canon.Sum(data).String() != m.Member("sha256").String()) {
+			return false
+		}
+	}
+	return true
 }
 
 // removed matches the members outside the hash in canonical text.
@@ -297,7 +318,8 @@ func (k *jwk) has(role string) bool {
 	return slices.Contains(k.Roles, role) || len(k.Roles) == 0 && role == "issuer"
 }
 
-func (v small) keys(g *given) (map[string]jwk, error) {
+// keysOf returns the keys of a case by their IDs.
+func keysOf(g *given) (map[string]jwk, error) {
 	var set struct{ Keys []jwk }
 	if err := json.Unmarshal(g.trust, &set); err != nil {
 		return nil, err
