@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -35,7 +36,7 @@ func (h *harness) replayBoth(ctx context.Context, task string) error {
 // Owner returns the owner of a task. The server lets no other client replay the task.
 func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
 	if _, done := h.logs.Load(task); !done {
-		return serve.Owner{}, serve.ErrNotFound
+		return serve.Owner{}, ledger.ErrNotFound
 	}
 	return serve.Owner{Stream: chain.Stream{Issuer: issuerID, Workspace: workspace}, Session: session}, nil
 }
@@ -76,7 +77,7 @@ func (h *harness) replay(ctx context.Context, source string, asked *replay.Reque
 func (h *harness) planOf(ctx context.Context, task string, asked *replay.Request) (*replay.Plan, error) {
 	log, done := h.logs.Load(task)
 	if !done {
-		return nil, serve.ErrNotFound
+		return nil, ledger.ErrNotFound
 	}
 	source, err := replay.ReadLog(bytes.NewReader(log.([]byte)), task)
 	if err != nil {

@@ -16,13 +16,12 @@ var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with a
 //		// issue the same draft again later
 //	}
 type IssueError struct {
-	Stage     Stage
+	Stage     string // of Issue, in order: accept, seal, head (of the stream), sign, store
 	Stored    Stored // whether the draft's receipt is stored
 	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
 
-	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at StageSeal, the
-	// error of the signer at StageSign, and the error of the store at StageHead and StageStore,
-	// such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at the stage seal, the
+	// error of the signer at sign, and the error of the store at head and store, such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
 	Err error
 }
 
@@ -37,16 +36,13 @@ func (e *IssueError) Error() string {
 // Unwrap returns the cause.
 func (e *IssueError) Unwrap() error { return e.Err }
 
-// A Stage is a step of [Issuer.Issue].
-type Stage string
-
 // The stages, in order.
 const (
-	StageAccept Stage = "accept" // the issuer is incomplete or closed, or the context ended before any work
-	StageSeal   Stage = "seal"   // the draft is invalid or contains secrets
-	StageHead   Stage = "head"   // the head of the stream could not be read
-	StageSign   Stage = "sign"   // the signer failed
-	StageStore  Stage = "store"  // the receipt was not appended, or the outcome is unknown
+	stageAccept = "accept" // the issuer is incomplete or closed, or the context ended before any work
+	stageSeal   = "seal"   // the draft is invalid or contains secrets
+	stageHead   = "head"   // the head of the stream could not be read
+	stageSign   = "sign"   // the signer failed
+	stageStore  = "store"  // the receipt was not appended, or the outcome is unknown
 )
 
 // Stored states whether a receipt is stored. The zero value is StoredUnknown.
@@ -70,12 +66,12 @@ func (s Stored) String() string {
 }
 
 // refused returns the error of a draft that cannot become a receipt.
-func refused(err error) error { return &IssueError{StageSeal, StoredNo, false, err} }
+func refused(err error) error { return &IssueError{stageSeal, StoredNo, false, err} }
 
 // storedError returns the error of a receipt_id that is already stored, or whose outcome is
 // unknown.
 func storedError(err error) error {
-	e := &IssueError{Stage: StageStore, Err: err}
+	e := &IssueError{Stage: stageStore, Err: err}
 	switch {
 	case errors.Is(err, ErrUnsigned):
 		e.Stored = StoredYes

@@ -84,10 +84,10 @@ func (e *SecretsError) Error() string {
 // of the issuer, so it ends the program.
 func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
-		return nil, &IssueError{StageAccept, StoredNo, false, err}
+		return nil, &IssueError{stageAccept, StoredNo, false, err}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, &IssueError{StageAccept, StoredNo, true, err}
+		return nil, &IssueError{stageAccept, StoredNo, true, err}
 	}
 
 	// The issuer reads only this copy, so that the caller may change the draft.
@@ -192,7 +192,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	i.mu.Lock()
 	if i.closed {
 		i.mu.Unlock()
-		return nil, &IssueError{StageAccept, StoredNo, false, ErrClosed}
+		return nil, &IssueError{stageAccept, StoredNo, false, ErrClosed}
 	}
 	if i.queues == nil {
 		i.queues = map[chain.Stream]*queue{}
@@ -222,10 +222,10 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	j.taken = true // by nobody
 	i.mu.Unlock()
 	if taken {
-		return nil, &IssueError{StageStore, StoredUnknown, true, ctx.Err()}
+		return nil, &IssueError{stageStore, StoredUnknown, true, ctx.Err()}
 	}
 
-	return nil, &IssueError{StageAccept, StoredNo, true, ctx.Err()}
+	return nil, &IssueError{stageAccept, StoredNo, true, ctx.Err()}
 }
 
 // work commits the waiting jobs, run by run, until there are none.

@@ -139,7 +139,7 @@ func (a *attempt) commit(ctx context.Context) {
 		// that contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			err := fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
-			a.fail(&IssueError{StageStore, StoredNo, true, err})
+			a.fail(&IssueError{stageStore, StoredNo, true, err})
 			return
 		}
 
@@ -160,7 +160,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 
 	head, err := a.head(ctx)
 	if err != nil {
-		a.fail(&IssueError{StageHead, StoredNo, true, err})
+		a.fail(&IssueError{stageHead, StoredNo, true, err})
 		return head, false
 	}
 
@@ -182,15 +182,15 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		})
 	case errors.Is(err, ErrNotStored):
 		readOnly := errors.Is(err, errors.ErrUnsupported)
-		a.fail(&IssueError{StageStore, StoredNo, !readOnly, err})
+		a.fail(&IssueError{stageStore, StoredNo, !readOnly, err})
 	case errors.Is(err, ErrHeadMoved):
 		return head, true
 	case errors.Is(err, ErrDuplicateID):
 		if !a.settle(ctx) {
-			a.fail(&IssueError{StageStore, StoredUnknown, true, err}) // a store that contradicts itself
+			a.fail(&IssueError{stageStore, StoredUnknown, true, err}) // a store that contradicts itself
 		}
 	default:
-		a.fail(&IssueError{StageStore, StoredUnknown, true, err})
+		a.fail(&IssueError{stageStore, StoredUnknown, true, err})
 	}
 
 	return head, false
@@ -200,7 +200,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		if err := j.ctx.Err(); err != nil {
-			return nil, &IssueError{StageStore, StoredNo, true, err}
+			return nil, &IssueError{stageStore, StoredNo, true, err}
 		}
 		return nil, nil
 	})
@@ -272,7 +272,7 @@ func (a *attempt) sign() (ready int) {
 		n++
 		if errs[n] != nil {
 			failed = true
-			return nil, &IssueError{StageSign, StoredNo, true, errs[n]}
+			return nil, &IssueError{stageSign, StoredNo, true, errs[n]}
 		}
 		if !failed {
 			ready++

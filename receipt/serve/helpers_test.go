@@ -19,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
@@ -244,7 +245,7 @@ func (s *shelf) Get(_ context.Context, id string, _ protocol.Reach) (serve.Store
 	}
 	text, ok := s.texts[id]
 	if !ok {
-		return serve.Stored{}, serve.ErrNotFound
+		return serve.Stored{}, ledger.ErrNotFound
 	}
 	return serve.Stored{JSON: text}, nil
 }
@@ -257,7 +258,7 @@ func (s *shelf) ByTask(_ context.Context, q serve.TaskQuery) (page []serve.Store
 	if !q.After.IsZero() {
 		at := slices.IndexFunc(list, func(id string) bool { return servetest.HashOf(s.texts[id]) == q.After })
 		if at < 0 {
-			return nil, false, serve.ErrCursor
+			return nil, false, ledger.ErrCursor
 		}
 		list = list[at+1:]
 	}

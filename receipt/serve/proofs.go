@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -18,7 +19,7 @@ type Proofs interface {
 	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which nobody may change.
 	Checkpoint() []byte
 
-	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ErrNotFound if the
+	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ledger.ErrNotFound if the
 	// checkpoint does not cover the receipt.
 	Proof(receiptID string) ([]byte, error)
 
@@ -52,7 +53,7 @@ func getProof(c *call) error {
 
 	text, err := p.Proof(c.id())
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return protocol.NotFound()
 	case err != nil:
 		return protocol.Internal(err, "the proof could not be made")

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -25,7 +26,7 @@ var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 // look them up, and never open anything by such a name.
 type Replayer interface {
 	// Owner returns the owner of a task. The server checks that the client may see it before
-	// anything is replayed. The error is or wraps [ErrNotFound] if there is no such task, or states
+	// anything is replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or states
 	// what went wrong.
 	Owner(ctx context.Context, task string) (Owner, error)
 
@@ -37,7 +38,7 @@ type Replayer interface {
 	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
 	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, else 409;
 	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task is not one to replay, 409;
-	//   - [ErrLogGone], 410; [ErrNotFound], 404;
+	//   - [ErrLogGone], 410; [ledger.ErrNotFound], 404;
 	//
 	// as the functions of package replay return them, or any other error. Other errors are logged,
 	// and must not contain a value of the request.
@@ -156,7 +157,7 @@ func ReplayError(err error) error {
 		return protocol.Conflict("the task has not ended; a task is replayed after its end")
 	case errors.Is(err, ErrLogGone):
 		return &protocol.Error{Code: protocol.CodeExpired, Message: "the log of the task is no longer stored"}
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return protocol.NotFound()
 	case errors.Is(err, context.Canceled):
 		return protocol.ClientClosed(err)

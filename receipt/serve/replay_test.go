@@ -17,6 +17,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -36,7 +37,7 @@ type stage struct {
 func (s *stage) Owner(_ context.Context, task string) (serve.Owner, error) {
 	owner, ok := s.owners[task]
 	if !ok {
-		return owner, fmt.Errorf("the task %q: %w", task, serve.ErrNotFound)
+		return owner, fmt.Errorf("the task %q: %w", task, ledger.ErrNotFound)
 	}
 	return owner, nil
 }
@@ -202,7 +203,7 @@ func TestReplayRefusals(t *testing.T) {
 		"a replay":                 {fail: fmt.Errorf("of t: %w", replay.ErrReplay), want: "409 conflict ", details: "{}"},
 		"a task that goes on":      {fail: record.ErrNotEnded, want: "409 conflict ", details: "{}"},
 		"a log that is gone":       {fail: serve.ErrLogGone, want: "410 cursor_expired ", details: "{}"},
-		"a task that is gone":      {fail: serve.ErrNotFound, want: "404 resource_not_found ", details: "{}"},
+		"a task that is gone":      {fail: ledger.ErrNotFound, want: "404 resource_not_found ", details: "{}"},
 		"a digest of an artifact":  {fail: replay.Mismatch{Key: "llm:main:1"}, want: "400 invalid_request override.llm:main:1.sha256", details: "{}"},
 		"a mistake":                {fail: errors.New("open /secret/path: no space"), want: "500 internal_error ", details: "{}"},
 		"a log that is none":       {task: "broken", want: "500 internal_error ", details: "{}"},

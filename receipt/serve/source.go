@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -12,35 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ErrNotFound indicates that a Source has no such receipt. To a client, such a receipt looks like
-// one that it may not see.
-var ErrNotFound = errors.New("serve: receipt not found")
-
-// ErrCursor indicates that the receipt after which a page should begin is not, or no longer, in the
-// list. The client begins again without a cursor.
-var ErrCursor = errors.New("serve: cursor refers to no receipt")
-
 // ErrChanged indicates that the stored bytes are no longer those in which a Source found the
 // receipt. It serves no other bytes in their place.
 var ErrChanged = errors.New("serve: stored receipt has changed since it was indexed")
 
-// A PrunedError indicates that a Source no longer has the content of a receipt: only its hash is
-// left, and an archive has the content. A client gets 410, because the receipt did exist.
-type PrunedError struct {
-	Hash canon.Digest // of the receipt
-
-	// The members that only a client that may see all receipts gets, because they reveal how many
-	// there are.
-	Checkpoint []byte       // signed (C2SP tlog-checkpoint); the receipt is under it
-	Archive    string       // the name of the file
-	Digest     canon.Digest // SHA-256 of that
-}
-
-func (e *PrunedError) Error() string {
-	return fmt.Sprintf("serve: the receipt with the hash %v was pruned, the archive %.200q has it", e.Hash, e.Archive)
-}
-
-// A Pruner is a Source that returns PrunedErrors, and so must report which lists are incomplete.
+// A Pruner is a Source that returns *[ledger.PrunedError]s, and so must report which lists are incomplete.
 type Pruner interface {
 	// CountPruned returns how many receipts of a task, within reach, are in archives. The limit and
 	// the beginning of the query do not apply.
@@ -57,11 +32,11 @@ type Pruner interface {
 type Source interface {
 	// Get returns the receipt of a receipt_id. A receipt out of reach is not found, and should not
 	// be read to find that out, because the time that an answer takes would reveal it. The error is
-	// or wraps ErrNotFound, ErrChanged, a *PrunedError, or an error of reading.
+	// or wraps ledger.ErrNotFound, ErrChanged, a *ledger.PrunedError, or an error of reading.
 	Get(ctx context.Context, receiptID string, reach protocol.Reach) (Stored, error)
 
 	// ByTask returns a page of the receipts of a task, and whether more follow. A task without
-	// receipts, known or not, has an empty page. The error is or wraps ErrCursor, ErrChanged, or an
+	// receipts, known or not, has an empty page. The error is or wraps ledger.ErrCursor, ErrChanged, or an
 	// error of reading.
 	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -60,7 +61,7 @@ func storedReceipt(c *call) (Stored, error) {
 	}
 	stored, err := c.s.options.Source.Get(c.r.Context(), c.id(), c.r.Client.Reach)
 	if err != nil {
-		if pruned, ok := errors.AsType[*PrunedError](err); ok {
+		if pruned, ok := errors.AsType[*ledger.PrunedError](err); ok {
 			return Stored{}, moved(pruned, c.r.Client.Reach)
 		}
 		return Stored{}, sourceFault(err)
@@ -70,11 +71,11 @@ func storedReceipt(c *call) (Stored, error) {
 
 // moved returns the error 410 for a receipt that was moved to an archive. Only a client that may
 // see all receipts learns which archive.
-func moved(p *PrunedError, reach protocol.Reach) *protocol.Error {
+func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive contains it, and the ledger keeps its hash",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
 	if reach.All() {
-		e.Details["checkpoint"], e.Details["archive"], e.Details["archive_sha256"] = string(p.Checkpoint), p.Archive, p.Digest
+		e.Details["checkpoint"], e.Details["archive"], e.Details["archive_sha256"] = string(p.Pruning.Checkpoint), p.Pruning.Archive, p.Pruning.Digest
 	}
 	return e
 }
@@ -85,9 +86,9 @@ func sourceFault(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return protocol.NotFound()
-	case errors.Is(err, ErrCursor):
+	case errors.Is(err, ledger.ErrCursor):
 		return protocol.Expired("cursor")
 	case errors.Is(err, context.Canceled):
 		return protocol.ClientClosed(err)
@@ -214,7 +215,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		}
 
 		switch {
-		case errors.Is(err, ErrNotFound):
+		case errors.Is(err, ledger.ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
 			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it proves nothing about any receipt
 				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"

@@ -19,7 +19,7 @@ import (
 //
 // A row with another receipt than the requested one is [serve.ErrChanged]. A receipt with altered
 // content is served unchanged, so that verifying it refutes it. A pruned receipt is a
-// *[serve.PrunedError].
+// *[ledger.PrunedError].
 func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
@@ -36,12 +36,8 @@ func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach)
 	fault, damaged := errors.AsType[*ledger.Fault](err)
 	pruned, gone := errors.AsType[*ledger.PrunedError](err)
 	switch {
-	case gone && !reach.Sees(pruned.Stream):
-		return serve.Stored{}, serve.ErrNotFound
-	case gone:
-		return serve.Stored{}, &serve.PrunedError{Hash: pruned.Hash, Checkpoint: pruned.Pruning.Checkpoint, Archive: pruned.Pruning.Archive, Digest: pruned.Pruning.Digest}
-	case errors.Is(err, ledger.ErrNotFound), damaged && !reach.Sees(fault.Stream):
-		return serve.Stored{}, serve.ErrNotFound
+	case gone && !reach.Sees(pruned.Stream), damaged && !reach.Sees(fault.Stream):
+		return serve.Stored{}, ledger.ErrNotFound
 	case err != nil:
 		return serve.Stored{}, changed(err)
 	}
@@ -125,7 +121,7 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 	}
 	fault, damaged := errors.AsType[*ledger.Fault](err)
 	if err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(fault.Stream) {
-		err = serve.ErrCursor
+		err = ledger.ErrCursor
 	}
 	return "", changed(err)
 }

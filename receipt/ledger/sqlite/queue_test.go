@@ -77,7 +77,7 @@ func TestStoreContexts(t *testing.T) {
 	store.append = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	slow := &ledger.Issuer{Store: store, Unsigned: true, StoreTimeout: time.Millisecond}
 	_, err := slow.Issue(t.Context(), draft("receipt_2", "w"))
-	if failed, _ := errors.AsType[*ledger.IssueError](err); !errors.Is(err, context.DeadlineExceeded) || !isUnknown(err) || !failed.Temporary || failed.Stage != ledger.StageStore {
+	if failed, _ := errors.AsType[*ledger.IssueError](err); !errors.Is(err, context.DeadlineExceeded) || !isUnknown(err) || !failed.Temporary || failed.Stage != "store" {
 		t.Errorf("a store that does not answer: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestSignCalls(t *testing.T) {
 		for i := range drafts {
 			group.Go(func() {
 				_, err := issuer.Issue(t.Context(), draft(fmt.Sprint("receipt_", i), "w"))
-				if failed, _ := errors.AsType[*ledger.IssueError](err); err != nil && (failed.Stage != ledger.StageSign || failed.Stored != ledger.StoredNo || !failed.Temporary) {
+				if failed, _ := errors.AsType[*ledger.IssueError](err); err != nil && (failed.Stage != "sign" || failed.Stored != ledger.StoredNo || !failed.Temporary) {
 					t.Error(err)
 				}
 			})
@@ -284,7 +284,7 @@ func TestIssueAlike(t *testing.T) {
 		bad.Cost.Currency = "no currency"
 		_, err = issuer.Issue(t.Context(), of(bad))
 		failed, _ := errors.AsType[*ledger.IssueError](err)
-		if !errors.As(err, new(*receipt.InvalidError)) || failed.Stage != ledger.StageSeal || failed.Stored != ledger.StoredNo || failed.Temporary {
+		if !errors.As(err, new(*receipt.InvalidError)) || failed.Stage != "seal" || failed.Stored != ledger.StoredNo || failed.Temporary {
 			t.Errorf("%s: an invalid draft: %v", name, err)
 		}
 	}

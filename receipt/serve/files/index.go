@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -99,7 +100,7 @@ func (x *Index) Skipped() (notices []stream.Notice, count int) { return x.skippe
 func (x *Index) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
 	i, found := x.find(fingerprintOf(receiptID))
 	if !found || !x.within(i, reach) {
-		return serve.Stored{}, serve.ErrNotFound
+		return serve.Stored{}, ledger.ErrNotFound
 	}
 	return x.read(ctx, i)
 }
@@ -148,7 +149,7 @@ func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	}
 	i := slices.IndexFunc(list, func(p place) bool { return x.entries.at(p.entry).hash == q.After && x.within(p.entry, q.Reach) })
 	if i < 0 {
-		return nil, serve.ErrCursor
+		return nil, ledger.ErrCursor
 	}
 	return list[i+1:], nil
 }

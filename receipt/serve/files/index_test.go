@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
@@ -86,7 +87,7 @@ func TestFilesKinds(t *testing.T) {
 				t.Errorf("%s: r%d: %v\n%s\nexpected\n%s", name, i, err, got.JSON, want)
 			}
 		}
-		if _, err := f.Get(context.Background(), "r5", protocol.Everything()); !errors.Is(err, serve.ErrNotFound) {
+		if _, err := f.Get(context.Background(), "r5", protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("%s: of a receipt that is not there: %v", name, err)
 		}
 	}
@@ -133,7 +134,7 @@ func TestFilesDamaged(t *testing.T) {
 		f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(good[0], []byte(c.text), good[1])})
 		got, err := f.Get(context.Background(), "rx", protocol.Everything())
 		if c.id == "" {
-			if _, skipped := f.Skipped(); !errors.Is(err, serve.ErrNotFound) || f.Len() != 2 || skipped != 1 {
+			if _, skipped := f.Skipped(); !errors.Is(err, ledger.ErrNotFound) || f.Len() != 2 || skipped != 1 {
 				t.Errorf("%s: %v, %d receipts, skipped %s", c.name, err, f.Len(), skippedText(f))
 			}
 			continue
@@ -166,7 +167,7 @@ func TestFilesFixtures(t *testing.T) {
 		f := openFiles(t, map[string][]byte{"a.json": text, "b.json": another})
 		for _, id := range []string{"receipt_01K0TASK", "receipt_01K0FULL", "receipt_01K0MINIMAL"} {
 			got, err := f.Get(context.Background(), id, protocol.Everything())
-			if errors.Is(err, serve.ErrNotFound) {
+			if errors.Is(err, ledger.ErrNotFound) {
 				continue
 			}
 			if served++; err != nil || !bytes.Equal(bytes.TrimSpace(got.JSON), bytes.TrimSpace(text)) {

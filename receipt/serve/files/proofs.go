@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
 // Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is the given one, byte for
@@ -84,12 +84,12 @@ func (p *Proofs) Within(r protocol.Reach) bool {
 // Checkpoint returns the signed checkpoint. It must not be changed.
 func (p *Proofs) Checkpoint() []byte { return p.note }
 
-// Proof returns the C2SP tlog-proof of a receipt, or serve.ErrNotFound if the checkpoint does not
+// Proof returns the C2SP tlog-proof of a receipt, or ledger.ErrNotFound if the checkpoint does not
 // cover it.
 func (p *Proofs) Proof(receiptID string) ([]byte, error) {
 	i, found := p.index.find(fingerprintOf(receiptID))
 	if !found || int(i) >= len(p.tree.leaves) {
-		return nil, serve.ErrNotFound
+		return nil, ledger.ErrNotFound
 	}
 	proof := tlog.Proof{Index: uint64(i), Hashes: p.tree.prove(int(i)), Checkpoint: p.note}
 	return proof.Format(), nil

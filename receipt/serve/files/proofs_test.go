@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
@@ -33,7 +33,7 @@ func TestProofs(t *testing.T) {
 	for i, text := range list {
 		got, err := p.Proof(fmt.Sprint("r", i))
 		if i >= 5 {
-			if !errors.Is(err, serve.ErrNotFound) {
+			if !errors.Is(err, ledger.ErrNotFound) {
 				t.Errorf("r%d, behind the checkpoint: %v", i, err)
 			}
 			continue
@@ -55,7 +55,7 @@ func TestProofs(t *testing.T) {
 			t.Errorf("r%d: %v", i, err)
 		}
 	}
-	if _, err := p.Proof("unknown"); !errors.Is(err, serve.ErrNotFound) {
+	if _, err := p.Proof("unknown"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
@@ -173,7 +174,7 @@ func get(t *testing.T, s *shelf) {
 // name.
 func absent(t *testing.T, s *shelf) {
 	for _, id := range []string{"", "receipt_", "receipt_0", "receipt_01 ", "RECEIPT_01", "receipt_01\x00", "receipt__1", "receipt_%", "./receipt_01", "a\x00c", strings.Repeat("long", 499)} {
-		if got, err := s.Get(t.Context(), id, protocol.Everything()); !errors.Is(err, serve.ErrNotFound) {
+		if got, err := s.Get(t.Context(), id, protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("%.200q: the source returns %.200q, %v, expected ErrNotFound", id, got.JSON, err)
 		}
 		if got := s.list(t, id, protocol.Everything(), 50); len(got) != 0 {
@@ -209,7 +210,7 @@ func reach(t *testing.T, s *shelf) {
 			switch seen := reach.Sees(r.Stream()); {
 			case seen && (err != nil || string(got.JSON) != string(r.JSON())):
 				t.Errorf("%s: %.200q, which is within reach: %v", name, r.ID(), err)
-			case !seen && !errors.Is(err, serve.ErrNotFound):
+			case !seen && !errors.Is(err, ledger.ErrNotFound):
 				t.Errorf("%s: %.200q, which is out of reach: %v, expected ErrNotFound", name, r.ID(), err)
 			}
 		}
@@ -251,7 +252,7 @@ func cursor(t *testing.T, s *shelf) {
 		"an unknown one in reach":  {Task: "t", Reach: within, After: canon.Digest{1}, Limit: 10},
 		"a receipt, without reach": {Task: "t", After: s.receipts[0].Hash(), Limit: 10},
 	} {
-		if page, more, err := s.ByTask(t.Context(), q); !errors.Is(err, serve.ErrCursor) {
+		if page, more, err := s.ByTask(t.Context(), q); !errors.Is(err, ledger.ErrCursor) {
 			t.Errorf("after %s: %d receipts, %v, %v, expected ErrCursor", name, len(page), more, err)
 		}
 	}

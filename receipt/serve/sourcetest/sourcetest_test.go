@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
@@ -72,7 +73,7 @@ var faults = map[string]broken{
 	}},
 	"absent": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
 		stored, err := s.Get(ctx, id, reach)
-		if errors.Is(err, serve.ErrNotFound) {
+		if errors.Is(err, ledger.ErrNotFound) {
 			id, _, _ = strings.Cut(id, "\x00")
 			return s.Get(ctx, strings.TrimSpace(id), reach)
 		}
@@ -97,7 +98,7 @@ var faults = map[string]broken{
 	}},
 	"cursor": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
 		page, more, err := s.ByTask(ctx, q)
-		if errors.Is(err, serve.ErrCursor) {
+		if errors.Is(err, ledger.ErrCursor) {
 			return nil, false, nil
 		}
 		return page, more, err
