@@ -15,9 +15,9 @@ import (
 // An intake reads the body of a request into memory that all requests share.
 type intake struct {
 	body   *conn.Body
-	memory *Shares // in bytes
-	client string  // that the memory counts for
-	stated int64   // Content-Length; -1: none
+	memory *conn.Shares // in bytes
+	client string       // that the memory counts for
+	stated int64        // Content-Length; -1: none
 
 	held int64
 }

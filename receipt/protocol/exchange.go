@@ -129,7 +129,7 @@ func (x *exchange) admitted() bool {
 }
 
 // take takes one of the places that clients share. The caller returns it by calling give.
-func (x *exchange) take(s *Shares, full string) (give func(), err error) {
+func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
 		return nil, Busy(1, full)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // Options configure a Mux.
@@ -86,9 +88,9 @@ type Mux struct {
 	routes   []*servedRoute
 	ids      *ids
 	memory   *Memory
-	requests *Shares
-	streams  *Shares
-	held     *Shares // bytes of bodies and answers
+	requests *conn.Shares
+	streams  *conn.Shares
+	held     *conn.Shares // bytes of bodies and answers
 	closing  chan struct{}
 	closed   sync.Once
 	hosts    hosts
@@ -118,7 +120,7 @@ func NewMux(o Options) (*Mux, error) {
 
 	l := o.Limits.withDefaults()
 	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
-	m.requests, m.streams, m.held = NewShares(int64(l.Requests)), NewShares(mostStreams), NewShares(l.Memory)
+	m.requests, m.streams, m.held = conn.NewShares(int64(l.Requests)), conn.NewShares(mostStreams), conn.NewShares(l.Memory)
 
 	// Each route is compared with those before it.
 	for _, route := range o.Routes {

@@ -56,7 +56,7 @@ func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 }
 
 // Saturated reports whether no place among the requests is left.
-func (r *Request) Saturated() bool { return !r.exchange.mux.requests.any() }
+func (r *Request) Saturated() bool { return !r.exchange.mux.requests.Any() }
 
 // workspace returns the workspace that the request names: the member workspace_id of its body or
 // otherwise the parameter of that name, or "".

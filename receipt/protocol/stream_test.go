@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
 // streaming is a handler of a stream that ends after one word.
@@ -36,7 +38,7 @@ func TestStreamPlaces(t *testing.T) {
 		}
 		return WriteJSON(w, 200, "ended")
 	}})
-	m.streams = NewShares(8)
+	m.streams = conn.NewShares(8)
 	open := func(ctx context.Context) (ended chan int) {
 		r := httptest.NewRequestWithContext(ctx, "GET", "/v1/stream", nil)
 		r.Header.Set(VersionHeader, Version)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/receiptkit/receiptkit/internal/conn"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -24,10 +25,10 @@ type Server struct {
 	mux      *protocol.Mux
 	meters   *meters
 	codec    *archive.Codec
-	streams  *protocol.Shares
-	large    *protocol.Shares // of streams
-	judging  *turns           // of processors, for documents that are not large
-	heavy    *turns           // of memory, for those that are
+	streams  *conn.Shares
+	large    *conn.Shares // of streams
+	judging  *turns       // of processors, for documents that are not large
+	heavy    *turns       // of memory, for those that are
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
@@ -67,7 +68,7 @@ func New(o Options) (*Server, error) {
 	s.began = receipt.At(o.Now())
 
 	// A client without a share is refused; a client without a turn waits for it.
-	s.streams, s.large = protocol.NewShares(int64(s.limits.Streams)), protocol.NewShares(largeStreams)
+	s.streams, s.large = conn.NewShares(int64(s.limits.Streams)), conn.NewShares(largeStreams)
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
 

@@ -1,4 +1,4 @@
-package protocol
+package conn
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestShares(t *testing.T) {
 		}
 	}
 	s := NewShares(100)
-	if !s.Take("a", 100) || s.Take("b", 1) || s.any() {
+	if !s.Take("a", 100) || s.Take("b", 1) || s.Any() {
 		t.Error("who holds nothing may take all that is left, and not more")
 	}
 }
