@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -53,7 +52,6 @@ type shared struct {
 	verifier  *receipt.Verifier
 	trust     *keys.Set
 	signer    receipt.Signer
-	server    *serve.Verifier
 	policy    *redact.Policy
 	batch     *batch.Batch
 	envelope  *canon.Document
@@ -232,11 +230,6 @@ var uses = map[string]func(s *shared) any{
 	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
 	"receipt/replay.Plan.Check":           func(s *shared) any { return fmt.Sprint(s.report(s.replayed), s.report(s.sourced)) },
 	"receipt/serve.NewVerifier":           func(s *shared) any { _, err := serve.NewVerifier(s.trust, s.verifier.Policy(), nil); return err },
-	"receipt/serve.Verifier.For": func(s *shared) any {
-		v, err := s.server.For(serve.Question{}, time.Unix(1777147200, 0))
-		return fmt.Sprint(v.Scope(), err)
-	},
-	"receipt/serve.Verifier.Full": func(s *shared) any { return s.server.Full() },
 	"receipt/stream.Verify": func(s *shared) any {
 		return summary(stream.Verify(context.Background(), s.verifier, bytes.NewReader(s.doc.Source()), stream.Options{Jobs: 1}))
 	},

@@ -22,7 +22,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
-	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -48,7 +47,6 @@ func newShared(t *testing.T) *shared {
 
 	s.trust = must(keys.ParseSet(fixture(t, "keys/trust.json")))(t)
 	s.verifier = must(receipt.NewVerifier(s.trust, receipt.Policy{}))(t)
-	s.server = must(serve.NewVerifier(s.trust, receipt.Policy{}, nil))(t)
 	key := must(keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json")))(t)
 	s.signer = keys.NewSigner(key, func() time.Time { return time.Unix(1777147200, 0) })
 

@@ -1,6 +1,19 @@
 package serve
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Question is the part of the policy that a request specifies.
+type Question = question
+
+// For returns the verifier for a question at a time.
+func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
+	return v.verifierFor(q, now)
+}
 
 // RouteTable returns the routes as docs/http.md lists them: method and path, whether
 // the version header is needed, whether a key is.

@@ -118,7 +118,7 @@ func afterCursor(task, cursor string) (after canon.Digest, err error) {
 // was pruned, it states how many.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
-	if p, ok := c.s.options.Source.(Pruner); ok {
+	if p, ok := c.s.options.Source.(pruner); ok {
 		n, err := p.CountPruned(c.r.Context(), q)
 		if err != nil {
 			return nil, sourceFault(err)

@@ -156,13 +156,13 @@ func (l *Limits) document(cbor bool) int64 {
 
 // Scopes of API keys.
 const (
-	ScopeRead   = protocol.ReceiptsRead             // get and list receipts, and their proofs
+	scopeRead   = protocol.ReceiptsRead             // get and list receipts, and their proofs
 	ScopeVerify = protocol.Scope("receipts:verify") // verify what is sent, and what is stored
-	ScopeReplay = protocol.Scope("tasks:replay")    // replay tasks
+	scopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
 // scopes returns the scopes that a key of a Server can have.
-func scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
+func scopes() []protocol.Scope { return []protocol.Scope{scopeRead, ScopeVerify, scopeReplay} }
 
 // ParseAPIKeys reads a file of API keys with the scopes of a Server.
 func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {

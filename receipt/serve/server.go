@@ -93,10 +93,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
-		{Pattern: "GET /v1/receipts/{id}", Scope: ScopeRead, Serve: s.answer(getReceipt)},
+		{Pattern: "GET /v1/receipts/{id}", Scope: scopeRead, Serve: s.answer(getReceipt)},
 		{Pattern: "POST /v1/receipts/{id}/verify", Scope: ScopeVerify, Body: protocol.BodyOptional, Limit: maxVerifyBody, Serve: s.answer(verifyStored)},
-		{Pattern: "GET /v1/tasks/{id}/receipts", Scope: ScopeRead, Params: []string{"limit", "cursor"}, Serve: s.answer(listReceipts)},
-		{Pattern: "POST /v1/tasks/{id}/replay", Scope: ScopeReplay, Body: protocol.BodyText, Limit: replay.MaxRequest, Serve: s.answer(postReplay)},
+		{Pattern: "GET /v1/tasks/{id}/receipts", Scope: scopeRead, Params: []string{"limit", "cursor"}, Serve: s.answer(listReceipts)},
+		{Pattern: "POST /v1/tasks/{id}/replay", Scope: scopeReplay, Body: protocol.BodyText, Limit: replay.MaxRequest, Serve: s.answer(postReplay)},
 		{Pattern: "GET /v1", Open: true, Serve: s.answer(getDiscovery)},
 		{Pattern: "GET /v1/agent-card", Open: true, Serve: s.answer(getAgentCard)},
 		{Pattern: "GET /.well-known/jwks.json", Open: true, Serve: s.answer(getKeySet)},
@@ -106,8 +106,8 @@ func (s *Server) Routes() []protocol.Route {
 		{Pattern: "GET /readyz", Open: true, Serve: s.answer(getReady)},
 		{Pattern: "GET /metrics", AnyVersion: true, Scope: protocol.Operator, Free: true, Serve: s.answer(getMetrics)},
 		{Pattern: "GET /", Open: true, AnyQuery: true, Serve: s.answer(getPage)},
-		{Pattern: "GET /x/checkpoint", AnyVersion: true, Scope: ScopeRead, Serve: s.answer(getCheckpoint)},
-		{Pattern: "GET /x/receipts/{id}/proof", AnyVersion: true, Scope: ScopeRead, Serve: s.answer(getProof)},
+		{Pattern: "GET /x/checkpoint", AnyVersion: true, Scope: scopeRead, Serve: s.answer(getCheckpoint)},
+		{Pattern: "GET /x/receipts/{id}/proof", AnyVersion: true, Scope: scopeRead, Serve: s.answer(getProof)},
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 // receipt. It serves no other bytes in their place.
 var ErrChanged = errors.New("serve: stored receipt has changed since it was indexed")
 
-// A Pruner is a Source that returns *[ledger.PrunedError]s, and so must report which lists are incomplete.
-type Pruner interface {
+// A pruner is a Source that returns *[ledger.PrunedError]s, and so must report which lists are
+// incomplete.
+type pruner interface {
 	// CountPruned returns how many receipts of a task, within reach, are in archives. The limit and
 	// the beginning of the query do not apply.
 	CountPruned(ctx context.Context, q TaskQuery) (int64, error)
@@ -29,6 +30,9 @@ type Pruner interface {
 // A Source judges nothing. A receipt that was altered in the store is returned as it is, so that
 // verifying it can report that. Nor is a Source trusted: a Server makes sure that its results state
 // the requested ID or task, and are within the client's reach.
+//
+// A Source that returns *[ledger.PrunedError]s also has the method CountPruned(ctx, q TaskQuery)
+// (int64, error), so that a list reports how many receipts it lacks.
 type Source interface {
 	// Get returns the receipt of a receipt_id. A receipt out of reach is not found, and should not
 	// be read to find that out, because the time that an answer takes would reveal it. The error is

@@ -261,7 +261,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 
 // storedQuestion reads the body. An unknown member is refused, because it may be a requirement that
 // nobody would check.
-func storedQuestion(c *call) (q Question, anchor func() *Verifier, err error) {
+func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
 
 	// A null member is the same as an absent one.

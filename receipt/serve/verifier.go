@@ -22,11 +22,11 @@ type Verifier struct {
 	rules  []receipt.Rule
 
 	mu    sync.Mutex
-	ready map[Question]made
+	ready map[question]made
 }
 
-// A Question is the part of the policy that a request specifies.
-type Question struct {
+// A question is the part of the policy that a request specifies.
+type question struct {
 	At        time.Time // zero: the policy's
 	Issuer    string    // "": the policy's
 	Integrity bool      // content only
@@ -47,7 +47,7 @@ const mostReady = 64
 // key file in summaries; nil: they name none. The rules apply to every question, also to those for
 // integrity only; the error is that of [receipt.Verifier.WithRules] if one is invalid.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys, rules ...receipt.Rule) (*Verifier, error) {
-	v := &Verifier{trust: trust, policy: policy, keys: keys, rules: slices.Clone(rules), ready: map[Question]made{}}
+	v := &Verifier{trust: trust, policy: policy, keys: keys, rules: slices.Clone(rules), ready: map[question]made{}}
 	if _, err := v.verifier(policy); err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ var (
 	errNoIssuer    = errors.New("scope=integrity does not check signatures, so issuer cannot be required")
 )
 
-// For returns a verifier for a time, rounded up to a whole second. Clocks may therefore differ by
+// verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore differ by
 // that much, and equal requests within a second get equal answers.
-func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
+func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 
 // ask returns the policy for a question. A request may narrow the policy to an issuer, and never
 // widen it.
-func (v *Verifier) ask(q Question) (receipt.Policy, error) {
+func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	p := v.policy
 	if !q.At.IsZero() {
 		p.At = q.At
@@ -126,8 +126,8 @@ func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 	return p, nil
 }
 
-// Full reports whether the verifier checks signatures unless a question restricts it to integrity.
-func (v *Verifier) Full() bool { return !v.policy.IntegrityOnly }
+// full reports whether the verifier checks signatures unless a question restricts it to integrity.
+func (v *Verifier) full() bool { return !v.policy.IntegrityOnly }
 
 // A judge judges for one request: receipts, and the attestations that may contain them. Its opener
 // keeps memory for the largest attestation, so a judge is not reused.
@@ -150,8 +150,8 @@ func (j *judge) unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check
 }
 
 // judgeFor returns the judge for one request.
-func judgeFor(v *Verifier, q Question, now time.Time) (*judge, error) {
-	verifier, err := v.For(q, now)
+func judgeFor(v *Verifier, q question, now time.Time) (*judge, error) {
+	verifier, err := v.verifierFor(q, now)
 	if err != nil {
 		return nil, err
 	}

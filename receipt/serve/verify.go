@@ -67,7 +67,7 @@ func verify(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.r.Query["scope"] == receipt.ScopeFull.String() && !v.Full() {
+	if c.r.Query["scope"] == receipt.ScopeFull.String() && !v.full() {
 		return protocol.Invalid("scope", "%v", errNoKeys)
 	}
 
@@ -85,16 +85,16 @@ func verify(c *call) error {
 }
 
 // questionOf reads the question about every receipt.
-func questionOf(q protocol.Query) (Question, error) {
+func questionOf(q protocol.Query) (question, error) {
 	at, err := q.Time("at_time")
 	if err != nil {
-		return Question{}, err
+		return question{}, err
 	}
 	scope, err := q.Choice("scope", receipt.ScopeFull.String(), receipt.ScopeIntegrity.String())
 	if err != nil {
-		return Question{}, err
+		return question{}, err
 	}
-	return Question{At: at, Issuer: q["issuer"], Integrity: scope == receipt.ScopeIntegrity.String()}, nil
+	return question{At: at, Issuer: q["issuer"], Integrity: scope == receipt.ScopeIntegrity.String()}, nil
 }
 
 func refusedQuestion(err error) error {

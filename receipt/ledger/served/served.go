@@ -94,7 +94,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// CountPruned is described at [serve.Pruner].
+// CountPruned returns how many receipts of a task, within reach, are in archives, so that a list is
+// not mistaken for a complete one.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil
