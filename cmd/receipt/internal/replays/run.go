@@ -63,7 +63,7 @@ metadata.overrides_unused of the receipt.`,
 	f := cmd.Flags()
 	o.register(f, "source-task")
 	f.StringVar(&o.TaskID, "task", "", "task ID of the replay (`ID`)")
-	f.BoolVar(&o.Remap, "remap", false, "assign new IDs and sequences to the events")
+	f.BoolVar(&o.Remap, "remap", false, "assign new IDs and sequences to events")
 	f.StringVar(&o.LogURI, "log-uri", "", "URI of the source log (`URI`)")
 	f.StringVar(&o.hash, "source-receipt-hash", "", "hash of the source's receipt (`HASH`)")
 	o.output.Register(f, "output file (`FILE`)")
