@@ -3,10 +3,12 @@ package source_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -64,6 +66,84 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A large log is head, body for each call, and tail.
+type large struct {
+	head, tail string
+	body       func(i int) string
+}
+
+// reader returns the log with a number of calls, without keeping it in memory.
+func (l large) reader(calls int) io.Reader {
+	i, rest := 0, []byte(l.head)
+	return readerFunc(func(b []byte) (int, error) {
+		for len(rest) == 0 {
+			switch {
+			case i < calls:
+				rest = []byte(l.body(i))
+			case i == calls:
+				rest = []byte(l.tail)
+			default:
+				return 0, io.EOF
+			}
+			i++
+		}
+		n := copy(b, rest)
+		rest = rest[n:]
+		return n, nil
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// TestLargeLogs verifies that every call of a log of 8 MB, or 100 MB at full size, is recorded,
+// and that no list is incomplete. Logs of three kinds are one value.
+func TestLargeLogs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large logs")
+	}
+	size := 8_000_000
+	if testsize.Full() {
+		size = 100_000_000
+	}
+	const at = `"timestamp":"2026-06-25T10:00:00Z"`
+	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 400)
+	between := func(i int) string { return ",\n"[:min(i, 1)*2] }
+	for kind, l := range map[string]large{
+		"copilot-cli": {events(), "", func(i int) string {
+			return fmt.Sprintf(`{"type":"tool.execution_start","data":{"toolCallId":"c%d","toolName":"bash","arguments":{"command":"make"}},"id":"a%[1]d","parentId":null,%[2]s}
+{"type":"tool.execution_complete","data":{"toolCallId":"c%[1]d","success":true,"result":{"content":"%[3]s"}},"id":"b%[1]d","parentId":null,%[2]s}
+`, i, at, result)
+		}},
+		"opencode": {`{"info":{"id":"s"},"messages":[{"info":{"id":"m","role":"assistant"},"parts":[`, "]}]}\n", func(i int) string {
+			return between(i) + fmt.Sprintf(`{"type":"tool","callID":"c%d","tool":"bash","state":{"status":"completed","input":{},"output":"%s","metadata":{"exit":0}}}`, i, result)
+		}},
+		"gemini-cli": {`{"sessionId":"s","projectHash":"h","messages":[`, "]}", func(i int) string {
+			return between(i) + fmt.Sprintf(`{"id":"m%[1]d",%[2]s,"type":"gemini","tokens":{"input":1,"output":1,"thoughts":0},"toolCalls":[{"id":"c%[1]d","name":"run_shell_command","args":{},"status":"success","result":["%[3]s"]}]}`, i, at, result)
+		}},
+		"atif": {`{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"a"},"steps":[`, "]}\n", func(i int) string {
+			return between(i) + fmt.Sprintf(`{"step_id":%d,"source":"agent","tool_calls":[{"tool_call_id":"c%[1]d","function_name":"x","arguments":{}}],"observation":{"results":[{"source_call_id":"c%[1]d","content":"%[2]s"}]}}`, i, result)
+		}},
+		"pi": {pi(), "", func(i int) string {
+			return fmt.Sprintf(`{"type":"message","id":"a%[1]d",%[2]s,"message":{"role":"assistant","model":"m","stopReason":"toolUse","usage":{"input":1,"output":%[1]d,"cacheRead":0,"cacheWrite":0,"cost":{"total":0}},"content":[{"type":"toolCall","id":"c%[1]d","name":"bash","arguments":{}}]}}
+{"type":"message","id":"b%[1]d",%[2]s,"message":{"role":"toolResult","toolCallId":"c%[1]d","isError":false,"content":[{"type":"text","text":"%[3]s"}]}}
+`, i, at, result)
+		}},
+	} {
+		calls := size / len(l.body(1))
+		got, err := source.Read([]source.Input{{Name: "log", Reader: l.reader(calls)}}, options())
+		if err != nil || string(got.Kind) != kind {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		r := read(t, got.Draft)
+		if n := len(r.SideEffects.ToolCalls); n != calls || r.untold[callsList] {
+			t.Errorf("%s: %d calls of %d, unreported %v", kind, n, calls, r.untold[callsList])
+		}
 	}
 }
 

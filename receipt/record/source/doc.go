@@ -69,5 +69,5 @@
 //
 // No line is rejected: invalid lines, unknown types, and unknown versions are counted, and the
 // draft reports the counts. A log that exceeds the limits of package event is rejected. A line
-// can have up to 64 MiB.
+// can have up to 64 MiB, and a log that is one JSON value 256 MiB.
 package source

@@ -11,9 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// maxLine bounds the bytes of a line. Longer lines are skipped and counted: agents write
-// results of tools, and images, into one line.
-const maxLine = 64 << 20
+// Bounds of the bytes of a line, and of a log that is one value. What is longer is skipped and
+// counted: agents write results of tools, and images, into one line.
+const (
+	maxLine  = 64 << 20
+	maxValue = 256 << 20
+)
 
 const readBytes = 256 << 10
 
@@ -91,10 +94,15 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 		if err == nil && len(l.buf) == 0 && !overlong {
 			return part, false, nil
 		}
-		if overlong = overlong || len(l.buf)+len(part) > maxLine; overlong {
+		// The first line may be a log that is one value.
+		most := maxLine
+		if l.count == 0 {
+			most = maxValue
+		}
+		if overlong = overlong || len(l.buf)+len(part) > most; overlong {
 			l.buf = l.buf[:0]
 		} else {
-			l.buf = event.AppendPart(l.buf, part, maxLine)
+			l.buf = event.AppendPart(l.buf, part, most)
 		}
 
 		switch {
@@ -195,10 +203,10 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 			return l.buf, false, nil
 		}
 
-		if overlong = overlong || len(l.buf)+len(part)-from > maxLine; overlong {
+		if overlong = overlong || len(l.buf)+len(part)-from > maxValue; overlong {
 			l.buf = l.buf[:0]
 		} else {
-			l.buf = append(l.buf, part[from:]...)
+			l.buf = event.AppendPart(l.buf, part[from:], maxValue)
 		}
 
 		// The log ends in the middle of an object.

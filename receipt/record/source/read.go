@@ -275,7 +275,7 @@ func (r *reading) choose(name string, kind Kind) error {
 
 // parse parses a line, and reports whether halves of characters were replaced in it.
 func (r *reading) parse(text []byte) (repaired bool, err error) {
-	limits := canon.Limits{Bytes: maxLine}
+	limits := canon.Limits{Bytes: maxValue}
 	if err = r.doc.Parse(text, limits); err == nil {
 		return false, nil
 	}
