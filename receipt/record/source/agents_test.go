@@ -35,11 +35,12 @@ func atifStep(n int, rest string) string {
 
 // pi returns a session of Pi.
 func pi(messages ...string) string {
-	log := `{"type":"session","id":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z"}` + "\n"
+	var b strings.Builder
+	b.WriteString(`{"type":"session","id":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z"}` + "\n")
 	for _, m := range messages {
-		log += `{"type":"message","timestamp":"2026-01-01T00:00:01Z","message":` + m + "}\n"
+		b.WriteString(`{"type":"message","timestamp":"2026-01-01T00:00:01Z","message":` + m + "}\n")
 	}
-	return log
+	return b.String()
 }
 
 func piSaid(stop, content string) string {
