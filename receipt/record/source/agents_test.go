@@ -129,6 +129,7 @@ func TestOtherKinds(t *testing.T) {
 		"gemini: an agent":             {gemini(geminiSaid("g", 1, `{"id":"c","name":"explore","args":{},"status":"success","agentId":"a1"}`)), handoff, "explore a1 true"},
 		"gemini: no end":               {gemini(geminiSaid("g", 1, "")), state, ""},
 		"atif: the sum":                {atif("", atifStep(1, metrics), atifStep(2, metrics)), input, "20 2 false"},
+		"atif: a repeated step":        {atif("", atifStep(1, metrics), atifStep(2, metrics), atifStep(2, metrics)), input, "20 2 false"},
 		"atif: the total":              {atif(fmt.Sprintf(total, 20), atifStep(1, metrics), atifStep(2, metrics)), input, "20 2 false"},
 		"atif: a larger total":         {atif(fmt.Sprintf(total, 25), atifStep(1, metrics), atifStep(2, metrics)), input, "25 2 true"},
 		"atif: some steps":             {atif("", atifStep(1, metrics), atifStep(2, "")), input, "10 1 true"},

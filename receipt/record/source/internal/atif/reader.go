@@ -44,7 +44,14 @@ func (r *reader) Line(n canon.Node) {
 	}
 
 	all := &account{session: session, chosen: s.Name(agent.Member("model_name"))}
+	seen := map[canon.Digest]bool{}
 	for x := range s.Objects(steps) {
+		sum := canon.Sum(x.Raw())
+		if numbered := !event.Absent(x.Member("step_id")); numbered && seen[sum] {
+			continue // a copy
+		}
+		seen[sum] = true
+		s.Keep(len(sum))
 		r.step(x, all)
 	}
 	all.tell(s, n.Member("final_metrics"))
