@@ -49,7 +49,7 @@ func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := testsize.Full(), 20_000
 	if all {
-		size = 40_000
+		size = 30_000
 	}
 	logs, seen := samples(t), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(logs)) {

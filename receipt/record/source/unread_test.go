@@ -27,7 +27,7 @@ func TestUnread(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	places, size := 8, 200_000
 	if testsize.Full() {
-		places, size = 200, 8<<20
+		places, size = 150, 8<<20
 	}
 	replaced := 0
 	for _, name := range publicLogs(t) {
