@@ -54,13 +54,13 @@ type noteKeys struct {
 	witnesses []*tlog.Witness
 	byLog     map[*tlog.Log]*Key
 	byWitness map[*tlog.Witness]*Key
-	admitted  *Quorum
+	rule      *CheckpointRule
 }
 
 // newNoteKeys returns the keys of a trust that is a [LogTrust], and no keys for any other
 // trust.
-func newNoteKeys(t Trust, admitted *Quorum) *noteKeys {
-	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, admitted: admitted}
+func newNoteKeys(t Trust, rule *CheckpointRule) *noteKeys {
+	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, rule: rule}
 	logs, ok := t.(LogTrust)
 	if !ok {
 		return k
@@ -74,7 +74,8 @@ func newNoteKeys(t Trust, admitted *Quorum) *noteKeys {
 
 // add ignores keys that cannot sign notes because notes do not allow their names.
 func (k *noteKeys) add(key NoteKey) {
-	if key.Has(RoleCheckpoint) && key.Origin != "" {
+	counts := len(k.rule.Logs) == 0 || slices.Contains(k.rule.Logs, key.ID)
+	if counts && key.Has(RoleCheckpoint) && key.Origin != "" {
 		if log, err := tlog.NewLog(key.Origin, key.Public); err == nil {
 			k.logs, k.byLog[log] = append(k.logs, log), key.Key
 		}
@@ -170,7 +171,7 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	switch code := untimely(witness, at, false); {
 	case k.isLogs(c.claims.Origin, witness):
 		why = quoted(witness.ID) + " has the key material of the log"
-	case !k.admitted.admits(witness.ID):
+	case !k.rule.Cosigners.admits(witness.ID):
 		why = quoted(witness.ID) + " is not one of the cosigners that the policy names"
 	case code != "":
 		why = timeText(witness, code, At(at).String())

@@ -19,6 +19,8 @@ func TestInclusionPolicy(t *testing.T) {
 	cosigners := func(n int, keys ...string) receipt.Policy {
 		return receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: n, Keys: keys}}}
 	}
+	nested := cosigners(2, "w1")
+	nested.Checkpoint.Cosigners.Groups = []receipt.Quorum{{Threshold: 1, Keys: []string{"w2", "log2witness"}}}
 	short := undecided(batch, "threshold_not_met", "")
 	schema, err := schemas.Compile("report")
 	if err != nil {
@@ -158,6 +160,14 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
 		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
 		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
+		// Groups count like one witness, and only the named logs count.
+		{"a", "log1 w1@0", "", nested, short},
+		{"a", "log1 w1@0 w2@0", "", nested, verified()},
+		{"a", "log1 w2@0 log2witness@0", "", nested, short},
+		{"a", "log1 w1@0 log2witness@0", "", nested, verified()},
+		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log1"}}}, verified()},
+		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, undecided(batch, receipt.CodeUnknownKey, "")},
+		{"a", "log1, log2", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, verified()},
 		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures of the receipt do not count for the checkpoint
 	} {
 		t.Run(strings.Join([]string{c.signers, c.log, c.named}, "/"), func(t *testing.T) {

@@ -165,7 +165,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	// The lists are copied, because the caller may change them later.
 	c := *v
 	c.evidence = evidence{
-		proofs:    newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).openProofs(e.Proofs),
+		proofs:    newNoteKeys(v.trust, &v.policy.Checkpoint).openProofs(e.Proofs),
 		batches:   slices.Clone(e.Batches),
 		materials: e.Materials,
 

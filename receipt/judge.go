@@ -122,9 +122,9 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners returns the number of witnesses of a checkpoint, by distinct material that is
+// cosigners returns the IDs of the witnesses of a checkpoint, by distinct material that is
 // neither the log's nor the issuer's, and the reasons why others do not count.
-func (j *judge) cosigners(c *checkpoint) (n int, others []string) {
+func (j *judge) cosigners(c *checkpoint) (ids, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
 		witness := c.cosigned[i].witness
@@ -135,10 +135,10 @@ func (j *judge) cosigners(c *checkpoint) (n int, others []string) {
 		case slices.ContainsFunc(c.cosigned[:i], same):
 			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
 		default:
-			n++
+			ids = append(ids, witness.ID)
 		}
 	}
-	return n, others
+	return ids, others
 }
 
 func (j *judge) weighCheckpoint(c *checkpoint) Check {
@@ -146,9 +146,12 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 		return Check{Step: StepBatch, Code: code, Reason: "the log's key does not count: " + timeText(key, code, j.when())}
 	}
 
-	quorum := j.policy.Checkpoint.Cosigners.Threshold
-	if counted, others := j.cosigners(c); counted < quorum {
-		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", counted, quorum, notCounted(others))
+	quorum := &j.policy.Checkpoint.Cosigners
+	if counted, others := j.cosigners(c); !quorum.met(counted) {
+		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", len(counted), quorum.Threshold, notCounted(others))
+		if len(quorum.Groups) > 0 {
+			why = fmt.Sprintf("the quorum of the policy is not met: witnesses that cosigned the checkpoint: %d%s", len(counted), notCounted(others))
+		}
 		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Reason: why}
 	}
 	return Check{Step: StepBatch, Status: StatusPassed, Detail: c.about}

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,10 @@ type CheckpointRule struct {
 	// trusted log.
 	Required bool
 
+	// Logs are the IDs of the keys that count as keys of a log. If Logs is empty, every trusted
+	// key of a log counts.
+	Logs []string
+
 	// Cosigners is the number of witnesses that must have cosigned that checkpoint. They are
 	// counted by distinct key material, which must be neither the log's nor the issuer's. A
 	// threshold requires a checkpoint even if Required is not set. Keys also specifies whose
@@ -105,6 +110,9 @@ func (p *Policy) validate(trust Trust) error {
 		return errors.New("receipt: no trusted keys; give at least one, or ask for integrity only")
 	}
 
+	if len(p.Witnesses.Groups) > 0 {
+		return errors.New("receipt: witnesses of receipts have no groups")
+	}
 	if err := p.Witnesses.validate("witnesses"); err != nil {
 		return err
 	}
@@ -117,23 +125,70 @@ func (p *Policy) validate(trust Trust) error {
 // A Quorum is a number of witnesses, counted by distinct key material.
 type Quorum struct {
 	Threshold int      // number of required witnesses; 0 requires none
-	Keys      []string // IDs of the keys that count; empty means every trusted witness
+	Keys      []string // IDs of the keys that count; empty, without Groups, means every trusted witness
+
+	// Groups are quorums that each count like a witness if they are met. Only the cosigners of a
+	// checkpoint have groups (C2SP tlog-policy).
+	Groups []Quorum
+}
+
+// met reports whether enough witnesses are among those with the given IDs.
+func (q *Quorum) met(ids []string) bool { return q.count(ids) >= q.Threshold }
+
+func (q *Quorum) count(ids []string) (n int) {
+	for _, id := range ids {
+		if len(q.Keys) == 0 && len(q.Groups) == 0 || slices.Contains(q.Keys, id) {
+			n++
+		}
+	}
+	for i := range q.Groups {
+		if q.Groups[i].met(ids) {
+			n++
+		}
+	}
+	return n
+}
+
+// members returns the IDs of the keys that count, in the groups, too.
+func (q *Quorum) members() []string {
+	ids := slices.Clone(q.Keys)
+	for i := range q.Groups {
+		ids = append(ids, q.Groups[i].members()...)
+	}
+	return ids
+}
+
+func (q Quorum) clone() Quorum {
+	q.Keys, q.Groups = slices.Clone(q.Keys), slices.Clone(q.Groups)
+	for i, g := range q.Groups {
+		q.Groups[i] = g.clone()
+	}
+	return q
 }
 
 func (q *Quorum) validate(who string) error {
+	for i := range q.Groups {
+		if err := q.Groups[i].validate(who); err != nil {
+			return err
+		}
+		if q.Groups[i].Threshold == 0 || len(q.Groups[i].members()) == 0 {
+			return fmt.Errorf("receipt: a group of %s has a threshold of at least 1 and names its keys", who)
+		}
+	}
 	switch {
 	case q.Threshold < 0:
 		return fmt.Errorf("receipt: a threshold of %s is at least 1, found %d", who, q.Threshold)
-	case q.Threshold == 0 && len(q.Keys) > 0:
+	case q.Threshold == 0 && len(q.Keys)+len(q.Groups) > 0:
 		return fmt.Errorf("receipt: %s are named, but the threshold is 0", who)
-	case len(q.Keys) > 0 && q.Threshold > len(q.Keys):
-		return fmt.Errorf("receipt: %d %s are asked for, but only %d are named", q.Threshold, who, len(q.Keys))
+	case len(q.Keys)+len(q.Groups) > 0 && q.Threshold > len(q.Keys)+len(q.Groups):
+		return fmt.Errorf("receipt: %d %s are asked for, but only %d are named", q.Threshold, who, len(q.Keys)+len(q.Groups))
 	}
 	return nil
 }
 
 func (q *Quorum) admits(id string) bool {
-	return len(q.Keys) == 0 || slices.Contains(q.Keys, id)
+	ids := q.members()
+	return len(ids) == 0 || slices.Contains(ids, id)
 }
 
 // reachable checks that enough of the trusted keys can count as witnesses. Otherwise, every
@@ -172,9 +227,10 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 	}
 
 	byID, material := map[string]NoteKey{}, map[[32]byte]string{}
-	ids := slices.Clone(q.Keys)
+	ids := q.members()
+	open := len(ids) == 0
 	for _, k := range keys {
-		if byID[k.ID] = k; len(q.Keys) == 0 && k.Has(RoleWitness) {
+		if byID[k.ID] = k; open && k.Has(RoleWitness) {
 			ids = append(ids, k.ID)
 		}
 	}
@@ -202,7 +258,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 		}
 	}
 
-	if len(material) >= q.Threshold {
+	if q.met(slices.Collect(maps.Values(material))) {
 		return nil
 	}
 	if len(why) == 0 {

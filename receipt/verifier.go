@@ -43,7 +43,7 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 
 	// A Verifier does not change if the caller changes its lists.
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
-	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
+	policy.Checkpoint.Logs, policy.Checkpoint.Cosigners = slices.Clone(policy.Checkpoint.Logs), policy.Checkpoint.Cosigners.clone()
 	return &Verifier{trust: trust, policy: policy, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
@@ -271,7 +271,7 @@ func (v *Verifier) suffices(c Check) bool {
 // trust if that is a [LogTrust]. An invalid checkpoint is not an error: its Fault describes
 // what is invalid. Reports state whether a trusted log signed it.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
-	c := newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).open(note)
+	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
@@ -432,7 +432,7 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 func (v *Verifier) Policy() Policy {
 	p := v.policy
 	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
-	p.Checkpoint.Cosigners.Keys = slices.Clone(p.Checkpoint.Cosigners.Keys)
+	p.Checkpoint.Logs, p.Checkpoint.Cosigners = slices.Clone(p.Checkpoint.Logs), p.Checkpoint.Cosigners.clone()
 	return p
 }
 

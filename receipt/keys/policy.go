@@ -1,11 +1,13 @@
 package keys
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -50,6 +52,52 @@ func ParsePolicy(data []byte) (receipt.Policy, error) {
 		return receipt.Policy{}, err
 	}
 	return policy, nil
+}
+
+// LogPolicy translates a tlog-policy (C2SP). The keys of its logs and witnesses are to be trusted in
+// addition to those of a trust file, with their names and key IDs as IDs. Witnesses with ML-DSA-44
+// keys are among the members of quorums, but have no such key, so they do not count.
+func LogPolicy(p *tlog.Policy) (rule receipt.CheckpointRule, trusted []*PublicKey, err error) {
+	add := func(v tlog.Verifier, role receipt.Role) {
+		k, invalid := FromPublic(ed25519.PublicKey(v.Key()), verifierID(v), Ed25519)
+		if invalid != nil {
+			err = invalid
+			return
+		}
+		k.Roles, k.Origin = []receipt.Role{role}, v.Name()
+		trusted = append(trusted, k)
+	}
+
+	rule.Required = true
+	for _, l := range p.Logs {
+		rule.Logs = append(rule.Logs, verifierID(l))
+		add(l, receipt.RoleCheckpoint)
+	}
+	for _, w := range p.Witnesses {
+		if len(w.Key()) == ed25519.PublicKeySize {
+			add(w.Witness, receipt.RoleWitness)
+		}
+	}
+	if err != nil {
+		return receipt.CheckpointRule{}, nil, err
+	}
+	if p.Quorum != nil {
+		rule.Cosigners = quorumOf(p.Quorum)
+	}
+	return rule, trusted, nil
+}
+
+func verifierID(v tlog.Verifier) string { return fmt.Sprintf("%s+%08x", v.Name(), v.KeyHash()) }
+
+func quorumOf(g *tlog.Group) receipt.Quorum {
+	q := receipt.Quorum{Threshold: g.Threshold}
+	for _, w := range g.Witnesses {
+		q.Keys = append(q.Keys, verifierID(w))
+	}
+	for _, sub := range g.Groups {
+		q.Groups = append(q.Groups, quorumOf(sub))
+	}
+	return q
 }
 
 func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {

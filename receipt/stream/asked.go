@@ -23,14 +23,16 @@ type asked struct {
 // An askedQuorum is a number of witnesses and the keys that count. If Keys is empty, all
 // keys count.
 type askedQuorum struct {
-	Threshold int      `json:"threshold"`
-	Keys      []string `json:"keys"`
+	Threshold int           `json:"threshold"`
+	Keys      []string      `json:"keys"`
+	Groups    []askedQuorum `json:"groups,omitzero"` // quorums that count like a witness; absent: none
 }
 
 // An askedCheckpoint states whether receipts must be in a checkpoint, and which cosigners
 // it needs.
 type askedCheckpoint struct {
 	Required  bool        `json:"required"`
+	Logs      []string    `json:"logs,omitzero"` // IDs of the keys that count, sorted; absent: every trusted log
 	Cosigners askedQuorum `json:"cosigners"`
 }
 
@@ -60,7 +62,7 @@ func askedOf(v *receipt.Verifier, subjects []string) *asked {
 	rules := v.Rules()
 	slices.Sort(rules)
 	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects), Rules: rules, Trust: v.TrustVersion(),
-		Checkpoint: askedCheckpoint{p.Checkpoint.Required, quorumOf(p.Checkpoint.Cosigners)}}
+		Checkpoint: askedCheckpoint{p.Checkpoint.Required, slices.Sorted(slices.Values(p.Checkpoint.Logs)), quorumOf(p.Checkpoint.Cosigners)}}
 	if !p.At.IsZero() {
 		at := receipt.At(p.At)
 		a.At = &at
@@ -71,7 +73,11 @@ func askedOf(v *receipt.Verifier, subjects []string) *asked {
 func quorumOf(q receipt.Quorum) askedQuorum {
 	keys := slices.Clone(q.Keys)
 	slices.Sort(keys)
-	return askedQuorum{q.Threshold, orEmpty(slices.Compact(keys))}
+	a := askedQuorum{Threshold: q.Threshold, Keys: orEmpty(slices.Compact(keys))}
+	for _, g := range q.Groups {
+		a.Groups = append(a.Groups, quorumOf(g))
+	}
+	return a
 }
 
 // differs returns an error if the requirements differ. Unknown requirements differ from
@@ -93,7 +99,7 @@ func (a *asked) differs(b *asked) error {
 		return &IncomparableError{"strict"}
 	case !a.Witnesses.equal(&b.Witnesses):
 		return &IncomparableError{"witnesses"}
-	case a.Checkpoint.Required != b.Checkpoint.Required || !a.Checkpoint.Cosigners.equal(&b.Checkpoint.Cosigners):
+	case !a.Checkpoint.equal(&b.Checkpoint):
 		return &IncomparableError{"checkpoint"}
 	case !slices.Equal(a.Subjects, b.Subjects):
 		return &IncomparableError{"subjects"}
@@ -106,6 +112,12 @@ func (a *asked) differs(b *asked) error {
 	return nil
 }
 
+func (c *askedCheckpoint) equal(o *askedCheckpoint) bool {
+	return c.Required == o.Required && slices.Equal(c.Logs, o.Logs) && c.Cosigners.equal(&o.Cosigners)
+}
+
+// equal requires the groups of two quorums in the same order.
 func (q *askedQuorum) equal(o *askedQuorum) bool {
-	return q.Threshold == o.Threshold && slices.Equal(q.Keys, o.Keys)
+	return q.Threshold == o.Threshold && slices.Equal(q.Keys, o.Keys) &&
+		slices.EqualFunc(q.Groups, o.Groups, func(a, b askedQuorum) bool { return a.equal(&b) })
 }

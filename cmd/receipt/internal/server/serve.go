@@ -84,7 +84,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
 	f.StringVar(&o.ledger, "ledger", "", "ledger to serve, including later receipts (`FILE`)")
 	f.StringVar(&o.Issuer, "issuer", "", "required issuer (`ID`)")
-	f.StringVar(&o.Policy, "policy", "", "additional requirements: issuer, witnesses, checkpoint (`FILE`)")
+	f.StringVar(&o.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
 	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check only content and hashes")
 	f.BoolVar(&o.Strict, "strict", false, "report undecided if any applicable step was not checked")
 	f.StringVar(&o.anchors, "anchors", "", "key sets that requests select: {\"NAME\": \"KEY-FILE\"} (`FILE`)")

@@ -47,27 +47,32 @@ func (t *trusted) paths() (list []string) {
 
 // load reads the keys and the policy. On error, nothing changes.
 func (t *trusted) load() error {
-	policy, err := t.flags.Requirements(t.e)
+	policy, others, err := t.flags.Requirements(t.e)
 	if err != nil {
 		return err
 	}
 	if t.flags.IntegrityOnly {
-		return t.use(nil, policy)
+		return t.use(nil, nil, policy)
 	}
 	file, err := trust.ReadKeys(t.e, t.flags.Keys)
 	if err != nil {
 		return err
 	}
-	return t.use(file, policy)
+	set, err := file.With(others)
+	if err != nil {
+		return cli.Usage("", "%q: %w", t.flags.Policy, err)
+	}
+	return t.use(file, set, policy)
 }
 
-func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
+// use verifies with the keys of a file and of a policy, or without keys if there is no file.
+func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy) error {
 	var trust receipt.Trust
 	var named *stream.Keys
 	var public []byte
 	if file != nil {
 		// Report the name of the file to clients, but not its path on the server.
-		trust, named = file.Set, &stream.Keys{Path: filepath.Base(file.Path), SHA256: file.SHA256, Count: file.Set.Len()}
+		trust, named = set, &stream.Keys{Path: filepath.Base(file.Path), SHA256: file.SHA256, Count: file.Set.Len()}
 		var all keys.File
 		if err := all.Add(file.Set.Keys()...); err != nil {
 			return cli.Usage("", "%q: %w", file.Path, err)

@@ -23,6 +23,7 @@ func PlainMerkle(err error) string {
 		signature  *tlog.SignatureError
 		proof      *tlog.ProofError
 		name       *tlog.NameError
+		policy     *tlog.PolicyError
 		length     *merkle.LengthError
 		root       *merkle.RootError
 	)
@@ -36,6 +37,10 @@ func PlainMerkle(err error) string {
 		return fmt.Sprintf("the signature of %q (key id %08x) is false", signature.Name, signature.KeyHash)
 	case errors.As(err, &proof):
 		return fmt.Sprintf("malformed %s, line %d: %s", proof.Format, proof.Line, proof.Detail)
+	case errors.As(err, &policy) && policy.Line > 0:
+		return fmt.Sprintf("policy, line %d: %s", policy.Line, policy.Detail)
+	case errors.As(err, &policy):
+		return "policy: " + policy.Detail
 	case errors.As(err, &name):
 		return fmt.Sprintf("the name %.80q of a note key is empty, or has a space or a plus", name.Name)
 	case errors.As(err, &length):

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -147,33 +148,67 @@ type PolicyFlags struct {
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
 	flags.StringVar(&f.Issuer, "issuer", "", "required issuer (`ID`)")
-	flags.StringVar(&f.Policy, "policy", "", "additional requirements: issuer, witnesses, checkpoint (`FILE`)")
+	flags.StringVar(&f.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
 	flags.StringVar(&f.at, "at", "", "time at which keys are judged (default: issued_at) (`TIME`)")
 	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check only content and hashes")
 	flags.BoolVar(&f.plain, "plain", false, "verify without the fast paths")
 	flags.BoolVar(&f.Strict, "strict", false, "report undecided if any applicable step was not checked")
 }
 
-// Requirements returns the policy that the flags specify.
-func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
-	p := receipt.Policy{}
+// Requirements returns the policy that the flags specify, and the keys of logs and witnesses that
+// its file states.
+func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	if f.Policy != "" {
-		data, err := input.ReadBounded(e, f.Policy, keys.MaxPolicyBytes+1)
-		if err != nil {
-			return p, err
-		}
-		if p, err = keys.ParsePolicy(data); err != nil {
-			if wrong := input.WrongKind(f.Policy, data, "a policy", kind.Policy); wrong != nil {
-				return p, wrong
-			}
-			return p, cli.Usage("", "%q: %w", f.Policy, err)
+		if p, trusted, err = readPolicy(e, f.Policy); err != nil {
+			return p, nil, err
 		}
 	}
+	err = f.add(e, &p)
+	return p, trusted, err
+}
 
+// readPolicy reads a policy of ours, or a tlog-policy (C2SP), which also states keys.
+func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
+	data, err := input.ReadBounded(e, path, keys.MaxPolicyBytes+1)
+	if err != nil {
+		return p, nil, err
+	}
+	if isLogPolicy(data) {
+		var policy *tlog.Policy
+		if policy, err = tlog.ParsePolicy(data); err == nil {
+			p.Checkpoint, trusted, err = keys.LogPolicy(policy)
+		}
+		if err != nil {
+			return p, nil, cli.Usage("", "%q: %s", path, PlainMerkle(err))
+		}
+		return p, trusted, nil
+	}
+	if p, err = keys.ParsePolicy(data); err != nil {
+		if wrong := input.WrongKind(path, data, "a policy", kind.Policy); wrong != nil {
+			return p, nil, wrong
+		}
+		return p, nil, cli.Usage("", "%q: %w", path, err)
+	}
+	return p, nil, nil
+}
+
+// isLogPolicy reports whether a line of data begins with a keyword of a tlog-policy.
+func isLogPolicy(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
+		if slices.Contains([]string{"log", "witness", "group", "quorum"}, string(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds the requirements of the other flags to the policy.
+func (f *PolicyFlags) add(e *cli.Env, p *receipt.Policy) error {
 	// Flags may add to the policy file, but must not contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
-			return p, cli.Usage("", "--issuer is %q, but the policy %q requires %q", f.Issuer, f.Policy, p.Issuer)
+			return cli.Usage("", "--issuer is %q, but the policy %q requires %q", f.Issuer, f.Policy, p.Issuer)
 		}
 		p.Issuer = f.Issuer
 	}
@@ -181,7 +216,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 	if f.at != "" {
 		at, err := receipt.ParseTime(f.at)
 		if err != nil {
-			return p, cli.Usage("", "--at %q: %w", f.at, err)
+			return cli.Usage("", "--at %q: %w", f.at, err)
 		}
 		p.At = at
 	}
@@ -189,7 +224,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 	p.Now = e.Now()
 	p.IntegrityOnly, p.Plain, p.Strict = f.IntegrityOnly, f.plain, f.Strict
 	p.NoInputDigest = f.NoInputDigest
-	return p, nil
+	return nil
 }
 
 // Verifier returns the verifier that the flags specify, and its key file.
@@ -198,7 +233,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")
 	}
 
-	policy, err := f.Requirements(e)
+	policy, trusted, err := f.Requirements(e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +250,11 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	}
 
 	// A policy may name keys that the file does not have.
-	v, err := receipt.NewVerifier(file.Set, policy)
+	set, err := file.With(trusted)
+	var v *receipt.Verifier
+	if err == nil {
+		v, err = receipt.NewVerifier(set, policy)
+	}
 	if err != nil {
 		if f.Policy != "" {
 			return nil, nil, cli.Usage("receipt keys list shows the trusted keys with their roles and fingerprints", "%q: %w", f.Policy, err)
@@ -224,6 +263,14 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	}
 
 	return v, file, nil
+}
+
+// With returns the keys of the file and others. A revocation in the file applies to the others, too.
+func (f *KeyFile) With(others []*keys.PublicKey) (*keys.Set, error) {
+	if len(others) == 0 {
+		return f.Set, nil
+	}
+	return keys.NewSet(append(f.Set.Keys(), others...)...)
 }
 
 // Logs returns the logs whose checkpoints a key of the file signs.
