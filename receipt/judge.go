@@ -122,9 +122,9 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners returns the IDs of the witnesses of a checkpoint, by distinct material that is
-// neither the log's nor the issuer's, and the reasons why others do not count.
-func (j *judge) cosigners(c *checkpoint) (ids, others []string) {
+// cosigners appends the IDs of the witnesses of a checkpoint to ids, by distinct material that is
+// neither the log's nor the issuer's, and returns the reasons why others do not count.
+func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
 		witness := c.cosigned[i].witness
@@ -147,7 +147,8 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	}
 
 	quorum := &j.policy.Checkpoint.Cosigners
-	if counted, others := j.cosigners(c); !quorum.met(counted) {
+	var buffer [16]string // on the stack for as many witnesses as most checkpoints have
+	if counted, others := j.cosigners(c, buffer[:0]); !quorum.met(counted) {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", len(counted), quorum.Threshold, notCounted(others))
 		if len(quorum.Groups) > 0 {
 			why = fmt.Sprintf("the quorum of the policy is not met: witnesses that cosigned the checkpoint: %d%s", len(counted), notCounted(others))
