@@ -56,6 +56,7 @@ var rooms = map[string]room{
 	"internal/attest":       {pure: true, may: core},
 	"internal/conn":         {},
 	"internal/headline":     {pure: true, may: core},
+	"internal/statement":    {pure: true, may: core},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},

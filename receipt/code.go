@@ -125,6 +125,16 @@ const (
 	CodeUncovered            Code = "uncovered_members"
 	CodeStatementNotChecked  Code = "statement_not_checked"
 	CodeUnknownCosigners     Code = "unknown_cosigners"
+
+	CodeStatementMalformed   Code = "statement_malformed"
+	CodeStatementUnsupported Code = "statement_unsupported"
+	CodeStatementFork        Code = "statement_fork"
+	CodeStatementMissing     Code = "statement_missing"
+	CodeAfterEnd             Code = "after_end"
+	CodeTimeContradicted     Code = "time_contradicted"
+	CodeStreamOpen           Code = "stream_open"
+	CodeSilence              Code = "silence"
+	CodeNotFromStart         Code = "not_from_start"
 )
 
 // Codes of warnings, which never change a verdict.
@@ -270,6 +280,16 @@ func Codes() []CodeInfo {
 		{CodeStatementNotChecked, "not checked", OutcomeInforms, "A signed statement is authentic, and its content was not checked: its signer states it. For a verdict of another verifier, its subjects were not compared with files.", "Verify the payload or the subjects, too."},
 		{CodeUnauthenticated, "not checked", OutcomeInforms, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
 		{CodeUnknownCosigners, "not checked", OutcomeInforms, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms such as ML-DSA.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
+
+		{CodeStatementMalformed, "statements", OutcomeRefutes, "A line of a file of stream statements is not a statement in its canonical form, in a DSSE envelope.", "Ask the issuer for an undamaged copy."},
+		{CodeStatementUnsupported, "statements", OutcomeUndecides, "A stream statement has a schema that this version does not support.", "Use a newer version."},
+		{CodeStatementFork, "statements", OutcomeRefutes, "The statements of a stream contradict each other: two follow the same one, one follows the end, or the count or the time decreases.", "Keep the statements as evidence, and ask the issuer."},
+		{CodeStatementMissing, "statements", OutcomeUndecides, "A statement names a preceding statement that was not given.", "Ask the issuer for all statements of the stream."},
+		{CodeAfterEnd, "statements", OutcomeRefutes, "A stream has more receipts than its final statement states.", "Ask the issuer which receipts followed the end."},
+		{CodeTimeContradicted, "statements", OutcomeRefutes, "A statement has a time in the future, or states fewer receipts than a witness had seen before that time.", "Ask the issuer. Its clock was set back, or the statement was."},
+		{CodeStreamOpen, "statements", OutcomeUndecides, "The end of a stream is required (--closed), and no final statement was given.", "Ask the issuer for the final statement, or omit --closed."},
+		{CodeSilence, "statements", OutcomeUndecides, "No statement was made for longer than the stream itself or the verifier (--heartbeat) allows. The recorder may not have run, or statements and receipts were removed.", "Ask the issuer for the statements of that time."},
+		{CodeNotFromStart, "statements", OutcomeUndecides, "The input does not begin with the first receipt of the stream, or is a selection, so the number of receipts cannot be compared with its statements.", "Verify the stream from its beginning."},
 
 		{CodeTimeOrder, "warning", OutcomeWarns, "The times contradict each other. They should be in the order created, started, completed, issued.", "Ask the issuer. Its clock may be wrong."},
 		{CodeCostSum, "warning", OutcomeWarns, "The amounts of cost.provider_breakdown do not add up to cost.total (difference above 0.000001).", "Ask the issuer which value is correct."},

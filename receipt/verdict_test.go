@@ -469,6 +469,9 @@ func TestEveryCode(t *testing.T) {
 		"disclosure_mismatch", "disclosure_unknown", "disclosure_unbound", // TestDisclosures
 		"protected_field",                                                                                                            // package redact
 		receipt.CodeAttestationInvalid, receipt.CodeAttestationMismatch, receipt.CodeAttestationUnsupported, receipt.CodeNotAttested, // package attest
+		// package statement
+		receipt.CodeStatementMalformed, receipt.CodeStatementUnsupported, receipt.CodeStatementFork, receipt.CodeStatementMissing, receipt.CodeAfterEnd,
+		receipt.CodeTimeContradicted, receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart,
 		// package replay
 		receipt.CodeReplaySourceMismatch, receipt.CodeDeltaMissing, receipt.CodeDeltaUnexpected, receipt.CodeDeltaMismatch, receipt.CodeOverrideHashMismatch,
 		receipt.CodeMaterialSubstituted, receipt.CodeReplayEffect, receipt.CodeReplayUnavailable, receipt.CodeReplayDiffers, receipt.CodeReplayNotChecked,

@@ -28,7 +28,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger fsck ledger.db --keys keys.json`,
 	}, newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
-		newCheckpoint(e, true), newProve(e, true), newConsistency(e, true))
+		newLedgerHeartbeat(e), newLedgerClose(e), newCheckpoint(e, true), newProve(e, true), newConsistency(e, true))
 }
 
 // ledgerFile validates the first argument of all subcommands.

@@ -323,11 +323,11 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	g.count++
 }
 
-// unusedEvidence returns the notes about evidence that no receipt used. The user expected
-// it to show something.
+// unusedEvidence returns the notes about evidence that no receipt used, and about statements that
+// do not suffice. The user expected them to show something.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
-		if isUnused(n.Code) {
+		if isUnused(n.Code) || isAboutStatements(n.Code) {
 			list = append(list, n)
 		}
 	}
@@ -337,6 +337,16 @@ func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 // isUnused reports whether a note is about evidence that no receipt used.
 func isUnused(c receipt.Code) bool {
 	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
+}
+
+// isAboutStatements reports whether a note about the input as a whole is about the statements of its
+// streams.
+func isAboutStatements(c receipt.Code) bool {
+	switch c {
+	case receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart, receipt.CodeStatementMissing, receipt.CodeStatementUnsupported, receipt.CodeUnknownKey:
+		return true
+	}
+	return false
 }
 
 // openNotes returns the notes about the input as a whole that do not affect the verdict.
@@ -491,7 +501,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 
 	// The library does not know the flags that would check it.
 	for _, n := range s.NotChecked {
-		if isUnused(n.Code) { // already printed
+		if isUnused(n.Code) || isAboutStatements(n.Code) { // already printed
 			continue
 		}
 		text := n.Detail

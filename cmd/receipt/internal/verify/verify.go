@@ -23,6 +23,7 @@ type verifyOptions struct {
 	trust.PolicyFlags
 	continuityFlags
 	trust.EvidenceFlags
+	statementFlags
 	attestFlags
 	readFlags
 	print.OutputFlags
@@ -68,6 +69,7 @@ With several receipts, the first of 1, 2, 3 that applies.`,
 	o.PolicyFlags.Register(f)
 	o.continuityFlags.register(f)
 	o.EvidenceFlags.Register(f)
+	o.statementFlags.register(f)
 	o.attestFlags.register(f)
 	o.readFlags.register(f)
 	o.OutputFlags.Register(f)
@@ -109,6 +111,10 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 	if verifier, err = o.EvidenceFlags.Apply(e, verifier, &options); err != nil {
+		return err
+	}
+
+	if err := o.statementFlags.apply(e, file, &options); err != nil {
 		return err
 	}
 
@@ -177,6 +183,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	// The verifier does not know malformed evidence, the time, or the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
+	o.statementFlags.judge(sum, e.Now())
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
 	if file != nil {
 		sum.Keys = &stream.Keys{Path: file.Path, SHA256: file.SHA256, Count: file.Set.Len()}

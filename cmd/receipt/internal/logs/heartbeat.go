@@ -1,0 +1,205 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/internal/statement"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+type statementOptions struct {
+	key        trust.KeyFlags
+	statements string
+	within     time.Duration
+	final      bool
+}
+
+func newLedgerHeartbeat(e *cli.Env) *cobra.Command {
+	var o statementOptions
+	cmd := &cobra.Command{
+		Use:   "heartbeat FILE --key KEY --statements FILE",
+		Short: "state how many receipts each stream has",
+		Long: `Sign a statement of the number of receipts and the head of each stream, and add
+it to a file of statements. A verifier with that file detects a shorter copy
+(receipt verify --statements) and a long silence (--heartbeat).`,
+		Example: `  receipt ledger heartbeat receipts.db --key issuer.private.json --statements statements.jsonl
+  receipt ledger heartbeat receipts.db --key issuer.private.json --statements statements.jsonl --within 1h`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
+	}
+	o.register(cmd)
+	cmd.Flags().DurationVar(&o.within, "within", 0, "time until the next statement (`DURATION`)")
+	return cmd
+}
+
+func newLedgerClose(e *cli.Env) *cobra.Command {
+	o := statementOptions{final: true}
+	cmd := &cobra.Command{
+		Use:   "close FILE --key KEY --statements FILE",
+		Short: "state that the streams have ended",
+		Long: `Sign a final statement for each stream, as receipt ledger heartbeat does. Later
+receipts contradict it. The ledger itself does not change.`,
+		Example: `  receipt ledger close receipts.db --key issuer.private.json --statements statements.jsonl
+  receipt verify receipts.jsonl --keys keys.json --statements statements.jsonl --closed`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
+	}
+	o.register(cmd)
+	return cmd
+}
+
+func (o *statementOptions) register(cmd *cobra.Command) {
+	o.key.Add(cmd)
+	cmd.Flags().StringVar(&o.statements, "statements", "", "file of statements, created if necessary (`FILE`)")
+}
+
+func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) error {
+	switch {
+	case o.key.Path == "" || o.statements == "" || o.statements == cli.StdinName:
+		return cli.Usage("receipt ledger heartbeat --help has examples", "--key KEY and --statements FILE are both needed")
+	case o.within < 0 || o.within%time.Second != 0:
+		return cli.Usage("", "--within must be in whole seconds, found %v", o.within)
+	}
+	key, err := o.key.Open(ctx, e)
+	if err != nil {
+		return err
+	}
+	l, err := input.OpenLedger(ctx, e, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	// Two processes that extend the same statement would fork the statements.
+	unlock, err := lockStatements(o.statements)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	text, held, err := readStatements(o.statements)
+	if err != nil {
+		return err
+	}
+
+	streams, err := l.Streams(ctx)
+	if err != nil {
+		return ledgerReading(err)
+	}
+	if len(streams) == 0 {
+		return cli.Usage("", "the ledger has no receipts")
+	}
+	var printed bytes.Buffer
+	byStream := statement.ByStream(held)
+	for _, s := range streams {
+		next, err := o.next(s, lastOf(byStream[s.Stream]), e.Now())
+		if err != nil {
+			return err
+		}
+		line, err := next.Sign(ctx, key.Signer())
+		if err != nil {
+			return o.key.Failure(ctx, err)
+		}
+		text = append(text, line...)
+		word := "stated"
+		if next.Final {
+			word = "ended"
+		}
+		fmt.Fprintf(&printed, "%s: %s, head %v, %s\n", word, trust.LeavesText(next.Count), next.Head, cli.EscapeLine(input.StreamText(s.Stream)))
+	}
+
+	// The statements are durable before they are reported.
+	if err := cli.ReplaceFile(o.statements, text, 0o644); err != nil {
+		return err
+	}
+	_, err = e.Out.Write(printed.Bytes())
+	return err
+}
+
+// next returns the statement that follows the last one. The time never decreases.
+func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now time.Time) (*statement.Statement, error) {
+	next := &statement.Statement{Stream: s.Stream, Count: s.Head.Count, Head: s.Head.Hash, At: now.UTC().Truncate(time.Second), Final: o.final, Within: o.within}
+	if last == nil {
+		return next, nil
+	}
+
+	name := input.StreamText(s.Stream)
+	switch {
+	case last.Final:
+		return nil, cli.Usage("", "%q ends the stream %s with %s; nothing was stated", o.statements, name, trust.LeavesText(last.Count))
+	case s.Head.Count < last.Count || s.Head.Count == last.Count && s.Head.Hash != last.Head:
+		return nil, cli.Refuted("restore the ledger", "%s: the stream %s has %s, and %q states %s with head %v",
+			receipt.CodeTruncated, name, trust.LeavesText(s.Head.Count), o.statements, trust.LeavesText(last.Count), last.Head)
+	}
+	next.Previous = last.Digest
+	if next.At.Before(last.At) {
+		next.At = last.At
+	}
+	return next, nil
+}
+
+// lastOf returns the statement of a stream that no other follows.
+func lastOf(list []*statement.Signed) (last *statement.Signed) {
+	followed := map[canon.Digest]bool{}
+	for _, s := range list {
+		followed[s.Previous] = true
+	}
+	for _, s := range list {
+		if !followed[s.Digest] {
+			last = s
+		}
+	}
+	return last
+}
+
+// maxStatements is the maximum size of a file of statements, in bytes, as receipt verify reads it.
+const maxStatements = 64 << 20
+
+// readStatements reads a file of statements, which may be missing.
+func readStatements(path string) (text []byte, list []*statement.Signed, err error) {
+	text, err = os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
+	case len(text) > maxStatements-statement.MaxBytes:
+		return nil, nil, cli.Usage("begin a new file, and keep the old one", "%q has %d bytes, which is too large", path, len(text))
+	}
+	list = statement.ParseFile(text, func(line int, fault error) {
+		err = cmp.Or(err, cli.Usage("", "%q, line %d: %w", path, line, fault))
+	})
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text, list, err
+}
+
+// lockStatements creates a file next to the statements, and returns a function that removes it.
+func lockStatements(path string) (unlock func(), err error) {
+	lock := path + "-lock"
+	f, err := cli.PrepareFile(lock, nil, 0o600, true)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Discard()
+	if err := f.CommitNew(); errors.Is(err, fs.ErrExist) {
+		return nil, cli.Usage("remove it if no other process runs", "%q exists: another process adds statements", lock)
+	} else if err != nil {
+		return nil, cli.Usage("", "%q: %w", lock, cli.Reason(err))
+	}
+	return func() { os.Remove(lock) }, nil
+}

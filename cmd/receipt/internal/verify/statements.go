@@ -1,0 +1,139 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/internal/statement"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// clockTolerance is how much clocks may differ.
+const clockTolerance = time.Minute
+
+// statementFlags name the statements of streams, and what they must show.
+type statementFlags struct {
+	path      string
+	heartbeat time.Duration
+	closed    bool
+
+	keys     receipt.Trust
+	streams  map[chain.Stream][]*statement.Signed
+	findings []stream.Finding // lines that are not statements
+	notes    []receipt.Note
+}
+
+func (f *statementFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.path, "statements", "", "statements of the streams (`FILE`)")
+	flags.DurationVar(&f.heartbeat, "heartbeat", 0, "maximum time between statements (`DURATION`)")
+	flags.BoolVar(&f.closed, "closed", false, "require a statement that ends each stream")
+}
+
+// apply reads the statements. The input must contain the receipts that they name as heads.
+func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Options) error {
+	if f.path == "" {
+		if f.heartbeat != 0 || f.closed {
+			return cli.Usage("create statements with receipt ledger heartbeat and receipt ledger close", "--heartbeat and --closed need --statements FILE")
+		}
+		return nil
+	}
+	switch {
+	case file == nil:
+		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --statements")
+	case f.heartbeat < 0:
+		return cli.Usage("", "--heartbeat must be positive, found %v", f.heartbeat)
+	}
+
+	data, err := input.ReadBounded(e, f.path, maxStatements)
+	if err != nil {
+		return err
+	}
+	f.keys = file.Set
+	f.streams = statement.ByStream(statement.ParseFile(data, f.fault))
+
+	// An input that does not contain a stated head was truncated, or is another chain.
+	for s, list := range f.streams {
+		last := statement.Last(f.keys, list)
+		if _, given := o.Expect[s]; given || last == nil || last.Count == 0 || o.Partial {
+			continue
+		}
+		if o.Expect == nil {
+			o.Expect = map[chain.Stream]chain.Head{}
+		}
+		o.Expect[s] = chain.Head{Hash: last.Head}
+	}
+	return nil
+}
+
+// maxStatements is the maximum size of a file of statements, in bytes.
+const maxStatements = 64 << 20
+
+func (f *statementFlags) fault(line int, err error) {
+	source := fmt.Sprintf("%s:%d", cli.SourceName(f.path), line)
+	if errors.Is(err, statement.ErrSchema) {
+		f.notes = append(f.notes, receipt.Note{Code: receipt.CodeStatementUnsupported, Detail: fmt.Sprintf("%s: %v", source, err)})
+		return
+	}
+	f.findings = append(f.findings, stream.Finding{Code: receipt.CodeStatementMalformed, Source: source, Detail: err.Error()})
+}
+
+// judge adds what the statements show to the summary.
+func (f *statementFlags) judge(sum *stream.Summary, now time.Time) {
+	if f.path == "" {
+		return
+	}
+	sum.Findings = append(slices.Clip(sum.Findings), f.findings...)
+	sum.NotChecked = append(slices.Clip(sum.NotChecked), f.notes...)
+
+	segments := map[chain.Stream][]chain.Segment{}
+	for _, g := range sum.Streams {
+		segments[g.Stream] = append(segments[g.Stream], g)
+	}
+	all := maps.Clone(f.streams)
+	for s := range segments {
+		all[s] = f.streams[s]
+	}
+	req := statement.Requirements{Closed: f.closed, Heartbeat: f.heartbeat, Tolerance: clockTolerance, Now: now}
+	for _, s := range slices.SortedFunc(maps.Keys(all), chain.Stream.Compare) {
+		f.add(sum, s, statement.Judge(f.keys, all[s], observed(segments[s], sum.Partial), req))
+	}
+}
+
+// observed returns what the input shows about a stream, which has gaps if it has several segments.
+func observed(segments []chain.Segment, partial bool) statement.Observed {
+	switch len(segments) {
+	case 0:
+		return statement.Observed{First: true, Partial: partial}
+	case 1:
+		return statement.Observed{Count: segments[0].Count, Head: segments[0].Head, First: segments[0].First, Partial: partial}
+	}
+	return statement.Observed{Partial: partial}
+}
+
+// add adds the result for one stream. Heads that the run itself has found missing are not repeated.
+func (f *statementFlags) add(sum *stream.Summary, s chain.Stream, r *statement.Result) {
+	heads := []receipt.Code{receipt.CodeTruncated, receipt.CodeHeadMismatch}
+	known := slices.ContainsFunc(sum.Findings, func(g stream.Finding) bool {
+		return slices.Contains(heads, g.Code) && g.Stream != nil && *g.Stream == s
+	})
+	for _, g := range r.Findings {
+		detail := fmt.Sprintf("stream %s: %s", input.StreamText(s), g.Detail)
+		switch {
+		case known && slices.Contains(heads, g.Code):
+		case g.Refute:
+			sum.Findings = append(sum.Findings, stream.Finding{Code: g.Code, Stream: &s, Source: cli.SourceName(f.path), Detail: detail})
+		default:
+			sum.NotChecked = append(sum.NotChecked, receipt.Note{Code: g.Code, Detail: detail})
+		}
+	}
+}

@@ -1,0 +1,30 @@
+// Package statement writes and judges stream statements, with which an issuer states how many
+// receipts a stream has at a time: in regular intervals, as a heartbeat, and at its end.
+//
+// A chain shows that nothing in it was changed or removed, except at its end. A statement shows the
+// end: a shorter copy of the stream contradicts it. A missing heartbeat shows a time in which
+// receipts may have been deleted, or in which the recorder did not run. A final statement ends the
+// stream.
+//
+// # Format
+//
+// A statement is a JSON object in its canonical form (RFC 8785):
+//
+//	at        time of the issuer's clock, RFC 3339, UTC with Z, whole seconds
+//	count     number of receipts in the stream so far
+//	final     whether the stream has ended
+//	head      receipt_hash of receipt number count; null if count is 0
+//	previous  "sha256:" and the SHA-256 of the preceding statement; null for the first
+//	schema    "stream-state-2026-11"
+//	stream    issuer_id, workspace_ref, and tenant_id if the receipts have it
+//	within    optional: the next statement follows within this number of seconds
+//
+// It is signed in a DSSE envelope with the payload type
+// application/vnd.receiptkit.stream-state+json, by a key that may speak for the issuer. A file of
+// statements has one envelope per line.
+//
+// # Limits
+//
+// The times are the issuer's own, and the issuer can sign a false history. Absence of receipts is
+// not absence of actions. A stream that nobody announced is not found.
+package statement

@@ -1,0 +1,311 @@
+package statement
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// An Observed is what is known about a stream apart from its statements.
+type Observed struct {
+	Count   uint64       // receipts in the input
+	Head    canon.Digest // hash of the last one
+	First   bool         // the input begins with the first receipt of the stream, or has none of it
+	Partial bool         // the input is a selection, so receipts may be missing
+
+	// Hash returns the hash of receipt number n, from 1, if it is known. Nil: only that of the last.
+	Hash func(n uint64) (canon.Digest, bool)
+
+	// Checkpoints are the sizes of checkpoints of the stream that a trusted witness cosigned.
+	Checkpoints []Checkpoint
+}
+
+// A Checkpoint is the size of a stream that a trusted witness observed at a time.
+type Checkpoint struct {
+	Size uint64
+	At   time.Time
+}
+
+// Requirements are what a stream must show.
+type Requirements struct {
+	Closed    bool          // the last statement must be final
+	Heartbeat time.Duration // maximum time between statements, in addition to their within; 0: none
+	Tolerance time.Duration // of clocks
+	Now       time.Time     // the time of the verification
+}
+
+// A Finding is a contradiction, or missing evidence.
+type Finding struct {
+	Code   receipt.Code
+	Refute bool // a contradiction; otherwise, evidence is missing
+	Detail string
+}
+
+// A Result is what the statements of a stream show about it.
+type Result struct {
+	Findings []Finding
+	Last     *Signed       // the last statement, if its signature counts; nil if there is none
+	Silence  time.Duration // the longest time between two statements, or since the last
+	Tail     uint64        // receipts that follow the last statement
+}
+
+// Verdict returns the verdict. Refuted takes precedence over undecided.
+func (r *Result) Verdict() receipt.Verdict {
+	switch {
+	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Refute }):
+		return receipt.Refuted
+	case len(r.Findings) > 0 || r.Last == nil:
+		return receipt.Undecided
+	}
+	return receipt.Verified
+}
+
+// A judge collects the findings about one stream.
+type judge struct {
+	trust  receipt.Trust
+	seen   Observed
+	req    Requirements
+	result Result
+}
+
+func (j *judge) find(refute bool, code receipt.Code, format string, args ...any) {
+	j.result.Findings = append(j.result.Findings, Finding{code, refute, fmt.Sprintf(format, args...)})
+}
+
+// Judge judges the statements of one stream, in any order. Copies count once. Only statements
+// whose signature counts can contradict anything: an invalid signature refutes, and a statement by
+// an unknown key leaves the stream undecided.
+func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Requirements) *Result {
+	j := &judge{trust: trust, seen: seen, req: req}
+	list := j.authentic(statements)
+	j.sequence(list)
+	for _, s := range list {
+		j.receipts(s)
+		j.times(s)
+	}
+	j.intervals(list)
+	if len(list) > 0 {
+		j.result.Last = list[len(list)-1]
+		j.end(j.result.Last)
+	} else if req.Closed {
+		j.find(false, receipt.CodeStreamOpen, "no statement ends the stream")
+	}
+	return &j.result
+}
+
+// authentic returns the statements whose signature counts, in order of time and count.
+func (j *judge) authentic(statements []*Signed) (list []*Signed) {
+	known := map[canon.Digest]bool{}
+	for _, s := range statements {
+		if known[s.Digest] {
+			continue
+		}
+		if code, detail := j.signer(s); code != "" {
+			j.find(code == receipt.CodeSignatureInvalid || code == receipt.CodeMalformedSignature, code, "the statement of %v: %s", s.At.Format(time.RFC3339), detail)
+			continue
+		}
+		known[s.Digest] = true
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b *Signed) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Count, b.Count))
+	})
+	return inOrder(list)
+}
+
+// inOrder sorts statements of the same time and count by their links.
+func inOrder(list []*Signed) []*Signed {
+	for i := range list {
+		for k := i + 1; k < len(list) && list[k].At.Equal(list[i].At) && list[k].Count == list[i].Count; k++ {
+			if list[i].Previous == list[k].Digest {
+				list[i], list[k] = list[k], list[i]
+				k = i
+			}
+		}
+	}
+	return list
+}
+
+// signer returns why the signature of a statement does not count, or "".
+func (j *judge) signer(s *Signed) (code receipt.Code, detail string) {
+	code, detail = receipt.CodeUnknownKey, "no trusted key of the issuer signed it"
+	for _, sig := range s.signatures {
+		e := &receipt.Entry{KeyID: []byte(sig.KeyID), Signature: []byte("base64:" + sig.Sig)}
+		key, err := j.trust.CheckSignature(message(s.payload), e)
+		switch {
+		case err != nil && (err.Code == receipt.CodeSignatureInvalid || err.Code == receipt.CodeMalformedSignature):
+			return err.Code, err.Detail
+		case err == nil && speaks(key, s.Stream.Issuer, s.At):
+			code, detail = "", ""
+		}
+	}
+	return code, detail
+}
+
+// speaks reports whether a key may speak for an issuer at a time. A key that was revoked for any
+// reason except that it was superseded never may.
+func speaks(k *receipt.Key, issuer string, at time.Time) bool {
+	switch {
+	case !k.Has(receipt.RoleIssuer) || !slices.Contains(k.Issuers, issuer):
+		return false
+	case at.Before(k.NotBefore) || !k.NotAfter.IsZero() && !at.Before(k.NotAfter):
+		return false
+	}
+	return k.Revoked == nil || k.Revoked.Reason == receipt.ReasonSuperseded && at.Before(k.Revoked.At)
+}
+
+// sequence checks the links between statements.
+func (j *judge) sequence(list []*Signed) {
+	byDigest, next := map[canon.Digest]*Signed{}, map[canon.Digest]*Signed{}
+	for _, s := range list {
+		byDigest[s.Digest] = s
+	}
+	for _, s := range list {
+		if other := next[s.Previous]; other != nil {
+			j.find(true, receipt.CodeStatementFork, "two statements follow the same one: of %v and %v", other.At.Format(time.RFC3339), s.At.Format(time.RFC3339))
+		}
+		next[s.Previous] = s
+
+		before := byDigest[s.Previous]
+		switch {
+		case s.Previous.IsZero():
+		case before == nil:
+			j.find(false, receipt.CodeStatementMissing, "the statement before that of %v is missing", s.At.Format(time.RFC3339))
+		case before.Final:
+			j.find(true, receipt.CodeStatementFork, "a statement of %v follows the end of the stream", s.At.Format(time.RFC3339))
+		case s.Count < before.Count || s.At.Before(before.At):
+			j.find(true, receipt.CodeStatementFork, "count or time decreases from %d at %v to %d at %v",
+				before.Count, before.At.Format(time.RFC3339), s.Count, s.At.Format(time.RFC3339))
+		}
+	}
+}
+
+// receipts compares a statement with the receipts.
+func (j *judge) receipts(s *Signed) {
+	switch {
+	case !j.seen.First:
+		// The position of the last receipt is unknown.
+	case s.Count > j.seen.Count && j.seen.Partial:
+		j.find(false, receipt.CodeNotFromStart, "%d receipts are stated, and the selection has %d", s.Count, j.seen.Count)
+	case s.Count > j.seen.Count:
+		j.find(true, receipt.CodeTruncated, "%d receipts are stated, and the input has %d", s.Count, j.seen.Count)
+	case s.Head != j.hash(s):
+		j.find(true, receipt.CodeHeadMismatch, "the stated head %v is not receipt number %d, which has %v", s.Head, s.Count, j.hash(s))
+	case s.Final && s.Count < j.seen.Count:
+		j.find(true, receipt.CodeAfterEnd, "the stream ended with %d receipts, and the input has %d", s.Count, j.seen.Count)
+	}
+	for _, c := range j.seen.Checkpoints {
+		if s.Final && c.Size > s.Count {
+			j.find(true, receipt.CodeAfterEnd, "the stream ended with %d receipts, and a checkpoint has %d", s.Count, c.Size)
+		}
+	}
+}
+
+// hash returns the hash of the receipt that a statement names as the head, or the stated head if the
+// hash is unknown.
+func (j *judge) hash(s *Signed) canon.Digest {
+	if s.Count == j.seen.Count {
+		return j.seen.Head
+	}
+	if j.seen.Hash != nil && s.Count > 0 {
+		if h, known := j.seen.Hash(s.Count); known {
+			return h
+		}
+	}
+	return s.Head
+}
+
+// times compares a statement with the times of witnesses.
+func (j *judge) times(s *Signed) {
+	for _, c := range j.seen.Checkpoints {
+		if c.Size > s.Count && !c.At.After(s.At.Add(-j.req.Tolerance)) {
+			j.find(true, receipt.CodeTimeContradicted, "%d receipts are stated at %v, and a witness saw %d at %v",
+				s.Count, s.At.Format(time.RFC3339), c.Size, c.At.UTC().Format(time.RFC3339))
+		}
+	}
+	if s.At.After(j.req.Now.Add(j.req.Tolerance)) {
+		j.find(true, receipt.CodeTimeContradicted, "the statement is of %v, which is in the future", s.At.Format(time.RFC3339))
+	}
+}
+
+// A beat is a moment at which the stream was alive.
+type beat struct {
+	at     time.Time
+	within time.Duration // until the next; 0: not stated
+	final  bool
+}
+
+// intervals finds the times in which nobody stated anything. A crash and a deletion look alike, so
+// silence is missing evidence, not a contradiction.
+func (j *judge) intervals(list []*Signed) {
+	var beats []beat
+	for _, s := range list {
+		beats = append(beats, beat{s.At, s.Within, s.Final})
+	}
+	if len(list) == 0 {
+		if j.req.Heartbeat > 0 {
+			j.find(false, receipt.CodeSilence, "the stream has no statement")
+		}
+		return
+	}
+	for _, c := range j.seen.Checkpoints {
+		beats = append(beats, beat{at: c.At})
+	}
+	slices.SortStableFunc(beats, func(a, b beat) int { return a.at.Compare(b.at) })
+
+	for i, b := range beats {
+		until := j.req.Now
+		if i+1 < len(beats) {
+			until = beats[i+1].at
+		} else if b.final {
+			continue
+		}
+		silent := until.Sub(b.at)
+		j.result.Silence = max(j.result.Silence, silent)
+		for _, most := range []time.Duration{b.within, j.req.Heartbeat} {
+			if most > 0 && silent > most+j.req.Tolerance {
+				j.find(false, receipt.CodeSilence, "no statement from %v to %v, for %v; expected one within %v",
+					b.at.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339), silent, most)
+				break
+			}
+		}
+	}
+}
+
+// end checks the last statement.
+func (j *judge) end(last *Signed) {
+	if !last.Final && j.req.Closed {
+		j.find(false, receipt.CodeStreamOpen, "the last statement, of %v, does not end the stream", last.At.Format(time.RFC3339))
+	}
+	if !j.seen.First {
+		j.find(false, receipt.CodeNotFromStart, "the input does not begin with the first receipt of the stream")
+		return
+	}
+	if j.seen.Count > last.Count {
+		j.result.Tail = j.seen.Count - last.Count
+	}
+}
+
+// ByStream groups statements by their streams.
+func ByStream(list []*Signed) map[chain.Stream][]*Signed {
+	groups := map[chain.Stream][]*Signed{}
+	for _, s := range list {
+		groups[s.Stream] = append(groups[s.Stream], s)
+	}
+	return groups
+}
+
+// Last returns the last of the statements of one stream whose signature counts, or nil if there is
+// none.
+func Last(trust receipt.Trust, statements []*Signed) *Signed {
+	j := &judge{trust: trust}
+	if list := j.authentic(statements); len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
+}
