@@ -28,7 +28,7 @@ import (
 const origin = "log.example/receipts"
 
 // newConfig returns the configuration of a log with a key that is derived from a letter.
-func newConfig(t *testing.T, dir, letter string) store.Config {
+func newConfig(t testing.TB, dir, letter string) store.Config {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(letter, ed25519.SeedSize)))
 	key, err := tlog.NewLog(origin, private.Public().(ed25519.PublicKey))
@@ -41,7 +41,7 @@ func newConfig(t *testing.T, dir, letter string) store.Config {
 	return store.Config{Dir: dir, Key: key, Sign: signer.SignCheckpoint, Interval: 100 * time.Millisecond, Warn: func(err error) { t.Log(err) }}
 }
 
-func open(t *testing.T, c store.Config) *store.Log {
+func open(t testing.TB, c store.Config) *store.Log {
 	t.Helper()
 	l, err := store.Open(t.Context(), c)
 	if err != nil {
@@ -50,7 +50,7 @@ func open(t *testing.T, c store.Config) *store.Log {
 	return l
 }
 
-func closeLog(t *testing.T, l *store.Log) {
+func closeLog(t testing.TB, l *store.Log) {
 	t.Helper()
 	if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestOpenRejects(t *testing.T) {
 }
 
 // startWitness returns a witness of a log, and the item for it in a policy.
-func startWitness(t *testing.T, key *tlog.Log) tlog.PolicyWitness {
+func startWitness(t testing.TB, key *tlog.Log) tlog.PolicyWitness {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("w", ed25519.SeedSize)))
 	w, err := tlog.NewWitness("witness.example", private.Public().(ed25519.PublicKey))
