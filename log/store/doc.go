@@ -7,7 +7,7 @@
 //
 // # Once each
 //
-// One process opens a directory at a time. It keeps the hashes of all entries in memory, about 70
+// One process opens a directory at a time. It keeps the hashes of all entries in memory, up to about 100
 // bytes each, and reads them from the entries when it starts. A hash that is in the log is not
 // added again, so a client may repeat a request whose answer was lost. An entry whose future failed
 // for any reason except pushback may or may not be in the tree, so the log then stops: Failed is

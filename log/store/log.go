@@ -56,16 +56,17 @@ type Log struct {
 
 	mu      sync.Mutex
 	failure error
-	entries map[canon.Digest]*entry
+	indexes map[canon.Digest]uint64 // of the entries of the log
+	adding  map[canon.Digest]*entry
 
 	published publication
 }
 
-// An entry is a hash that is in the log, or that is being added.
+// An entry is a hash that is being added.
 type entry struct {
 	index uint64
 	err   error
-	ready chan struct{} // closed when index or err is set; nil for an entry that was read at the start
+	ready chan struct{} // closed when index or err is set
 }
 
 // ErrBusy indicates that the log has too many entries to add. A later request may succeed.
@@ -86,7 +87,7 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{config: c, dir: dir, entries: map[canon.Digest]*entry{}, Failed: make(chan struct{})}
+	l := &Log{config: c, dir: dir, indexes: map[canon.Digest]uint64{}, adding: map[canon.Digest]*entry{}, Failed: make(chan struct{})}
 	l.published.changed = make(chan struct{})
 	if err := l.open(ctx); err != nil {
 		dir.Close()
@@ -168,8 +169,8 @@ func (l *Log) load(ctx context.Context) error {
 		if len(data) != len(hash) {
 			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), len(hash))
 		}
-		if l.entries[hash] == nil { // the first index counts
-			l.entries[hash] = &entry{index: i}
+		if _, known := l.indexes[hash]; !known { // the first index counts
+			l.indexes[hash] = i
 		}
 		tree.Append(merkle.LeafHash(data))
 		for _, c := range []*tlog.Signed{signed, published} {
@@ -197,11 +198,11 @@ func (l *Log) verify(note []byte) (*tlog.Signed, error) {
 // includes it. It returns the proof of its inclusion, a C2SP tlog-proof. After an error, the hash
 // may be in the log. A repeated call then returns its proof.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) ([]byte, error) {
-	e, err := l.enter(hash)
+	index, e, err := l.enter(hash)
 	if err != nil {
 		return nil, err
 	}
-	if e.ready != nil {
+	if e != nil {
 		select {
 		case <-e.ready:
 		case <-ctx.Done():
@@ -210,28 +211,32 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) ([]byte, error) {
 		if e.err != nil {
 			return nil, e.err
 		}
+		index = e.index
 	}
-	return l.prove(ctx, e.index)
+	return l.prove(ctx, index)
 }
 
-// enter returns the entry of a hash, and adds the hash if there is none.
-func (l *Log) enter(hash canon.Digest) (*entry, error) {
+// enter returns the index of a hash that is in the log, or an entry for one that is being added.
+func (l *Log) enter(hash canon.Digest) (uint64, *entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.entries[hash]; e != nil {
-		return e, nil
+	if index, known := l.indexes[hash]; known {
+		return index, nil, nil
+	}
+	if e := l.adding[hash]; e != nil {
+		return 0, e, nil
 	}
 	if l.failure != nil {
-		return nil, l.failure
+		return 0, nil, l.failure
 	}
 
 	// The context of the request does not apply, because an entry that was handed over is added
 	// even if the client disconnects.
 	e := &entry{ready: make(chan struct{})}
-	l.entries[hash] = e
+	l.adding[hash] = e
 	future := l.tessera.Add(context.Background(), tessera.NewEntry(hash[:]))
 	go l.settle(hash, e, future)
-	return e, nil
+	return 0, e, nil
 }
 
 // settle waits until an entry is durable.
@@ -243,9 +248,11 @@ func (l *Log) settle(hash canon.Digest, e *entry, future tessera.IndexFuture) {
 	switch {
 	case err == nil:
 		e.index = index.Index
+		l.indexes[hash] = e.index
+		delete(l.adding, hash)
 	case errors.Is(err, tessera.ErrPushback):
 		e.err = ErrBusy
-		delete(l.entries, hash)
+		delete(l.adding, hash)
 	default:
 		// The entry may be in the tree, so nothing may be added before the entries are read again.
 		e.err = fmt.Errorf("adding an entry: %w; the log stops, and reads its entries when it starts again", err)
@@ -259,9 +266,10 @@ func (l *Log) settle(hash canon.Digest, e *entry, future tessera.IndexFuture) {
 // Proof returns a proof for a hash that is in the log. The error is fs.ErrNotExist if it is not.
 func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	l.mu.Lock()
-	e := l.entries[hash]
+	_, known := l.indexes[hash]
+	adding := l.adding[hash]
 	l.mu.Unlock()
-	if e == nil {
+	if !known && adding == nil {
 		return nil, fs.ErrNotExist
 	}
 	return l.Add(ctx, hash)
