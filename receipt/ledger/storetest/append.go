@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -125,4 +126,58 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	store = handle()
 	wantStored(t, store, first)
 	wantHead(t, store, stream("w"), first, 1)
+}
+
+// find verifies that a row is found by each key, as RowsOf computed it, and that other keys find
+// nothing.
+func find(t *testing.T, handle func() ledger.Store) {
+	store, other, ctx := handle(), handle(), t.Context()
+	run := sealRun(t, chain.Head{}, "w", "receipt_1", "receipt_2")
+	mustAppend(t, store, chain.Head{}, run...)
+	rows, err := ledger.RowsOf(after(stream("w"), chain.Head{}, run...))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for i, want := range rows[0] {
+		for name, k := range map[string]ledger.Key{"ID": {ID: want.ID}, "hash": {Hash: want.Hash}, "position": {Stream: want.Stream, Position: uint64(i) + 1}} {
+			got, err := ledger.Lookup(ctx, other, k)
+			if err != nil {
+				t.Errorf("%s, by its %s: %v", want.ID, name, err)
+				continue
+			}
+			sequence, position := got.Sequence, got.Position
+			got.Sequence, got.Position, got.Place = 0, 0, nil
+			if !reflect.DeepEqual(*got, want) || sequence < 1 || position != uint64(i)+1 {
+				t.Errorf("%s, by its %s: the store returns\n%+v\nexpected\n%+v", want.ID, name, *got, want)
+			}
+		}
+	}
+	for name, k := range map[string]ledger.Key{
+		"the zero key": {}, "an ID": {ID: "receipt_3"}, "a hash": {Hash: [32]byte{1}}, "a position": {Stream: stream("w"), Position: 3}, "a stream": {Stream: stream("v"), Position: 1},
+	} {
+		if r, err := other.Find(ctx, k); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("%s that is not there: the store returns %+v, %v, expected ErrNotFound", name, r, err)
+		}
+	}
+}
+
+// findSees verifies that rows of streams that a key excludes are not found.
+func findSees(t *testing.T, handle func() ledger.Store) {
+	store := handle()
+	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
+	mustAppend(t, store, chain.Head{}, first)
+	for _, k := range []ledger.Key{{ID: first.ID()}, {Hash: first.Hash()}, {Stream: first.Stream(), Position: 1}} {
+		for _, sees := range []bool{true, false} {
+			var asked []chain.Stream
+			k.Sees = func(s chain.Stream) bool { asked = append(asked, s); return sees }
+			_, err := store.Find(t.Context(), k)
+			if errors.Is(err, ledger.ErrNotFound) == sees || err != nil && sees {
+				t.Errorf("a key that excludes its stream: %v: %v", !sees, err)
+			}
+			if len(asked) == 0 || asked[0] != first.Stream() {
+				t.Errorf("Sees was called with %v, expected the stream of the row", asked)
+			}
+		}
+	}
 }

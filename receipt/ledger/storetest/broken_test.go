@@ -31,6 +31,7 @@ func TestBroken(t *testing.T) {
 		ignores:      "canceled",
 		halves:       "several_runs",
 
+		ignoresKeySees: "find_sees",
 		ignoresTask:    "filter_task",
 		ignoresSession: "filter_session",
 		ignoresStream:  "filter_stream",

@@ -27,6 +27,7 @@ const (
 	ignores      fault = "ignores the context"
 	halves       fault = "stores the runs of an append one by one"
 
+	ignoresKeySees fault = "finds receipts that may not be seen"
 	ignoresTask    fault = "lists receipts of other tasks"
 	ignoresSession fault = "lists receipts of other sessions"
 	ignoresStream  fault = "lists receipts of other streams"
@@ -83,7 +84,10 @@ func (m *memory) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	m.shared.mu.Lock()
 	defer m.shared.mu.Unlock()
 	for _, r := range m.list {
-		if k.ID != "" && r.ID == k.ID || k.ID == "" && r.Hash == k.Hash {
+		if k.ID != "" && r.ID == k.ID || k.ID == "" && r.Hash == k.Hash || k.Position > 0 && r.Stream == k.Stream && r.Position == k.Position {
+			if k.Sees != nil && m.fault != ignoresKeySees && !k.Sees(r.Stream) {
+				break
+			}
 			return &r, nil
 		}
 	}
@@ -242,12 +246,18 @@ func (m *memory) check(runs []ledger.Run, rows [][]ledger.Row) (map[chain.Stream
 // number gives rows their places in the order of the store.
 func (m *memory) number(rows [][]ledger.Row) (list []ledger.Row) {
 	for _, run := range rows {
+		before := uint64(0) // receipts of the stream
+		for _, r := range slices.Concat(m.list, list) {
+			if len(run) > 0 && r.Stream == run[0].Stream {
+				before++
+			}
+		}
 		for i, r := range run {
 			if m.fault == dropsLast && i == 127 {
 				continue
 			}
 			m.numbers++
-			r.Sequence = m.numbers
+			r.Sequence, r.Position = m.numbers, before+uint64(i)+1
 			list = append(list, r)
 		}
 	}

@@ -41,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 		{"run of 127", runOf(127)},
 		{"run of 128", runOf(128)},
 		{"several runs", severalRuns},
+		{"find", find},
+		{"find sees", findSees},
 		{"one winner", oneWinner},
 		{"two handles", twoHandles},
 		{"issuers", issuers},
