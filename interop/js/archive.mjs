@@ -53,8 +53,7 @@ function sequence(bytes) {
     try {
       list.push(reader.item(0));
     } catch (error) {
-      const cut = list.length > 0 ? undecided("parse", "torn_tail") : refuted("parse", "syntax");
-      list.push(error instanceof RangeError ? cut : error);
+      list.push(error instanceof RangeError ? undecided("parse", "torn_tail") : error);
       break; // the start of the next item is unknown
     }
   }
@@ -127,7 +126,8 @@ class Reader {
     const from = this.at - width;
     const value = width === 2 ? half(this.view.getUint16(from)) : width === 4 ? this.view.getFloat32(from) : this.view.getFloat64(from);
     const shorter = (width === 8 && Math.fround(value) === value) || (width > 2 && isHalf(value));
-    if (!Number.isFinite(value) || Number.isSafeInteger(value) || shorter) throw malformed();
+    if (!Number.isFinite(value)) throw refuted("parse", "number_range");
+    if (Number.isSafeInteger(value) || shorter) throw malformed();
     return Number.isInteger(value) ? exact(value) : value;
   }
 }

@@ -17,33 +17,40 @@ export async function judgeDisclosures(bytes, receipts) {
   if (!valid) return [refuted(step, "disclosure_mismatch")];
 
   const findings = [];
-  const about = receipts.filter(({ stated }) => bound === null || stated === bound);
-  if (about.length === 0) findings.push(undecided(step, "disclosure_unbound"));
+  if (bound !== null) receipts = receipts.filter(({ stated }) => stated === bound);
+  if (receipts.length === 0) findings.push(undecided(step, "disclosure_unbound"));
   for (const field of fields) {
     const proof = await digest(new TextEncoder().encode("receipt-redaction-v1\n" + canonical(field)));
-    const judged = about.map((opened) => [opened, judgeField(opened.receipt, field, proof)]);
-    if (bound !== null) judged.forEach(([opened, code]) => code && opened.findings.push(refuted(step, code, field.get("field"))));
-    else if (judged.every(([, code]) => code)) findings.push(undecided(step, "disclosure_unbound"));
-    const twice = fields.some((other) => other.get("field") === field.get("field") && canonical(other.get("value")) !== canonical(field.get("value")));
-    if (twice) findings.push(refuted(step, "disclosure_mismatch", field.get("field")));
+    const mismatch = refuted(step, "disclosure_mismatch", field.get("field"));
+    let matches = 0;
+    for (const { receipt, findings: about } of receipts) {
+      const commitments = (receipt.get("redactions") ?? []).filter((entry) => entry.get("field") === field.get("field") && entry.has("proof_hash"));
+      if (commitments.some((entry) => entry.get("proof_hash") === proof)) {
+        matches++;
+        if (!isWithheld(at(receipt, field.get("field")))) about.push(mismatch);
+      } else if (bound !== null) about.push(commitments.length > 0 ? mismatch : refuted(step, "disclosure_unknown", field.get("field")));
+    }
+    if (bound === null && matches === 0) findings.push(undecided(step, "disclosure_unbound"));
+    if (fields.some((other) => contradicts(other, field))) findings.push(mismatch);
   }
   return findings;
 }
 
-// judgeField returns the code for which a disclosed field is not the one that a receipt commits to, or
-// undefined.
-function judgeField(receipt, field, proof) {
-  const path = field.get("field");
-  const commitments = (receipt.get("redactions") ?? []).filter((entry) => entry.get("field") === path && entry.has("proof_hash"));
-  if (commitments.length === 0) return "disclosure_unknown";
-  if (!commitments.some((entry) => entry.get("proof_hash") === proof)) return "disclosure_mismatch";
+// at returns the value at a JSON Pointer (RFC 6901), or undefined.
+const at = (value, pointer) => pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+  .reduce((inner, name) => (inner instanceof Map ? inner.get(name) : Array.isArray(inner) ? inner[name] : undefined), value);
 
-  // At its place, the receipt has nothing, or a placeholder.
-  const names = path.slice(1).split("/").map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const left = names.reduce((at, name) => (at instanceof Map ? at.get(name) : Array.isArray(at) ? at[name] : undefined), receipt);
-  const empty = [undefined, null, ""].includes(left) || left.size === 0 || left.length === 0;
-  const placeholder = typeof left === "string" && /\[redacted\]|<redacted:[^>]*>/.test(left);
-  return empty || placeholder ? undefined : "disclosure_mismatch";
+// isWithheld reports whether a receipt has nothing in a place, or a placeholder.
+const isWithheld = (left) => left === undefined || left === null || left === "" || left.size === 0 || left.length === 0 ||
+  (typeof left === "string" && /\[redacted\]|<redacted:[^>]*>/.test(left));
+
+// contradicts reports whether the value of a field is not the part of an ancestor's value in its place.
+function contradicts(field, ancestor) {
+  const [inner, outer] = [field.get("field"), ancestor.get("field")];
+  if (inner !== outer && !inner.startsWith(outer + "/")) return false;
+  const part = at(ancestor.get("value"), inner.slice(outer.length));
+  if (part === undefined) return true;
+  return canonical(part) !== canonical(field.get("value")) && (inner === outer || !isWithheld(part));
 }
 
 // judgeBatch adds the findings of a manifest to receipts.

@@ -25,31 +25,24 @@ async function answer(path) {
   return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
 }
 
-async function cases() {
-  for (const path of readFileSync(0, "utf8").split("\n").filter((line) => line !== "")) console.log((await answer(path)).line);
-}
-
-// batch writes a line for each receipt. The lengths are big-endian.
-async function batch(trustPath) {
-  const trust = await readTrust(readFileSync(trustPath));
-  let buffer = Buffer.alloc(0);
-  for await (const chunk of process.stdin) {
-    buffer = Buffer.concat([buffer, chunk]);
-    let lines = "";
-    let at = 0;
-    for (let size; buffer.length - at >= 4 && buffer.length - at - 4 >= (size = buffer.readUInt32BE(at)); at += 4 + size) {
-      const finding = worst(await judge(new Uint8Array(buffer.subarray(at + 4, at + 4 + size)), trust));
-      lines += `${finding?.outcome ?? "verified"} ${finding?.code ?? ""}\n`;
-    }
-    buffer = buffer.subarray(at);
-    process.stdout.write(lines);
+// batch returns a line for each receipt. The lengths are big-endian.
+async function batch(trust, bytes) {
+  const lines = [];
+  for (let at = 0, size; at < bytes.length; at += 4 + size) {
+    size = bytes.readUInt32BE(at);
+    const finding = worst(await judge(new Uint8Array(bytes.subarray(at + 4, at + 4 + size)), trust));
+    lines.push(`${finding?.outcome ?? "verified"} ${finding?.code ?? ""}`);
   }
+  return lines;
 }
 
 const [mode, argument] = process.argv.slice(2);
-if (mode === "--batch") await batch(argument);
-else if (mode === "--cases") await cases();
-else {
+if (mode === "--batch") {
+  const lines = await batch(await readTrust(readFileSync(argument)), readFileSync(0));
+  console.log(lines.join("\n"));
+} else if (mode === "--cases") {
+  for (const path of readFileSync(0, "utf8").trim().split("\n")) console.log((await answer(path)).line);
+} else {
   const { line, exit } = await answer(mode);
   console.log(line);
   process.exitCode = exit;

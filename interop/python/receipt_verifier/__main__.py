@@ -37,7 +37,8 @@ def answer(path):
     findings = [f for items in judged for _, found in items for f in found]
     finding = worst(findings + judge_links(opened, **{name: options[name] for name in options.keys() & LINKS}))
     verdict, code = ANSWERS[finding.outcome if finding else "verified"]
-    return json.dumps({"verdict": verdict, "code": finding and finding.code}), code
+    line = {"verdict": verdict, "code": finding and finding.code}
+    return json.dumps(line, separators=(",", ":")), code
 
 
 def split(data):
