@@ -3,6 +3,10 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
@@ -92,4 +96,52 @@ func need(t *testing.T) {
 			t.Skipf("%v: %v", command, err)
 		}
 	}
+}
+
+// TestSize verifies that the verifiers stay small enough to be read: without blank lines and comments,
+// and without the command line and the page, JavaScript has at most 900 lines and Python 500.
+func TestSize(t *testing.T) {
+	for _, test := range []struct {
+		pattern string
+		omit    []string
+		limit   int
+	}{
+		{"js/*.mjs", []string{"js/main.mjs", "js/page.mjs"}, 900},
+		{"python/receipt_verifier/*.py", nil, 500},
+	} {
+		paths, err := filepath.Glob(test.pattern)
+		if err != nil || len(paths) < 5 {
+			t.Fatalf("%s: found %d files: %v", test.pattern, len(paths), err)
+		}
+		lines := 0
+		for _, path := range paths {
+			if slices.Contains(test.omit, path) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += codeLines(string(text))
+		}
+		if lines > test.limit {
+			t.Errorf("%s: %d lines, expected at most %d", test.pattern, lines, test.limit)
+		}
+		t.Logf("%s: %d lines", test.pattern, lines)
+	}
+}
+
+// docstring is a string that is a statement of its own in Python.
+var docstring = regexp.MustCompile(`(?ms)^\s*""".*?"""$`)
+
+// codeLines returns the number of lines without blank lines and comments.
+func codeLines(text string) int {
+	n := 0
+	for line := range strings.Lines(docstring.ReplaceAllString(text, "")) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "#") {
+			n++
+		}
+	}
+	return n
 }

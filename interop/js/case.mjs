@@ -10,12 +10,17 @@ import { seconds } from "./schema.mjs";
 import { judgeSignatures } from "./signatures.mjs";
 import { readTrust } from "./trust.mjs";
 
-export const roles = new Set(["receipts", "trust", "policy", "checkpoint", "proof", "disclosures", "batch"]);
-export const names = new Set(["scope", "at", "issuer", "previous", "head", "count", "partial", "unordered"]);
+const roles = ["receipts", "trust", "policy", "checkpoint", "proof", "disclosures", "batch"];
+const names = ["scope", "at", "issuer", "previous", "head", "count", "partial", "unordered"];
+
+// An Unsupported error indicates that a case needs something that this verifier lacks.
+export class Unsupported extends Error {}
 
 // verifyCase returns the finding that decides, or undefined if the receipts are verified. inputs are
-// {role, bytes}, and options the members of the case.
-export async function verifyCase(inputs, options) {
+// {role, bytes}, and task and options the members of the case.
+export async function verifyCase(task, inputs, options) {
+  const known = task === "verify" && inputs.every(({ role }) => roles.includes(role)) && Object.keys(options).every((name) => names.includes(name));
+  if (!known) throw new Unsupported("another task, role, or option");
   const of = (role) => inputs.filter((input) => input.role === role).map(({ bytes }) => bytes);
   const trust = of("trust").length > 0 ? await readTrust(of("trust")[0]) : new Map();
   const rules = of("policy").length > 0 ? JSON.parse(new TextDecoder().decode(of("policy")[0])) : {};
@@ -23,6 +28,7 @@ export async function verifyCase(inputs, options) {
 
   const sources = [];
   for (const bytes of of("receipts")) sources.push(await Promise.all(split(bytes).map(openItem)));
+  if (sources.flat().some(({ value }) => value instanceof Map && value.has("dsseEnvelope"))) throw new Unsupported("an attestation");
   const findings = judgeLinks(sources, options);
   const receipts = sources.flat().filter(({ receipt }) => receipt !== undefined);
   const included = await judgeCheckpoints(receipts, of("checkpoint"), of("proof"), trust, policy);

@@ -22,6 +22,7 @@ export function judgeLinks(inputs, { unordered, partial, previous: given, head, 
   let gaps = distinct.flat().length - receipts.length; // each may have been a predecessor
   const named = new Set();
   const begun = new Set();
+  const ids = new Set();
   for (const opened of receipts) {
     const [stream, before] = [streamOf(opened), predecessor(opened)];
     const place = `${stream} ${opened.previous}`;
@@ -36,10 +37,14 @@ export function judgeLinks(inputs, { unordered, partial, previous: given, head, 
       begun.add(stream);
     }
     named.add(place);
+
+    // An issuer never uses a receipt_id for two contents.
+    const id = JSON.stringify([lookup(opened.receipt, "issuer", "id"), opened.receipt.get("receipt_id")]);
+    if (ids.has(id)) opened.findings.push(refuted("link", "duplicate_id", "/receipt_id"));
+    ids.add(id);
   }
 
   if (!unordered) distinct.forEach((input) => judgeOrder(input, predecessor));
-  judgeIds(receipts);
   const findings = [];
   const followed = new Set(receipts.map(predecessor));
   if (head !== undefined && (followed.has(byHash.get(head)) || !byHash.has(head))) findings.push(refuted("link", "head_mismatch"));
@@ -54,15 +59,5 @@ function judgeOrder(input, predecessor) {
     const before = predecessor(opened);
     if (input.includes(before) && last.get(streamOf(opened)) !== before) opened.findings.push(broken("chain_break"));
     last.set(streamOf(opened), opened);
-  }
-}
-
-// judgeIds judges that an issuer never uses a receipt_id for two contents.
-function judgeIds(receipts) {
-  const used = new Set();
-  for (const { receipt, findings } of receipts) {
-    const id = JSON.stringify([lookup(receipt, "issuer", "id"), receipt.get("receipt_id")]);
-    if (used.has(id)) findings.push(refuted("link", "duplicate_id", "/receipt_id"));
-    used.add(id);
   }
 }

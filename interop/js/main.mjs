@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 import { resolve, dirname } from "node:path";
-import { names, roles, verifyCase } from "./case.mjs";
+import { Unsupported, verifyCase } from "./case.mjs";
 import { worst } from "./finding.mjs";
 import { judge } from "./receipt.mjs";
 import { readTrust } from "./trust.mjs";
@@ -17,12 +17,15 @@ const answers = { verified: ["valid", 0], refuted: ["invalid", 1], undecided: ["
 // answer returns the line and the exit code for a case.
 async function answer(path) {
   const { task, inputs, options } = JSON.parse(readFileSync(path, "utf8"));
-  const supported = task === "verify" && inputs.every(({ role }) => roles.has(role)) && Object.keys(options).every((name) => names.has(name));
-  if (!supported) return { line: "", exit: 4 };
   const read = inputs.map(({ role, file }) => ({ role, bytes: new Uint8Array(readFileSync(resolve(dirname(path), file))) }));
-  const finding = await verifyCase(read, options);
-  const [verdict, exit] = answers[finding?.outcome ?? "verified"];
-  return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
+  try {
+    const finding = await verifyCase(task, read, options);
+    const [verdict, exit] = answers[finding?.outcome ?? "verified"];
+    return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
+  } catch (error) {
+    if (error instanceof Unsupported) return { line: "", exit: 4 };
+    throw error;
+  }
 }
 
 // batch returns a line for each receipt. The lengths are big-endian.

@@ -22,7 +22,7 @@ export async function open(bytes) {
     checkReceipt(receipt);
   } catch (finding) {
     if (finding.outcome === undefined) throw finding;
-    return { findings: [finding] };
+    return { value: receipt, findings: [finding] };
   }
 
   const findings = [];

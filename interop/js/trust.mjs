@@ -7,9 +7,9 @@ import { seconds } from "./schema.mjs";
 
 export class KeyFileError extends Error {}
 
-const fail = (what) => {
+function fail(what) {
   throw new KeyFileError(what);
-};
+}
 
 // The algorithms of each type of keys, its parameters for WebCrypto, and its members, which are those of
 // the thumbprint (RFC 7638).
@@ -29,12 +29,7 @@ for (const size of [256, 384, 512]) {
 
 // readTrust returns the keys of a trust file by their ID.
 export async function readTrust(bytes) {
-  let set;
-  try {
-    set = parse(bytes);
-  } catch (finding) {
-    fail(finding.message);
-  }
+  const set = parse(bytes); // throws a Finding
   const list = set instanceof Map ? set.get("keys") : undefined;
   if (!Array.isArray(list) || list.length === 0) fail("no array of keys");
 

@@ -42,27 +42,25 @@ def answer(path):
 
 
 def split(data):
-    """The receipts of an input: one, or one per line. None if it is an archive or an array."""
-    if data[:1] and data[0] >> 5 == 5 or data.lstrip()[:1] == b"[":
+    """The receipts of an input: one, or one per line. None if it is an archive, an array, or an attestation."""
+    if data[:1] and data[0] >> 5 == 5 or data.lstrip()[:1] == b"[" or b'"dsseEnvelope"' in data:
         return None
     lines = [line for line in data.split(b"\n") if line.strip(b" \t\r")]
     is_lines = lines and (lines[0].rstrip().endswith(b"}") or lines[1:] and lines[1].lstrip().startswith(b"{"))
     return lines if is_lines else [data]
 
 
-def batch(trust_path):
+def batch(trust):
     """Write a line for each receipt. The lengths are big-endian."""
-    trust = read_trust(pathlib.Path(trust_path).read_bytes())
     while size := sys.stdin.buffer.read(4):
         finding = worst(judge(sys.stdin.buffer.read(int.from_bytes(size, "big")), trust)[1])
-        print(f"{finding.outcome} {finding.code}" if finding else "verified ", flush=True)
+        print(f"{finding.outcome} {finding.code}" if finding else "verified ")
 
 
 if sys.argv[1] == "--batch":
-    batch(sys.argv[2])
+    batch(read_trust(pathlib.Path(sys.argv[2]).read_bytes()))
 elif sys.argv[1] == "--cases":
-    for each in sys.stdin.read().splitlines():
-        print(answer(each)[0])
+    print(*(answer(each)[0] for each in sys.stdin.read().splitlines()), sep="\n")
 else:
     line, status = answer(sys.argv[1])
     print(line)

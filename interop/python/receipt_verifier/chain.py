@@ -45,12 +45,10 @@ def judge_links(inputs, previous=None, head=None, count=None, partial=False, uno
             last[stream_of(receipt)] = receipt
 
     followed = {receipt["chain"]["previous_receipt_hash"] for receipt, _ in receipts}
-    ends = {hash_ for hash_, receipt in by_hash.items() if receipt["chain"]["receipt_hash"] not in followed}
-    codes += ["head_mismatch"] if head not in {None} | ends else []
+    codes += ["head_mismatch"] if head is not None and head not in by_hash.keys() - followed else []
     codes += ["count_mismatch"] if count not in (None, len(receipts)) else []
     return [refuted("link", code) for code in codes]
 
 
 def stream_of(receipt):
-    identifiers = receipt["identifiers"]
-    return receipt["issuer"]["id"], identifiers.get("tenant_id"), identifiers["workspace_ref"]
+    return receipt["issuer"]["id"], *map(receipt["identifiers"].get, ("tenant_id", "workspace_ref"))

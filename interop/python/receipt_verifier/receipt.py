@@ -35,8 +35,7 @@ def judge(data, trust, required_issuer=None, at=None):
         if "bytes_base64" in material:
             included = strict_base64(material["bytes_base64"])
             if included is None or material.get("sha256", sha256(included)) != sha256(included):
-                place = f"/replay_input/materials/{i}/bytes_base64"
-                findings.append(refuted("hash", "material_mismatch", place))
+                findings.append(refuted("hash", "material_mismatch", f"/replay_input/materials/{i}/bytes_base64"))
     # No receipt hashes to zeros: the first of a stream states null.
     if chain["previous_receipt_hash"] == "sha256:" + "0" * 64:
         findings.append(refuted("link", "chain_break", "/chain/previous_receipt_hash"))

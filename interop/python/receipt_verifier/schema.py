@@ -16,26 +16,22 @@ SHAPES = {
     "Issuer": "id:Text kind:harness|host|agent|connector name?:Text version?:Text public_key_id?:Text",
     "Identifiers": """workspace_ref:Text session_id:Text task_id:Text
         tenant_id?:Text persona_ref?:Text branch_id?:Text trace_id?:Text""",
-    "Lifecycle": """started_at:Time completed_at:Time final_state:SUCCEEDED|FAILED|CANCELED
-        created_at?:Time failure?:Open|null""",
+    "Lifecycle": "started_at:Time completed_at:Time final_state:SUCCEEDED|FAILED|CANCELED created_at?:Time failure?:Open|null",
     "Trust": """start_tier:shadow|suggest|act_with_approval|act_auto end_tier:shadow|suggest|act_with_approval|act_auto
         policy_ref?:Text""",
     "Autonomy": "consumed:Budget limit?:Budget",
     "Budget": "usd?:Amount input_tokens?:Count output_tokens?:Count tool_calls?:Count wall_time_ms?:Count",
-    "Replay": """determinism:byte_deterministic|best_effort|unavailable materials:[Material]
-        unavailable_reason?:Text""",
+    "Replay": "determinism:byte_deterministic|best_effort|unavailable materials:[Material] unavailable_reason?:Text",
     "Material": """kind:llm_provider_response|mcp_tool_return|event_log|artifact|host_fact id?:Text uri?:Text
         sha256?:Digest content_type?:Text bytes_base64?:Text metadata?:Open""",
     "Route": "chosen_model:Model alternatives_considered:[Model] route_policy_reason:Text",
     "Model": "provider:Text model:Text version?:Text reason?:Text",
     "Cost": "currency:Currency total:Amount provider_breakdown:[ProviderCost]",
-    "ProviderCost": """provider:Text amount:Amount model?:Text input_tokens?:Count output_tokens?:Count
-        metadata?:Open""",
+    "ProviderCost": "provider:Text amount:Amount model?:Text input_tokens?:Count output_tokens?:Count metadata?:Open",
     "Effects": "fs_writes:[Write] network_egress:[Egress] tool_calls:[Call] a2a_handoffs:[Handoff]",
     "Write": "path:Text operation:create|modify|delete|rename before_sha256?:Digest|null after_sha256?:Digest|null",
     "Egress": "destination:Text purpose:Text bytes_sent?:Count metadata?:Open",
-    "Call": """tool:Text call_id:Text status:succeeded|failed|canceled
-        input_hash?:Digest output_hash?:Digest metadata?:Open""",
+    "Call": "tool:Text call_id:Text status:succeeded|failed|canceled input_hash?:Digest output_hash?:Digest metadata?:Open",
     "Handoff": "target_agent:Text task_id:Text status:accepted|rejected|failed|completed receipt_id?:Text",
     "Artifact": "artifact_id:Text kind:Text uri?:Text sha256?:Digest",
     "Chain": "previous_receipt_hash:Digest|null receipt_hash:Digest merkle_root?:Digest",
@@ -46,11 +42,8 @@ SHAPES = {
     "Redaction": "field:Text reason:Text proof_hash?:Digest",
     "Signature": "key_id:Text algorithm:Text signature:Text signed_at?:Time",
 }
-MEMBERS = {
-    shape: {
-        member.partition(":")[0].rstrip("?"): (member.partition(":")[2], "?:" not in member)
-        for member in members.split()
-    }
+MEMBERS = {  # of each shape, the types by name, and whether each is required
+    shape: {name.rstrip("?"): (kind, name[-1] != "?") for name, kind in (member.split(":") for member in members.split())}
     for shape, members in SHAPES.items()
 }
 

@@ -4,7 +4,6 @@ import base64
 import re
 from dataclasses import dataclass
 
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from .finding import Finding
@@ -14,7 +13,6 @@ from .strict_json import canonical, parse
 CURVES = {
     "P-256": ("ES256", ec.SECP256R1, 32), "P-384": ("ES384", ec.SECP384R1, 48), "P-521": ("ES512", ec.SECP521R1, 66),
 }
-HASHES = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}
 MEMBERS = {"OKP": ("crv", "kty", "x"), "EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}  # RFC 7638
 PRIVATE = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 PRIME = 2**255 - 19
@@ -60,9 +58,7 @@ class Key:
 def strict_base64(value, url=False):
     """Decode padded base64, or unpadded base64url (RFC 4648). None unless it is the only encoding."""
     if url:
-        if "=" in value or not value.isascii():
-            return None
-        value = value.replace("+", "!").replace("/", "!").translate({45: "+", 95: "/"}) + "=" * (-len(value) % 4)
+        value = value.translate({45: "+", 95: "/", 43: "!", 47: "!", 61: "!"}) + "=" * (-len(value) % 4)
     try:
         data = base64.b64decode(value, validate=True)
     except ValueError:
