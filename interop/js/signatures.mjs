@@ -2,13 +2,13 @@
 // 71 characters of chain.receipt_hash; key_id, algorithm, and signed_at are outside the hash.
 
 import { refuted, strictBase64, undecided } from "./finding.mjs";
-import { lookup, parse } from "./json.mjs";
+import { decode, lookup, parse } from "./json.mjs";
 import { seconds } from "./schema.mjs";
 
 const step = "signatures";
 const limit = 100; // entries that are examined, because anyone can add some
 const known = /^(ed25519|EdDSA|ES(256|384|512)|[PR]S(256|384|512))$/;
-const lengths = { ed25519: 64, EdDSA: 64, ES256: 64, ES384: 96, ES512: 132 };
+const lengths = { ed25519: [64, 64], EdDSA: [64, 64], ES256: [64, 64], ES384: [96, 96], ES512: [132, 132] };
 const encode = (text) => new TextEncoder().encode(text);
 
 export const speaksFor = (key, issuer, policy) => (key.issuers === undefined ? policy.issuer === issuer : key.issuers.includes(issuer));
@@ -105,7 +105,8 @@ async function checkEntry(entry, hash, trust, pointer) {
     message = encode(`${token.header}.${payload}`);
     signature = token.signature;
   }
-  if (signature === undefined || signature.length !== (lengths[algorithm] ?? signature.length)) throw malformed();
+  const [least, most] = lengths[algorithm] ?? [256, 1024]; // of RSA with 2,048 to 8,192 bits
+  if (signature === undefined || signature.length < least || signature.length > most) throw malformed();
 
   if (key === undefined) throw undecided(step, "unknown_key", pointer);
   if (!key.algorithms.includes(algorithm)) throw refuted(step, "algorithm_mismatch", pointer);
@@ -131,6 +132,9 @@ function readToken(entry) {
   }
   if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm")) return undefined;
   if (members.get("kid") !== entry.get("key_id")) return undefined;
-  if (members.has("iat") && members.get("iat") !== seconds(entry.get("signed_at"))) return undefined;
+  // iat is written as an integer, and does not contradict signed_at, which may be absent.
+  const stated = entry.has("signed_at") ? seconds(entry.get("signed_at")) : members.get("iat");
+  const integral = /"iat"\s*:\s*-?\d+\s*[,}]/.test(decode(json));
+  if (members.has("iat") && (members.get("iat") !== stated || !integral)) return undefined;
   return members.size === (members.has("iat") ? 3 : 2) ? { header, signature } : undefined;
 }
