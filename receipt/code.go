@@ -140,6 +140,7 @@ const (
 // Codes of warnings, which never change a verdict.
 const (
 	CodeTimeOrder         Code = "time_order"
+	CodeDecisionReversed  Code = "decision_reversed"
 	CodeCostSum           Code = "cost_sum"
 	CodeFailureState      Code = "failure_state"
 	CodeCountsDiffer      Code = "counts_differ"
@@ -291,6 +292,7 @@ func Codes() []CodeInfo {
 		{CodeSilence, "statements", OutcomeUndecides, "No statement was made for longer than the stream itself or the verifier (--heartbeat) allows. The recorder may not have run, or statements and receipts were removed.", "Ask the issuer for the statements of that time."},
 		{CodeNotFromStart, "statements", OutcomeUndecides, "The input does not begin with the first receipt of the stream, or is a selection, so the number of receipts cannot be compared with its statements.", "Verify the stream from its beginning."},
 
+		{CodeDecisionReversed, "warning", OutcomeWarns, "In a chain of receipts of another maker, a request is allowed that an earlier receipt denied: the same actor, target, and method. Both receipts may be authentic.", "Ask the maker which decision took effect."},
 		{CodeTimeOrder, "warning", OutcomeWarns, "The times contradict each other. They should be in the order created, started, completed, issued.", "Ask the issuer. Its clock may be wrong."},
 		{CodeCostSum, "warning", OutcomeWarns, "The amounts of cost.provider_breakdown do not add up to cost.total (difference above 0.000001).", "Ask the issuer which value is correct."},
 		{CodeFailureState, "warning", OutcomeWarns, "lifecycle.failure and final_state disagree: a failure without FAILED, or FAILED without a failure.", "Ask the issuer which value is correct."},

@@ -28,9 +28,25 @@ type Foreign struct {
 	// trusted key with the role checkpoint has to make them; an unknown log decides nothing.
 	Inclusions []ForeignSignature
 
+	// Place is what the receipt states about its chain. It is nil if the format defines no chains
+	// over several documents.
+	Place *ForeignPlace
+
 	// NotChecked lists what nobody can check with the receipt alone, such as members outside its
 	// signature.
 	NotChecked []Note
+}
+
+// A ForeignPlace is the place in a chain that a receipt of another format states.
+type ForeignPlace struct {
+	Chain    string       // names the chain, or only the signer; "": the format names neither
+	Sequence int64        // increases by one; -1: the format has no numbers
+	Previous canon.Digest // zero: the receipt is the first, or states no predecessor
+	ActionID string       // occurs once in a chain; "": the format has no such rule
+
+	// Request is the same for two receipts of decisions about the same request.
+	Request         string
+	Denied, Allowed bool
 }
 
 // Fail records a rule of the format that the receipt breaks.

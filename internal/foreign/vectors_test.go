@@ -212,9 +212,9 @@ func TestPipelock(t *testing.T) {
 		"": "verified", "body_tampered": "refuted signature_invalid", "header_injection": "refuted schema_invalid",
 		"signer_key_untrusted":   "undecided unknown_key",
 		"expired":                "verified", // the receipt is authentic, and old
-		"replay_detected":        "verified", // relations between receipts of a chain
+		"replay_detected":        "verified, refuted duplicate_id",
 		"chain_break":            "verified, refuted chain_break",
-		"verdict_chain_mismatch": "verified",
+		"verdict_chain_mismatch": "verified, verified decision_reversed",
 	}
 	seen := 0
 	for name, w := range want {
@@ -227,10 +227,15 @@ func TestPipelock(t *testing.T) {
 			lines = bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 		}
 		var found []string
+		var chains foreign.Chains
 		for i, line := range lines {
 			rep := judge(t, set, receipt.Policy{}, line)
-			if got := outcome(rep); !slices.Contains(found, got) {
+			got := follow(t, &chains, set, line, rep)
+			if !slices.Contains(found, got) {
 				found = append(found, got)
+			}
+			if w.Reason != "chain_break" && strings.HasPrefix(got, "verified") && rep.Check(receipt.StepLink).Status != receipt.StatusPassed {
+				t.Errorf("%s: line %d: %+v", name, i+1, rep.Check(receipt.StepLink))
 			}
 			if w.Hash != "" && i == len(lines)-1 && rep.ReceiptHash.String() != "sha256:"+w.Hash {
 				t.Errorf("%s: hash %s; want %s", name, rep.ReceiptHash, w.Hash)
@@ -253,6 +258,25 @@ func TestPipelock(t *testing.T) {
 	if got := outcome(judge(t, trusted(t, "", map[string]string{"receipt-signing-test": key}), receipt.Policy{}, evidence)); got != "verified" {
 		t.Errorf("version 2: %s", got)
 	}
+}
+
+// follow relates a receipt to those before it, and returns its outcome and the last warning.
+func follow(t testing.TB, c *foreign.Chains, trust receipt.Trust, data []byte, rep *receipt.Report) string {
+	t.Helper()
+	v, err := receipt.NewVerifier(trust, receipt.Policy{IntegrityOnly: trust == nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	c.Follow(v, foreign.Read(kind.Of(data, true).Kind, data, doc), false, rep)
+	text := outcome(rep)
+	for _, w := range rep.Warnings {
+		text += " " + string(w.Code)
+	}
+	return text
 }
 
 // TestTrustGraph verifies the published export, which nobody signed: its content is intact.

@@ -2,9 +2,11 @@ package stream_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -40,6 +42,39 @@ func TestForeignReceipts(t *testing.T) {
 			if rep.Verdict == receipt.Undecided && rep.InputSHA256.IsZero() {
 				t.Errorf("%s: the report has no digest of its input", name)
 			}
+		}
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %s; want %s", name, got, test.want)
+		}
+	}
+}
+
+// TestForeignChains verifies that links between records of another maker are checked inside one
+// source, and that a selection breaks none.
+func TestForeignChains(t *testing.T) {
+	previous, texts := "null", []string(nil)
+	for i := 1; i <= 3; i++ {
+		head := fmt.Sprintf(`{"action":"x","agent":"a","approver":null,"autonomy_tier":"act_auto","chain_index":%d,"cost_usd":null`, i)
+		tail := fmt.Sprintf(`,"metadata":{},"outcome":"success","previous_hash":%s,"record_id":"r%d","schema":"opentrustgraph/v0.1","timestamp":"2026-01-02T03:04:05Z","trace_id":"t"}`, previous, i)
+		previous = `"` + canon.Sum([]byte(head+tail)).String() + `"`
+		texts = append(texts, head+`,"entry_hash":`+previous+tail)
+	}
+	altered := strings.Replace(texts[2], `"previous_hash":"sha256:`, `"previous_hash":"sha256:00`, 1)
+	other := strings.Replace(texts[1], `"agent":"a"`, `"agent":"b"`, 1)
+	for name, test := range map[string]struct {
+		input   []string
+		partial bool
+		want    string
+	}{
+		"a chain":     {texts, false, "verified not_checked, verified passed, verified passed"},
+		"a selection": {[]string{texts[0], texts[2]}, false, "verified not_checked, verified not_checked"},
+		"altered":     {[]string{texts[0], texts[1], altered}, false, "verified not_checked, verified passed, refuted not_applicable"},
+		"after that":  {[]string{texts[0], other, texts[2]}, true, "verified not_checked, refuted not_applicable, verified not_checked"},
+	} {
+		var found []string
+		run := stream.Verify(t.Context(), integrity(t), strings.NewReader(strings.Join(test.input, "\n")), stream.Options{Partial: test.partial})
+		for rep := range run.Reports() {
+			found = append(found, rep.Verdict.String()+" "+rep.Check(receipt.StepLink).Status.String())
 		}
 		if got := strings.Join(found, ", "); got != test.want {
 			t.Errorf("%s: %s; want %s", name, got, test.want)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/receiptkit/receiptkit/internal/foreign"
 	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
@@ -67,7 +68,8 @@ type Run struct {
 	current *item
 
 	reread  *survey.Rereading
-	covered bool // a checkpoint covers all receipts of the input
+	chains  foreign.Chains // of receipts of other makers in the current source
+	covered bool           // a checkpoint covers all receipts of the input
 
 	bytes atomic.Int64 // read so far
 }
@@ -226,9 +228,15 @@ func (r *Run) noteUnused() {
 func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) (more bool, err error) {
 	if it.end {
 		r.endSource(it)
+		r.chains = foreign.Chains{}
 		return true, nil
 	}
 
+	if it.Foreign != nil && it.Foreign.Place != nil {
+		r.chains.Follow(it.Verifier, it.Foreign, r.options.Partial, &it.Report)
+	} else {
+		r.chains.Skip()
+	}
 	r.reread.Again(&it.Item)
 	it.Weigh()
 	if err := place.Place(&it.Item); err != nil {

@@ -47,9 +47,10 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 
 	rep := &it.Report
+	it.Foreign = nil
 	switch {
 	case c.Format != "":
-		w.verifyForeign(&c, rep)
+		it.Foreign = w.verifyForeign(&c, rep)
 	case c.Fault != nil:
 		w.refuse(it, c.Fault)
 	case c.Wrong != nil:
@@ -85,14 +86,16 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 }
 
-// verifyForeign judges a receipt of another maker, and leaves it undecided if there is no reader for
-// its format.
-func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) {
-	if f := foreign.Read(c.Format, c.Text, w.Doc); f != nil {
-		w.v.Foreign(c.Text, f, rep)
-	} else {
+// verifyForeign judges a receipt of another maker, and returns its place in a chain. Without a reader for
+// its format, the receipt is undecided.
+func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
+	f := foreign.Read(c.Format, c.Text, w.Doc)
+	if f == nil {
 		w.v.Unreadable(rep, *c.Wrong)
+		return nil
 	}
+	w.v.Foreign(c.Text, f, rep)
+	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // what relates it to others
 }
 
 // refuse reports a piece that is not a document.

@@ -58,6 +58,9 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeRedactionsNotChecked, Pointer: payload.Pointer() + "/committed_fields_root", Detail: "the values that it commits to were not given"})
 	}
 
+	previous, _ := canon.ParseDigest([]byte("sha256:" + strings.TrimPrefix(payload.Member("previousReceiptHash").String(), "sha256:"))) // zero if it is absent
+	f.Place = &receipt.ForeignPlace{Chain: kid, Sequence: -1, Previous: previous}
+
 	sig, ok := form.Hex(value.String(), 0)
 	if !ok {
 		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, value.Pointer(), "a signature consists of lowercase hexadecimal digits")

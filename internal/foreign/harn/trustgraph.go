@@ -24,6 +24,10 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 			f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/previous_hash", "the predecessor was not given")
 		}
 		f.Hash, _ = canon.ParseDigest(root.Member("entry_hash").Text()) // a failed hash has no digest
+		previous, _ := canon.ParseDigest(root.Member("previous_hash").Text())
+		if index, ok := form.Integer(root.Member("chain_index")); ok {
+			f.Place = &receipt.ForeignPlace{Sequence: index, Previous: previous}
+		}
 	case "opentrustgraph-chain/v0":
 		readTrustChain(f, root)
 	default:

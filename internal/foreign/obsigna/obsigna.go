@@ -43,7 +43,10 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
-	issuer := root.Member("issuer").Member("id").String()
+	issuer, chain := root.Member("issuer").Member("id").String(), subject.Member("chain")
+	previous, _ := canon.ParseDigest(chain.Member("previous_receipt_hash").Text()) // null on the first
+	sequence, _ := form.Integer(chain.Member("sequence"))                          // readChain has checked it
+	f.Place = &receipt.ForeignPlace{Chain: issuer + " " + chain.Member("chain_id").String(), Sequence: sequence, Previous: previous}
 	f.Signatures = []receipt.ForeignSignature{{KeyID: proof.Member("verificationMethod").String(), Algorithm: "EdDSA", Issuer: issuer,
 		Messages: [][]byte{doc.AppendCanonical(nil, proof)}, Value: sig, At: form.Time(root.Member("issuanceDate")), Pointer: "/proof"}}
 	if known && !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == receipt.StepSchema }) {

@@ -65,6 +65,16 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
+	previous, _ := canon.ParseDigest([]byte("sha256:" + record.Member("chain_prev_hash").String())) // zero at the beginning
+	seq, _ := form.Integer(record.Member("chain_seq"))                                              // readPlace has checked it
+	request := []byte{'['}
+	for _, name := range []string{"actor", "target", "method"} {
+		request = append(canon.AppendString(request, record.Member(name).Text()), ',')
+	}
+	verdict := record.Member("verdict").String()
+	f.Place = &receipt.ForeignPlace{Chain: root.Member("signer_key").String(), Sequence: seq, Previous: previous, ActionID: f.ID,
+		Request: string(request), Denied: verdict == "block", Allowed: verdict == "allow"}
+
 	text, unsure := appendRecord(nil, record)
 	digest := sha256.Sum256(text)
 	f.Hash = canon.Sum([]byte(`{"version":1,"action_record":` + string(text) + `,"signature":` + string(root.Member("signature").Raw()) + `,"signer_key":` + string(root.Member("signer_key").Raw()) + `}`))

@@ -24,6 +24,11 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 	readKind(f, root)
 	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/chain_prev_hash", "the predecessor was not given")
 
+	previous, _ := canon.ParseDigest([]byte("sha256:" + root.Member("chain_prev_hash").String())) // zero at the beginning
+	if seq, ok := form.Integer(root.Member("chain_seq")); ok {
+		f.Place = &receipt.ForeignPlace{Chain: signature.Member("signer_key_id").String(), Sequence: seq, Previous: previous}
+	}
+
 	// The members of signature are empty in the signed bytes, so they are compared with fixed
 	// values. The trusted key replaces signer_key_id.
 	f.Uncovered("/signature", "no signature covers signer_key_id, key_purpose, and algorithm")

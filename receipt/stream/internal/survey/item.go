@@ -14,9 +14,10 @@ type Item struct {
 	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report
 	Facts    Facts
-	Other    string // describes a document that is not a receipt; it is skipped
-	Again    bool   // it is a copy of an earlier receipt
-	Copy     bool   // it is a copy with the same outcome, which does not count
+	Foreign  *receipt.Foreign // of a receipt of another maker that was read; otherwise nil
+	Other    string           // describes a document that is not a receipt; it is skipped
+	Again    bool             // it is a copy of an earlier receipt
+	Copy     bool             // it is a copy with the same outcome, which does not count
 
 	Alone  Outcome // the outcome if the link holds
 	Before bool    // Alone remains, whatever is found about the link

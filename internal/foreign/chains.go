@@ -1,0 +1,103 @@
+package foreign
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// maxChained is the number of receipts of a source whose hashes are kept. Links to later receipts
+// stay unchecked.
+const maxChained = 1 << 16
+
+// Chains relates the receipts of other makers in one source to the receipts before them. The zero
+// Chains is ready to use.
+//
+// A predecessor is found by its hash, so that a source may contain several chains. A link is broken
+// only if the document before it in the source is verified and states the chain and the number of the
+// predecessor, and has another hash. Otherwise, the source may be a selection, and the link stays
+// unchecked.
+type Chains struct {
+	byHash map[canon.Digest]*thread
+	next   map[canon.Digest]canon.Digest // the receipt that names a predecessor first
+	last   *chained                      // the document before; nil: it is not verified, or not of such a format
+}
+
+// A chained is a receipt that was placed.
+type chained struct {
+	format string
+	place  receipt.ForeignPlace
+}
+
+// A thread is a chain, as far as its links were found.
+type thread struct {
+	actions map[string]bool
+	denied  map[string]bool
+}
+
+// Skip records a document that is not in a chain of these formats.
+func (c *Chains) Skip() { c.last = nil }
+
+// Follow adds to the report of a receipt what its place in the source shows. With partial, a source
+// is a selection, in which no link is broken.
+func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, rep *receipt.Report) {
+	before := c.last
+	if c.Skip(); rep.Verdict == receipt.Refuted {
+		return
+	}
+	if c.byHash == nil {
+		c.byHash, c.next = map[canon.Digest]*thread{}, map[canon.Digest]canon.Digest{}
+	}
+
+	chain, other := c.byHash[f.Place.Previous], c.next[f.Place.Previous]
+	switch {
+	case f.Place.Previous.IsZero():
+		chain = nil
+	case chain != nil && !other.IsZero() && other != f.Hash:
+		v.Link(rep, receipt.Check{Code: receipt.CodeLinkNotChecked, Detail: "another receipt of the source names the same predecessor"})
+	case chain != nil:
+		c.link(v, f, chain, rep)
+	case !partial && before != nil && before.format == f.Format && before.place.Chain == f.Place.Chain && f.Place.Sequence > 0 && before.place.Sequence == f.Place.Sequence-1:
+		v.Link(rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Stated: f.Place.Previous.String(),
+			Detail: fmt.Sprintf("the receipt before it has the number %d, and another hash than the stated one", before.place.Sequence)})
+	}
+	if rep.Verdict != receipt.Refuted {
+		c.add(f, chain)
+	}
+	if rep.Verdict == receipt.Verified { // anyone may claim to be the predecessor
+		c.last = &chained{f.Format, *f.Place}
+	}
+}
+
+// link judges a receipt whose predecessor was found.
+func (c *Chains) link(v *receipt.Verifier, f *receipt.Foreign, chain *thread, rep *receipt.Report) {
+	if id := f.Place.ActionID; id != "" && chain.actions[id] {
+		v.Link(rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Stated: id, Detail: "the chain contains another receipt with this action_id"})
+		return
+	}
+	v.Link(rep, receipt.Check{Status: receipt.StatusPassed})
+	if f.Place.Allowed && chain.denied[f.Place.Request] {
+		rep.Warnings = append(rep.Warnings, receipt.Note{Code: receipt.CodeDecisionReversed, Detail: "an earlier receipt of the chain denies the same request"})
+	}
+}
+
+// add records a receipt, which continues a chain or begins one.
+func (c *Chains) add(f *receipt.Foreign, chain *thread) {
+	if f.Hash.IsZero() || len(c.byHash) >= maxChained {
+		return
+	}
+	if chain == nil {
+		chain = &thread{map[string]bool{}, map[string]bool{}}
+	}
+	c.byHash[f.Hash] = chain
+	if _, named := c.next[f.Place.Previous]; !named {
+		c.next[f.Place.Previous] = f.Hash
+	}
+	if f.Place.ActionID != "" {
+		chain.actions[f.Place.ActionID] = true
+	}
+	if f.Place.Denied {
+		chain.denied[f.Place.Request] = true
+	}
+}

@@ -1,0 +1,65 @@
+package foreign_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// evidence returns a receipt of Pipelock, version 2, after another one.
+func evidence(t testing.TB, seq int, previous, key string) string {
+	members := fmt.Sprintf(`"record_type":"evidence_receipt_v2","receipt_version":2,"payload_kind":"proxy_decision","event_id":"e%d","timestamp":"2026-01-02T03:04:05Z","chain_seq":%d,"chain_prev_hash":"%s","payload":{}`, seq, seq, previous)
+	blank := jcs(t, `{`+members+`,"signature":{"signer_key_id":"","key_purpose":"","algorithm":"","signature":""}}`)
+	return `{` + members + `,"signature":{"signer_key_id":"` + key + `","key_purpose":"receipt-signing","algorithm":"ed25519","signature":"ed25519:` + hex.EncodeToString(sign(blank)) + `"}}`
+}
+
+func hashOf(t testing.TB, text string) string {
+	return strings.TrimPrefix(canon.Sum(jcs(t, text)).String(), "sha256:")
+}
+
+// TestChains verifies that links inside one source are checked, and that no authentic receipt is
+// refuted because the source is a selection, contains other chains, or contains a forged receipt.
+func TestChains(t *testing.T) {
+	set := testSet(t, "k")
+	a0 := evidence(t, 0, "genesis", "k")
+	a1 := evidence(t, 1, hashOf(t, a0), "k")
+	a2 := evidence(t, 2, hashOf(t, a1), "k")
+	b1 := evidence(t, 1, strings.Repeat("ab", 32), "k")
+	b2 := evidence(t, 2, hashOf(t, b1), "k")
+	forged := strings.Replace(evidence(t, 1, hashOf(t, a0), "other"), `"e1"`, `"e9"`, 1)
+	for name, test := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"a chain":          {[]string{a0, a1, a2}, "verified-, verified+, verified+"},
+		"a selection":      {[]string{a0, a2}, "verified-, verified-"},
+		"its end":          {[]string{a1, a2}, "verified-, verified+"},
+		"two chains":       {[]string{b1, a0, b2, a1, a2}, "verified-, verified-, verified+, verified+, verified+"},
+		"a broken link":    {[]string{a0, b1, a1}, "verified-, refuted chain_break, verified+"},
+		"in another order": {[]string{a2, a0, a1}, "verified-, verified-, verified+"},
+		"a fork":           {[]string{a0, a1, evidence(t, 1, hashOf(t, a0), "k2"), a2}, "verified-, verified+, undecided unknown_key, verified+"},
+		"a copy":           {[]string{a0, a0, a1}, "verified-, verified-, verified+"},
+		"after a forgery":  {[]string{a0, forged, a2}, "verified-, undecided unknown_key, verified-"},
+		"after an altered": {[]string{a0, strings.Replace(a1, "e1", "e9", 1), a2}, "verified-, refuted signature_invalid, verified-"},
+		"an altered place": {[]string{a0, strings.Replace(a1, `"chain_seq":1`, `"chain_seq":2`, 1)}, "verified-, refuted signature_invalid"},
+	} {
+		var chains foreign.Chains
+		var found []string
+		for _, text := range test.texts {
+			rep := judge(t, set, receipt.Policy{}, []byte(text))
+			got := follow(t, &chains, set, []byte(text), rep)
+			if got == "verified" {
+				got += map[bool]string{true: "+", false: "-"}[rep.Check(receipt.StepLink).Status == receipt.StatusPassed]
+			}
+			found = append(found, got)
+		}
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %s; want %s", name, got, test.want)
+		}
+	}
+}
