@@ -166,6 +166,12 @@ var uses = map[string]func(s *shared) any{
 	"internal/foreign/pipelock.ReadV1":     func(s *shared) any { return s.foreign(pipelock.ReadV1(s.doc)) },
 	"internal/foreign/pipelock.ReadV2":     func(s *shared) any { return s.foreign(pipelock.ReadV2(s.doc)) },
 
+	"internal/foreign.Chains.Follow": func(s *shared) any {
+		var chains foreign.Chains
+		rep := new(receipt.Report)
+		chains.Follow(s.verifier, &receipt.Foreign{Place: &receipt.ForeignPlace{}}, false, rep)
+		return rep.Verdict
+	},
 	"internal/foreign/verdict.ReadSVR": func(s *shared) any { return s.foreign(verdict.ReadSVR(s.envelope)) },
 	"internal/foreign/verdict.ReadVSA": func(s *shared) any { return s.foreign(verdict.ReadVSA(s.envelope)) },
 	"internal/foreign/audit.FromReceipt": func(s *shared) any {
