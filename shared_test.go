@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/a2a"
 	"github.com/receiptkit/receiptkit/internal/foreign/acta"
+	"github.com/receiptkit/receiptkit/internal/foreign/ael"
 	"github.com/receiptkit/receiptkit/internal/foreign/audit"
 	"github.com/receiptkit/receiptkit/internal/foreign/harn"
 	"github.com/receiptkit/receiptkit/internal/foreign/obsigna"
@@ -157,6 +158,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt/archive.Codec.Append":         func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
 	"internal/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc.Source(), s.doc)) },
 	"internal/foreign/a2a.Read":            func(s *shared) any { return s.foreign(a2a.Read(s.doc)) },
+	"internal/foreign/ael.ReadArtifact":    func(s *shared) any { return s.foreign(ael.ReadArtifact(s.doc)) },
 	"internal/foreign/audit.Read":          func(s *shared) any { return s.foreign(audit.Read(s.doc)) },
 	"internal/foreign/acta.Read":           func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
 	"internal/foreign/harn.ReadPersona":    func(s *shared) any { return s.foreign(harn.ReadPersona(s.doc)) },

@@ -3,6 +3,7 @@ package receipt
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -23,6 +24,7 @@ type Foreign struct {
 
 	// Signatures are the signatures of the receipt. If it is empty, nobody signed.
 	Signatures []ForeignSignature
+	All        bool // a trusted key must have made each of them, and not only one
 
 	// Inclusions are signatures of logs over the roots of trees that contain the receipt. A
 	// trusted key with the role checkpoint has to make them; an unknown log decides nothing.
@@ -159,9 +161,15 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 
 	var refuting, unknown, uncounted Check
 	signed := false
-	for i := range f.Signatures[:min(len(f.Signatures), maxSignatures)] {
+	most := maxSignatures
+	if f.All {
+		most = len(f.Signatures)
+	}
+	for i := range f.Signatures[:min(len(f.Signatures), most)] {
 		result, why := v.signature(&f.Signatures[i], rep)
-		rep.Signatures = append(rep.Signatures, result)
+		if !f.All || !slices.Contains(rep.Signatures, result) {
+			rep.Signatures = append(rep.Signatures, result)
+		}
 		switch {
 		case why.Code == "":
 			signed = true
@@ -177,7 +185,11 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case refuting.Code != "":
 		rep.fail(refuting)
-	case len(f.Signatures) > maxSignatures:
+	case f.All && uncounted.Code != "":
+		rep.fail(uncounted)
+	case f.All && unknown.Code != "":
+		rep.leave(unknown)
+	case len(f.Signatures) > most:
 		rep.leave(Check{Step: StepSignatures, Code: CodeSignatureLimit, Detail: fmt.Sprintf("%d signatures; the first %d were examined", len(f.Signatures), maxSignatures)})
 	case !signed && uncounted.Code != "":
 		rep.fail(uncounted)

@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/internal/foreign/a2a"
 	"github.com/receiptkit/receiptkit/internal/foreign/acta"
+	"github.com/receiptkit/receiptkit/internal/foreign/ael"
 	"github.com/receiptkit/receiptkit/internal/foreign/audit"
 	"github.com/receiptkit/receiptkit/internal/foreign/harn"
 	"github.com/receiptkit/receiptkit/internal/foreign/obsigna"
@@ -32,6 +33,12 @@ func Read(format kind.Kind, text []byte, doc *canon.Document) *receipt.Foreign {
 	switch format {
 	case "cose-sign1":
 		return scitt.Read(text)
+	case "ael-artifact":
+		if !doc.Root().Member("ael_directory").IsZero() {
+			return ael.ReadArtifact(doc)
+		}
+	case kind.AELLine:
+		return ael.Read(text)
 	case "harn-receipt":
 		return harn.ReadPersona(doc)
 	case "harn-provenance":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -187,6 +189,74 @@ func TestMutants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAELMutants verifies that no changed record of an artifact is verified.
+func TestAELMutants(t *testing.T) {
+	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
+	set := withLog(t, aelKeys(t, dir), strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
+	v, err := receipt.NewVerifier(set, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"recorders/r1.jsonl", "recorders/r2.jsonl", "counterparty.jsonl", "anchors.json"}
+	counts := map[receipt.Verdict]int{}
+	for i := range mutants(t, 500, 3000) {
+		r := rand.New(rand.NewPCG(uint64(i), 3))
+		var parts map[string]string
+		if err := json.Unmarshal(member(aelDirectory(t, dir), "ael_directory"), &parts); err != nil {
+			t.Fatal(err)
+		}
+		name := names[r.IntN(len(names))]
+		text := []byte(parts[name])
+		switch at := r.IntN(len(text)); r.IntN(3) {
+		case 0:
+			text[at] ^= 1 << r.IntN(7)
+		case 1:
+			text = slices.Delete(text, at, min(len(text), at+1+r.IntN(400)))
+		default:
+			text = append(text, text[at:]...)
+		}
+		lines := slices.Compact(strings.Fields(string(text))) // the same statement may be there twice
+		same := slices.Equal(lines, strings.Fields(parts[name]))
+		parts[name] = string(text)
+		rep := judgeWith(v, []byte(compact(t, map[string]any{"ael_directory": parts})))
+		counts[rep.Verdict]++
+		if rep.Verdict == receipt.Verified && !same && name != "anchors.json" {
+			t.Fatalf("mutant %d of %s is verified:\n%s", i, name, text)
+		}
+	}
+	if counts[receipt.Refuted] == 0 || counts[receipt.Undecided] == 0 {
+		t.Errorf("%v", counts)
+	}
+}
+
+// FuzzAEL verifies that any artifact gets a report, and that only records of the seed are verified.
+func FuzzAEL(f *testing.F) {
+	dir := filepath.Join(vectors.Dir(f, "foreign"), "ael", "ael4", "counterparty_none")
+	set := withLog(f, aelKeys(f, dir), strings.Trim(string(member(read(f, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
+	v, err := receipt.NewVerifier(set, receipt.Policy{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	seed := aelDirectory(f, dir)
+	files := member(seed, "ael_directory")
+	var parts map[string]string
+	if err := json.Unmarshal(files, &parts); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts["manifest.json"], parts["anchors.json"], parts["recorders/r1.jsonl"], parts["counterparty.jsonl"])
+	f.Fuzz(func(t *testing.T, manifest, anchors, recorder, counterparty string) {
+		data := []byte(compact(t, map[string]any{"ael_directory": map[string]string{"manifest.json": manifest, "anchors.json": anchors,
+			"recorders/r1.jsonl": recorder, "recorders/r2.jsonl": parts["recorders/r2.jsonl"], "counterparty.jsonl": counterparty}}))
+		rep := judgeWith(v, data)
+		if rep.Verdict == receipt.Verified && (recorder != parts["recorders/r1.jsonl"] || counterparty != parts["counterparty.jsonl"]) {
+			t.Errorf("%s is verified", data)
+		}
+		if rep := judgeWith(v, []byte(recorder)); rep.Verdict == receipt.Verified && !strings.Contains(parts["recorders/r1.jsonl"]+parts["recorders/r2.jsonl"], strings.TrimRight(recorder, "\r\n")) {
+			t.Errorf("%q is verified", recorder)
+		}
+	})
 }
 
 // FuzzJudge verifies that any text gets a report, and that only a text whose covered members are

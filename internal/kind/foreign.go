@@ -105,7 +105,7 @@ func receiptFormats() []foreignFormat {
 		{"emilia-trust-receipt", "a trust receipt of EMILIA", emilia, func(s sketch) bool {
 			return s.has("receipt_id", "action_hash", "log_proof") && s.at("contexts").array && s.at("signoffs").array
 		}},
-		{"ael-artifact", "the manifest of an AEL artifact", "aelcheck", func(s sketch) bool { return s.has("ael_format", "recorders") }},
+		{"ael-artifact", "the manifest of an AEL artifact", "aelcheck", func(s sketch) bool { return s.has("ael_format", "recorders") || s.has("ael_directory") }},
 	}
 }
 

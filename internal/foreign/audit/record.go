@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -22,7 +21,10 @@ type record struct {
 
 // check applies the rules in the order of the draft. The first failure names the record.
 func (r *record) check() bool {
-	for _, rule := range []func() bool{r.numbers, r.statement, r.members, r.vocabulary, r.closed, r.delegation, r.digests, r.times, r.writes, r.tier, r.derived, r.evidence} {
+	if !form.Integers(r.f, r.root) {
+		return false
+	}
+	for _, rule := range []func() bool{r.statement, r.members, r.vocabulary, r.closed, r.delegation, r.digests, r.times, r.writes, r.tier, r.derived, r.evidence} {
 		if !rule() {
 			return false
 		}
@@ -38,28 +40,6 @@ func (r *record) refuse(at canon.Node, why string) bool {
 func (r *record) mismatch(at canon.Node, why string) bool {
 	r.f.Fail(receipt.StepHash, receipt.CodeHashMismatch, at.Pointer(), "the payload: %s", why)
 	return false
-}
-
-// numbers permits integers below 2^53 only.
-func (r *record) numbers() bool {
-	var walk func(canon.Node) bool
-	walk = func(n canon.Node) bool {
-		if n.Kind() == canon.KindNumber && (bytes.ContainsAny(n.Raw(), ".eE") || n.Float() >= 1<<53 || n.Float() <= -1<<53) {
-			return r.refuse(n, "a number is not an integer below 2^53")
-		}
-		for _, e := range n.Elements() {
-			if !walk(e) {
-				return false
-			}
-		}
-		for _, e := range n.Members() {
-			if !walk(e) {
-				return false
-			}
-		}
-		return true
-	}
-	return walk(r.root)
 }
 
 // statement checks the type and the subjects, which repeat members of the predicate.

@@ -121,6 +121,9 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		switch {
 		case err != nil:
 			s.unread(path, err)
+		case d.IsDir() && isArtifact(path):
+			s.Sources = append(s.Sources, artifactSource(path))
+			return fs.SkipDir
 		case d.IsDir():
 		case !d.Type().IsRegular():
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: Irregular(d.Type())})

@@ -105,6 +105,25 @@ func Integer(n canon.Node) (int64, bool) {
 	return int64(n.Float()), true
 }
 
+// Integers checks that all numbers of a value are integers below 2^53, without another spelling.
+func Integers(f *receipt.Foreign, n canon.Node) bool {
+	if n.Kind() == canon.KindNumber && (bytes.ContainsAny(n.Raw(), ".eE") || n.Float() >= 1<<53 || n.Float() <= -1<<53) {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a number is not an integer below 2^53")
+		return false
+	}
+	for _, e := range n.Elements() {
+		if !Integers(f, e) {
+			return false
+		}
+	}
+	for _, e := range n.Members() {
+		if !Integers(f, e) {
+			return false
+		}
+	}
+	return true
+}
+
 // AppendSorted appends the compact form of a value in which names are in the order of their UTF-8
 // bytes and numbers are spelled as received. Members of the outermost object with an omitted name
 // are left out.

@@ -74,6 +74,9 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		}
 		if c.Wrong != nil {
 			c.Sealed, c.Syntax = true, nil
+			if c.Wrong.Stated == string(kind.AELLine) {
+				c.Format = kind.AELLine // its reader needs no JSON document
+			}
 			return c
 		}
 		if p.last && tornTail(c.Syntax, c.Text) {

@@ -1,0 +1,108 @@
+// Package ael reads the lines of recorders of AEL (Agent Evidence Levels 0.1).
+//
+//	line          base64url(payload) "." base64url(signature)
+//	signed bytes  the payload as stored, which equals its canonical form (RFC 8785)
+//	key           the SHA-256 of the public key in hexadecimal digits
+//	link          prev, the hexadecimal SHA-256 of the payload before
+//
+// A line shows the checks a, b, and w of the specification, and a file of a recorder also e. The
+// other checks, and therefore every level, need the manifest of the artifact and the files that it
+// names.
+package ael
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Read reads a line.
+func Read(line []byte) *receipt.Foreign {
+	f := &receipt.Foreign{Format: "ael-line"}
+	payload, signature, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), ".")
+	text, ok1 := form.URL(payload)
+	sig, ok2 := form.URL(signature)
+	if !ok1 || !ok2 {
+		f.Fail(receipt.StepParse, receipt.CodeSyntax, "", "expected base64url without padding, in its one encoding")
+		return f
+	}
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
+		var syntax *canon.SyntaxError
+		errors.As(err, &syntax) // the only type of error of Parse
+		f.Fail(receipt.StepParse, receipt.Code(syntax.Code), "", "the payload: %v", syntax)
+		return f
+	}
+	f.Hash = canon.Sum(text)
+
+	root := doc.Root()
+	f.ID = root.Member("run").String()
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the level, which needs the manifest of the artifact and the files that it names"},
+		receipt.Note{Code: receipt.CodeTailNotChecked, Detail: "records after this one"})
+	if root.Member("recorder").IsZero() {
+		f.Leave(receipt.StepSignatures, receipt.CodeUnknownKey, "", "a statement of a counterparty names no key: the manifest of the artifact does")
+		return f
+	}
+	if !doc.IsCanonical() {
+		f.Fail(receipt.StepHash, receipt.CodeHashMismatch, "", "the payload is not in its canonical form")
+	}
+	if readRecord(f, root) {
+		f.Pass(receipt.StepSchema)
+		readPlace(f, root)
+	}
+	f.Signatures = []receipt.ForeignSignature{{KeyID: root.Member("key").String(), Algorithm: "EdDSA", Messages: [][]byte{text}, Value: sig, At: form.Time(root.Member("ts"))}}
+	return f
+}
+
+// readRecord checks the members of a record, of which only ext is open.
+func readRecord(f *receipt.Foreign, root canon.Node) bool {
+	required, optional := []string{"v", "type", "run", "recorder", "key", "seq", "prev", "ts"}, []string{"ext"}
+	switch root.Member("type").String() {
+	case "open":
+		required, optional = append(required, "hmax", "htol"), append(optional, "cp_nonce")
+	case "activity":
+		required, optional = append(required, "event"), append(optional, "decision")
+	case "close":
+		required = append(required, "count", "head")
+	}
+	if version := root.Member("v"); string(version.Raw()) != "1" {
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/v", "the version is not known")
+		return false
+	}
+	if !form.OneOf(f, root.Member("type"), "open", "activity", "heartbeat", "close") || !form.Members(f, root, required, optional) ||
+		!form.Strings(f, root, "run", "recorder", "key", "prev", "ts") || !form.Integers(f, root) {
+		return false
+	}
+	if form.Time(root.Member("ts")).IsZero() {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/ts", "not a time of RFC 3339")
+		return false
+	}
+
+	event, decision := root.Member("event"), root.Member("decision")
+	if !event.IsZero() && (!form.Members(f, event, []string{"class", "id", "dir"}, []string{"ext"}) || !form.OneOf(f, event.Member("dir"), "out", "in", "internal")) {
+		return false
+	}
+	return decision.IsZero() || form.Members(f, decision, []string{"policy", "request_fp", "inputs", "verdict"}, []string{"ext"}) &&
+		form.OneOf(f, decision.Member("verdict"), "allow", "block", "defer")
+}
+
+// readPlace reads the place of a record. The numbers of a recorder increase, and may have gaps.
+func readPlace(f *receipt.Foreign, root canon.Node) {
+	const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
+	seq, ok := form.Integer(root.Member("seq"))
+	previous := root.Member("prev").String()
+	digest, err := canon.ParseDigest([]byte("sha256:" + previous))
+	if err != nil || !ok || seq < 0 || (seq == 0) != (previous == zeros) {
+		f.Fail(receipt.StepLink, receipt.CodeChainBreak, "/prev", "the record with seq 0 states zeros, and the others state a SHA-256 digest")
+		return
+	}
+	f.Place = &receipt.ForeignPlace{Chain: root.Member("run").String() + " " + root.Member("recorder").String(), Sequence: seq, Previous: digest}
+	if seq == 0 {
+		f.Pass(receipt.StepLink)
+		return
+	}
+	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/prev", "the record before it was not given")
+}
