@@ -27,7 +27,7 @@ func TestForeignReceipts(t *testing.T) {
 		"lines":            {other + "\n" + other + "\n", "undecided foreign_receipt, undecided foreign_receipt"},
 		"an array":         {"[" + other + "," + other + "]", "undecided foreign_receipt, undecided foreign_receipt"},
 		"with ours":        {other + "\n" + string(w.next()) + "\n" + other + "\n", "undecided foreign_receipt, verified, undecided foreign_receipt"},
-		"lines of AEL":     {line + "\n" + line + "\n", "undecided foreign_receipt, undecided foreign_receipt"},
+		"lines of AEL":     {line + "\n" + line + "\n", "refuted schema_invalid, refuted schema_invalid"},
 		"COSE":             {"\xd2\x84\x43\xa1\x01\x26\xa0\x40\x40", "undecided signatures_not_checked"},
 		"a long envelope":  {`{"payloadType":"application/vnd.in-toto+json","payload":"` + base64.StdEncoding.EncodeToString([]byte(statement)) + `","signatures":[]}`, "undecided foreign_receipt"},
 		"deeply nested":    {deep, "undecided foreign_receipt"},
