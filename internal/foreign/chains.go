@@ -50,6 +50,7 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 		c.byHash, c.next = map[canon.Digest]*thread{}, map[canon.Digest]canon.Digest{}
 	}
 
+	// A predecessor that is not in the source leaves the link unchecked.
 	chain, other := c.byHash[f.Place.Previous], c.next[f.Place.Previous]
 	switch {
 	case f.Place.Previous.IsZero():
@@ -76,6 +77,8 @@ func (c *Chains) link(v *receipt.Verifier, f *receipt.Foreign, chain *thread, re
 		v.Link(rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Stated: id, Detail: "the chain contains another receipt with this action_id"})
 		return
 	}
+
+	// Both decisions may be authentic, so this is a warning.
 	v.Link(rep, receipt.Check{Status: receipt.StatusPassed})
 	if f.Place.Allowed && chain.denied[f.Place.Request] {
 		rep.Warnings = append(rep.Warnings, receipt.Note{Code: receipt.CodeDecisionReversed, Detail: "an earlier receipt of the chain denies the same request"})
@@ -90,6 +93,8 @@ func (c *Chains) add(f *receipt.Foreign, chain *thread) {
 	if chain == nil {
 		chain = &thread{map[string]bool{}, map[string]bool{}}
 	}
+
+	// The first receipt that names a predecessor is its successor.
 	c.byHash[f.Hash] = chain
 	if _, named := c.next[f.Place.Previous]; !named {
 		c.next[f.Place.Previous] = f.Hash

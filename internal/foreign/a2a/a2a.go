@@ -30,6 +30,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
+	// The form that was received, and the one without members that mean nothing.
 	received := doc.AppendCanonical(nil, signatures)
 	f.Hash = canon.Sum(received)
 	forms := [][]byte{received}
@@ -75,6 +76,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		return refuse(receipt.CodeMalformedSignature, "the protected header is not strict JSON")
 	}
 
+	// Algorithm and key are read from the protected header only, so that nobody can exchange them.
 	alg, kid := header.Root().Member("alg").String(), header.Root().Member("kid").String()
 	switch {
 	case !header.Root().Member("crit").IsZero():
@@ -91,6 +93,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		}
 	}
 
+	// RFC 9864 names the algorithm of Ed25519 keys so.
 	s := receipt.ForeignSignature{KeyID: kid, Algorithm: alg, Value: sig, Pointer: n.Pointer()}
 	if alg == "Ed25519" {
 		s.Algorithm = "EdDSA"

@@ -45,6 +45,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 		return f
 	}
 
+	// In the flat form, the signature covers kid, so that the two may differ.
 	kid, issuer := names.Member("kid").String(), payload.Member("issuer_id")
 	flat := at == ""
 	switch {
@@ -61,6 +62,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 	previous, _ := canon.ParseDigest([]byte("sha256:" + strings.TrimPrefix(payload.Member("previousReceiptHash").String(), "sha256:"))) // zero if it is absent
 	f.Place = &receipt.ForeignPlace{Chain: kid, Sequence: -1, Previous: previous}
 
+	// The length depends on the algorithm, which the trusted key determines.
 	sig, ok := form.Hex(value.String(), 0)
 	if !ok {
 		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, value.Pointer(), "a signature consists of lowercase hexadecimal digits")

@@ -38,6 +38,7 @@ func Read(line []byte) *receipt.Foreign {
 	}
 	f.Hash = canon.Sum(text)
 
+	// One record shows neither what is missing nor which level the others support.
 	root := doc.Root()
 	f.ID = root.Member("run").String()
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the level, which needs the manifest of the artifact and the files that it names"},
@@ -46,6 +47,8 @@ func Read(line []byte) *receipt.Foreign {
 		f.Leave(receipt.StepSignatures, receipt.CodeUnknownKey, "", "a statement of a counterparty names no key: the manifest of the artifact does")
 		return f
 	}
+
+	// Another encoding of the same values has another signature and another hash.
 	if !doc.IsCanonical() {
 		f.Fail(receipt.StepHash, receipt.CodeHashMismatch, "", "the payload is not in its canonical form")
 	}
@@ -68,6 +71,8 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 	case "close":
 		required = append(required, "count", "head")
 	}
+
+	// The rules of another version are not known.
 	if version := root.Member("v"); string(version.Raw()) != "1" {
 		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/v", "the version is not known")
 		return false

@@ -63,6 +63,8 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 	for _, n := range a.manifest.Member("recorders").Elements() {
 		runs = append(runs, n.Member("run").String())
 	}
+
+	// A recorder of a run that the manifest does not list is checked, too.
 	for i, run := range runs {
 		if !slices.Contains(runs[:i], run) {
 			a.run(run)
@@ -131,6 +133,8 @@ func (a *artifact) read(r *recorder, run, file string) {
 		if err != nil {
 			return
 		}
+
+		// The manifest is not signed, so the records have to name the run and the recorder.
 		root := doc.Root()
 		seq, _ := form.Integer(root.Member("seq"))
 		r.records = append(r.records, record{root, payload, strings.TrimPrefix(canon.Sum(payload).String(), "sha256:"), seq, form.Time(root.Member("ts"))})
@@ -163,6 +167,7 @@ func (a *artifact) order(r *recorder) {
 		return
 	}
 
+	// The opening bounds the time between records, and the close states how many there are.
 	first, last := r.records[0], len(r.records)-1
 	if first.Member("type").String() != "open" || first.seq != 0 || first.Member("hmax").Float() <= 0 {
 		a.miss("f", "the records of %q do not begin with an opening that bounds the time between them", r.id)
@@ -205,6 +210,8 @@ func (a *artifact) compare(list []*recorder) {
 	if len(list) < 2 || slices.ContainsFunc(list, func(r *recorder) bool { return !r.lower }) {
 		a.miss("k", "fewer than two recorders are complete")
 	}
+
+	// Two recorders with one key are one.
 	owners := map[string]string{}
 	for _, r := range list {
 		for _, n := range r.records {
@@ -258,6 +265,8 @@ func (a *artifact) anchors(run string, list []*recorder) {
 		a.miss("n, o, p, q, u", "no log anchors the records")
 		return
 	}
+
+	// The log signs these bytes, which repeat the members of the tree head.
 	head := doc.Root().Member("tree_head")
 	signed, ok1 := form.Base64(head.Member("signed").String())
 	sig, ok2 := form.Base64(head.Member("sig").String())
@@ -270,6 +279,7 @@ func (a *artifact) anchors(run string, list []*recorder) {
 	key := block.Member("log_key").String()
 	a.f.Inclusions = append(a.f.Inclusions, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Role: receipt.RoleCheckpoint, Messages: [][]byte{signed}, Value: sig})
 
+	// Records after the last anchored one may have been added later.
 	highest := map[string]int64{}
 	for _, n := range doc.Root().Member("entries").Elements() {
 		if n.Member("run").String() == run {
@@ -305,6 +315,8 @@ func (a *artifact) anchored(n, head canon.Node, list []*recorder, highest map[st
 		a.fail("o", receipt.StepBatch, receipt.CodeProofInvalid, "an entry does not lead to the root of the log")
 		return
 	}
+
+	// RFC 9162 section 2.1.1: the leaf is the hash of the payload.
 	for _, r := range list {
 		for _, record := range r.records {
 			if sum := merkle.LeafHash(record.text); r.id == n.Member("recorder").String() && record.seq == seq && hex.EncodeToString(sum[:]) == n.Member("leaf").String() {
@@ -328,6 +340,8 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 	}
 	key, nonce, flows := block.Member("key").String(), "", block.Member("flows")
 	var at time.Time // a statement has none of its own
+
+	// The nonce in the openings binds the statements to this run.
 	for _, r := range list {
 		for i, n := range r.records {
 			if i == 0 && nonce == "" {
@@ -362,6 +376,8 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 			continue
 		}
 		statements++
+
+		// Each statement has exactly one of an event and none.
 		a.f.Signatures = append(a.f.Signatures, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Messages: [][]byte{signed}, Value: sig, At: at})
 		none, event := n.Member("none"), n.Member("received").Member("event_id")
 		if string(n.Member("v").Raw()) != "1" || n.Member("type").String() != "received" || n.Member("nonce").String() != nonce || none.IsZero() == event.IsZero() || !none.IsZero() && !none.Bool() {
@@ -372,6 +388,8 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 			received = append(received, event.String())
 		}
 	}
+
+	// Statements of other runs show nothing about this one.
 	if statements == 0 {
 		a.fail("s", receipt.StepSchema, receipt.CodeAttestationMismatch, "the statements of the counterparty are for other runs only")
 	}

@@ -204,31 +204,23 @@ func (r *record) delegation() bool {
 
 // digests recomputes the digest of the request and that of the commitment.
 func (r *record) digests() bool {
-	resource, decision := r.p.Member("resource"), r.p.Member("decision")
-	request := []byte(`{"action":`)
-	request = decision.Member("action").AppendCanonical(request)
-	if arguments := resource.Member("argumentsDigest"); !arguments.IsZero() {
-		request = arguments.AppendCanonical(append(request, `,"argumentsDigest":`...))
-	}
-	request = resource.Member("id").AppendCanonical(append(request, `,"resourceId":`...))
-	request = append(resource.Member("kind").AppendCanonical(append(request, `,"resourceKind":`...)), '}')
-	if !isDigest(decision.Member("requestDigest"), request) {
+	resource, decision, commitment := r.p.Member("resource"), r.p.Member("decision"), r.p.Member("observation").Member("priorCommitment")
+
+	// An absent member is absent from the digested object, too.
+	request := digestOf(of("action", decision.Member("action"), "argumentsDigest", resource.Member("argumentsDigest"), "resourceId", resource.Member("id"), "resourceKind", resource.Member("kind")))
+	if decision.Member("requestDigest").String() != request {
 		return r.mismatch(decision.Member("requestDigest"), "requestDigest is that of another request")
 	}
-
-	commitment := r.p.Member("observation").Member("priorCommitment")
 	if commitment.IsZero() {
 		return true
 	}
-	text := r.p.Member("delegation").Member("authorityDigest").AppendCanonical([]byte(`{"authorityDigest":`))
-	if before := r.p.Member("effect").Member("interval").Member("beforeRoot"); !before.IsZero() {
-		text = before.AppendCanonical(append(text, `,"beforeRoot":`...))
-	}
-	text = r.p.Member("recordId").AppendCanonical(append(text, `,"recordId":`...))
-	text = append(commitment.Member("witnessNonce").AppendCanonical(append(text, `,"witnessNonce":`...)), '}')
-	if !isDigest(commitment.Member("commitmentDigest"), text) {
+	committed := digestOf(of("authorityDigest", r.p.Member("delegation").Member("authorityDigest"), "beforeRoot", r.p.Member("effect").Member("interval").Member("beforeRoot"),
+		"recordId", r.p.Member("recordId"), "witnessNonce", commitment.Member("witnessNonce")))
+	if commitment.Member("commitmentDigest").String() != committed {
 		return r.mismatch(commitment, "commitmentDigest is that of another commitment")
 	}
+
+	// A commitment by the agent commits nobody else.
 	for _, signer := range r.p.Member("agent").Member("signers").Elements() {
 		if signer.String() == commitment.Member("keyid").String() {
 			return r.refuse(commitment, "the agent itself made the commitment")
@@ -237,8 +229,21 @@ func (r *record) digests() bool {
 	return true
 }
 
-func isDigest(n canon.Node, text []byte) bool {
-	return "sha256:"+n.String() == canon.Sum(text).String()
+// of returns an object in canonical form, given its names in order, each with a value that may be
+// absent.
+func of(members ...any) []byte {
+	text := []byte{'{'}
+	for i := 0; i < len(members); i += 2 {
+		value := members[i+1].(canon.Node)
+		if value.IsZero() {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = value.AppendCanonical(append(canon.AppendString(text, members[i].(string)), ':'))
+	}
+	return append(text, '}')
 }
 
 // times checks the order of times that the rules compare.

@@ -78,6 +78,8 @@ func shortest(data []byte) bool {
 		if size > 0 && major != majorSimple && arg < []uint64{24, 1 << 8, 1 << 16, 1 << 32}[info-24] {
 			return false
 		}
+
+		// Only strings have content that is not items.
 		if data = data[1+size:]; major == majorText || major == majorText-1 {
 			data = data[arg:]
 		}
@@ -145,6 +147,8 @@ func (m *message) registered() []byte {
 	if !found {
 		return m.data
 	}
+
+	// The head of the label 394, and its value.
 	entry := append([]byte{0x19, labelReceipts >> 8, labelReceipts & 0xff}, value...)
 	_, rest, _ := bytes.Cut(m.data, m.raw)
 	count := len(m.unprotected) - 1
@@ -183,6 +187,7 @@ func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byt
 		return s, false
 	}
 
+	// Without a key ID, an altered message cannot be distinguished from an unknown key.
 	s = receipt.ForeignSignature{Algorithm: algorithm(code), Messages: [][]byte{structure(m.raw, payload)}, Value: m.signed}
 	var kid []byte
 	if m.protected.at(labelKID, &kid) && len(kid) > 0 {

@@ -60,6 +60,8 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 	if !form.Members(f, p, []string{"verifier", timeName}, nil) || !form.Strings(f, verifier, "id") || !subjects(f, root) {
 		return f
 	}
+
+	// Version 0.1 of SVR, and VSA, have no list of policies.
 	switch policies := verifier.Member("policies"); {
 	case at.IsZero():
 		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, p.Member(timeName).Pointer(), "not a time of RFC 3339")
@@ -72,6 +74,7 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 		f.Pass(receipt.StepSchema)
 	}
 
+	// The first subject names the statement in reports.
 	for _, n := range root.Member("subject").Elements() {
 		f.ID = n.Member("name").String()
 		break
@@ -91,6 +94,8 @@ func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) 
 		issuer = form.Unescape(escaped)
 	}
 	s.Signatures(f, s.Text, "", issuer, at)
+
+	// A verifier that is a key speaks only for itself.
 	for _, signature := range f.Signatures {
 		if isKey && form.Escape(signature.KeyID) != key {
 			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", foreign.Quote(key, 80))
