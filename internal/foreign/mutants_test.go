@@ -163,7 +163,7 @@ func mutants(t *testing.T, modest, full int) int {
 // TestMutants verifies that no change of a receipt is verified, unless it concerns only the order
 // and spelling of the text, or members that the report lists as not covered.
 func TestMutants(t *testing.T) {
-	n := mutants(t, 2000, 6000)
+	n := mutants(t, 2000, 4000)
 	for name, s := range seeds(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
