@@ -77,7 +77,10 @@ func TestHostile(t *testing.T) {
 		{"gilda-audit-record", `"payload":"`, `"payload":"\n`, "refuted syntax"},
 
 		{"in-toto-svr", `"keyid":"observer"`, `"keyid":"other"`, "undecided unknown_key"},
-		{"in-toto-svr", `"sig":"`, `"note":1,"sig":"`, "refuted schema_invalid"},
+		{"in-toto-svr", `"sig":"`, `"note":1,"sig":"`, "verified"},
+		{"in-toto-svr", `"payloadType":`, `"note":{"a":1},"payloadType":`, "verified"},
+		{"in-toto-svr", `"keyid":"observer",`, ``, "verified"},
+		{"in-toto-svr", `"keyid":"observer","sig":"`, `"sig":"AA`, "refuted malformed_signature"},
 
 		// Two spellings of one double.
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":15e-1`, "verified"},

@@ -19,7 +19,7 @@ import (
 // Read reads an envelope, also in a bundle.
 func Read(doc *canon.Document) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "gilda-audit-record"}
-	s := form.OpenStatement(f, doc.Root())
+	s := form.OpenStatement(f, doc.Root(), false)
 	if s == nil {
 		return f
 	}

@@ -49,7 +49,7 @@ func ReadSVR(doc *canon.Document) *receipt.Foreign {
 // read reads a statement, whose predicate the function checks.
 func read(doc *canon.Document, format, timeName string, check func(*receipt.Foreign, canon.Node) bool) *receipt.Foreign {
 	f := &receipt.Foreign{Format: format}
-	s := form.OpenStatement(f, doc.Root())
+	s := form.OpenStatement(f, doc.Root(), true)
 	if s == nil {
 		return f
 	}

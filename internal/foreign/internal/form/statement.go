@@ -2,7 +2,9 @@ package form
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -22,12 +24,14 @@ type Statement struct {
 
 	signatures canon.Node
 	hint       string // of a bundle: the ID of the key
+	lenient    bool
 }
 
 // OpenStatement opens the envelope of a statement. It returns nil if there is none, and records
-// why.
-func OpenStatement(f *receipt.Foreign, root canon.Node) *Statement {
-	s := new(Statement)
+// why. A lenient reader follows DSSE: it ignores unknown members, which it lists as not covered, and
+// accepts both alphabets of base64 and signatures without keyid.
+func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement {
+	s := &Statement{lenient: lenient}
 	if bundled := root.Member("dsseEnvelope"); !bundled.IsZero() {
 		key := root.Member("verificationMaterial").Member("publicKey").Member("hint")
 		if root.Member("mediaType").String() != mediaType || root.Member("verificationMaterial").Len() != 1 || key.IsZero() {
@@ -44,13 +48,13 @@ func OpenStatement(f *receipt.Foreign, root canon.Node) *Statement {
 		f.Leave(receipt.StepSchema, receipt.CodeUnsigned, "", "a statement without its envelope has no signature")
 		return nil
 	}
-	if !Members(f, root, []string{"payload", "payloadType", "signatures"}, []string{}) || !OneOf(f, root.Member("payloadType"), payloadType) {
+	if !s.members(f, root, "payload", "payloadType", "signatures") || !OneOf(f, root.Member("payloadType"), payloadType) {
 		return nil
 	}
 
 	// The payload is parsed once, with the same strictness as the envelope.
 	var ok bool
-	if s.Text, ok = Base64(root.Member("payload").String()); !ok {
+	if s.Text, ok = s.decode(root.Member("payload")); !ok {
 		f.Fail(receipt.StepParse, receipt.CodeSyntax, "/payload", "expected padded base64, in its one encoding")
 		return nil
 	}
@@ -70,14 +74,14 @@ func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issue
 	// The pre-authentication encoding (DSSE v1).
 	pae := append([]byte("DSSEv1 "+strconv.Itoa(len(payloadType))+" "+payloadType+" "+strconv.Itoa(len(text))+" "), text...)
 	for _, n := range s.signatures.Elements() {
-		required, optional := []string{"sig", "keyid"}, []string{}
-		if s.hint != "" {
-			required, optional = []string{"sig"}, []string{"keyid"}
-		}
-		if !Members(f, n, required, optional) {
+		if n.Member("keyid").IsZero() && (s.lenient || s.hint != "") {
+			if !s.members(f, n, "sig") {
+				return
+			}
+		} else if !s.members(f, n, "sig", "keyid") {
 			return
 		}
-		value, ok := Base64(n.Member("sig").String())
+		value, ok := s.decode(n.Member("sig"))
 		if !ok {
 			f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer(), "expected padded base64, in its one encoding")
 			return
@@ -86,7 +90,33 @@ func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issue
 		if id == "" {
 			id = n.Member("keyid").String()
 		}
-		f.Signatures = append(f.Signatures, receipt.ForeignSignature{KeyID: id, Algorithm: algorithm, Issuer: issuer, Messages: [][]byte{pae}, Value: value, DER: true, At: at, Pointer: n.Pointer()})
+		signature := receipt.ForeignSignature{KeyID: id, Algorithm: algorithm, Issuer: issuer, Messages: [][]byte{pae}, Value: value, DER: true, At: at, Pointer: n.Pointer()}
+		if id == "" {
+			signature.Unsure = "the envelope names no key, and none of those in question made the signature"
+		}
+		f.Signatures = append(f.Signatures, signature)
 	}
 	f.Uncovered(s.signatures.Pointer(), "no signature covers the name of the key")
+}
+
+// members checks the members of an object in the envelope.
+func (s *Statement) members(f *receipt.Foreign, n canon.Node, names ...string) bool {
+	if !s.lenient {
+		return Members(f, n, names, []string{})
+	}
+	for name, value := range n.Members() {
+		if !slices.Contains(names, name.String()) {
+			f.Uncovered(value.Pointer(), "no signature covers a member of the envelope that is not known")
+		}
+	}
+	return Members(f, n, names, nil)
+}
+
+// decode decodes padded base64, of a lenient reader in either alphabet.
+func (s *Statement) decode(n canon.Node) ([]byte, bool) {
+	text := n.String()
+	if s.lenient {
+		text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
+	}
+	return Base64(text)
 }
