@@ -101,15 +101,15 @@ func (s *shared) read(rep *receipt.Report) {
 	s.verifier.VerifyBytes(s.doc.Source(), new(canon.Document), rep)
 }
 func (s *shared) linked(rep *receipt.Report) {
-	s.verifier.Link(rep, receipt.Check{Step: receipt.StepLink})
+	s.verifier.Amend(rep, receipt.Check{Step: receipt.StepLink})
 }
 func (s *shared) weighed(rep *receipt.Report) {
-	s.verifier.Weigh(rep, receipt.Check{Step: receipt.StepLink})
+	s.verifier.Amend(rep, receipt.Check{Step: receipt.StepHash})
 }
 func (s *shared) attested(rep *receipt.Report) { s.opener.Judge(s.verifier, s.envelope.Source(), rep) }
 
 func (s *shared) unreadable(rep *receipt.Report) {
-	s.verifier.Unreadable(rep, receipt.Check{Step: receipt.StepParse, Status: receipt.StatusFailed})
+	s.verifier.Amend(rep, receipt.Check{Step: receipt.StepParse, Status: receipt.StatusFailed})
 }
 
 func (s *shared) replayed(rep *receipt.Report) {
@@ -225,12 +225,12 @@ func walk(n canon.Node) (list []string) {
 // signed returns the results of the signature of the sealed receipt with its own message and with
 // another one.
 func (s *shared) signed() string {
-	signature, err := s.signer.Sign(context.Background(), s.sealed.Message())
+	signature, err := s.signer.Sign(context.Background(), []byte(s.sealed.Hash().String()))
 	if err != nil {
 		return err.Error()
 	}
 	entry := &receipt.Entry{KeyID: []byte(signature.KeyID), Algorithm: []byte(signature.Algorithm), Signature: []byte(signature.Signature)}
-	key, why := s.trust.CheckSignature(s.sealed.Message(), entry)
+	key, why := s.trust.CheckSignature([]byte(s.sealed.Hash().String()), entry)
 	_, other := s.trust.CheckSignature([]byte("another message"), entry)
 	return fmt.Sprint(key != nil, why, other)
 }

@@ -202,19 +202,19 @@ const (
 	pieceMaterials
 )
 
-// String returns the name in [Piece].
-func (k pieceKind) String() string {
+// name returns the name in [Piece].
+func (k pieceKind) name() string {
 	return [...]string{"proof", "batch", "disclosures", "materials"}[k]
 }
 
 // String returns a name for people, such as "proof 2".
 func (p Piece) String() string {
 	switch p.Kind {
-	case pieceProof.String():
+	case pieceProof.name():
 		return fmt.Sprintf("proof %d", p.Index+1)
-	case pieceBatch.String():
+	case pieceBatch.name():
 		return fmt.Sprintf("batch %d", p.Index+1)
-	case pieceDisclosures.String():
+	case pieceDisclosures.name():
 		return fmt.Sprintf("disclosure file %d", p.Index+1)
 	}
 	return "the files to look up"
@@ -292,7 +292,7 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 			if w.pieces[kind][i].Load() {
 				continue
 			}
-			piece := Piece{Kind: pieceKind(kind).String(), Index: i}
+			piece := Piece{Kind: pieceKind(kind).name(), Index: i}
 			if pieceKind(kind) != pieceDisclosures {
 				list = append(list, piece)
 				continue

@@ -61,14 +61,6 @@ func (c *Check) Names() string {
 	return c.Stated + c.about()
 }
 
-// Connected returns the last receipt before a gap, and reports whether there is one.
-func (c *Check) Connected() (p Place, known bool) {
-	if c.Cause != CausePredecessorMissing {
-		return p, false
-	}
-	return c.Related, c.Related != Place{}
-}
-
 // about continues a sentence after the receipt that is named.
 func (c *Check) about() string {
 	switch c.Cause {
@@ -138,8 +130,8 @@ func (c *Check) word() {
 	c.nameStep()
 
 	// The end of the connected receipts is as important as the gap.
-	if last, known := c.Connected(); known {
-		c.Hint = "the receipts up to " + last.String() + " are connected"
+	if c.Cause == CausePredecessorMissing && c.Related != (Place{}) {
+		c.Hint = "the receipts up to " + c.Related.String() + " are connected"
 	}
 }
 

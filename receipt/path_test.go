@@ -142,14 +142,14 @@ func TestZeroValues(t *testing.T) {
 		if rep.Verdict != receipt.Verified {
 			t.Fatal("the receipt is not verified")
 		}
-		v.Link(rep, receipt.Check{Status: receipt.StatusPassed})
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 		if rep.Verdict == receipt.Verified {
 			t.Errorf("%s: verified by its link", name)
 		}
 		if r, err := v.Open(data); r != nil || !errors.As(err, new(*receipt.UndecidedError)) {
 			t.Errorf("%s: opened: %v, %v", name, r, err)
 		}
-		v.Unreadable(new(receipt.Report), receipt.Check{Status: receipt.StatusFailed})
+		v.Amend(new(receipt.Report), receipt.Check{Status: receipt.StatusFailed})
 		if c := v.OpenCheckpoint([]byte("note")); c.Signed {
 			t.Errorf("%s: a checkpoint is signed", name)
 		}
@@ -161,7 +161,6 @@ func TestZeroValues(t *testing.T) {
 	if len(s.JSON()) > 0 || s.ID() != "" || !s.Hash().IsZero() || !s.Head().Hash.IsZero() || s.Stream() != (chain.Stream{}) || !s.Document().Root().IsZero() {
 		t.Errorf("the zero Sealed is %s", s.JSON())
 	}
-	s.Message()
 	if r, err := s.Sign(context.Background(), keys["a"]); r != nil || err == nil {
 		t.Errorf("the zero Sealed was signed: %v", err)
 	}

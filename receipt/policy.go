@@ -51,6 +51,10 @@ type Policy struct {
 	// through go-jose).
 	Plain bool
 
+	// Rules are requirements of the caller. They can refute a receipt or leave it undecided, and
+	// never verify it. Their names must differ.
+	Rules []Rule
+
 	// NoInputDigest omits InputSHA256 from reports, for callers that do not show it. Hashing
 	// the input takes a sixth of the time of a receipt without its signatures.
 	NoInputDigest bool
@@ -98,6 +102,14 @@ func (p *Policy) limits() canon.Limits {
 		l.Depth = min(l.Depth, p.Limits.Depth)
 	}
 	return l
+}
+
+// clone returns a copy with lists of its own.
+func (p Policy) clone() Policy {
+	p.Rules = slices.Clone(p.Rules)
+	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
+	p.Checkpoint.Logs, p.Checkpoint.Cosigners = slices.Clone(p.Checkpoint.Logs), p.Checkpoint.Cosigners.clone()
+	return p
 }
 
 func (p *Policy) validate(trust Trust) error {

@@ -166,15 +166,6 @@ func (r *Report) Check(s Step) Check {
 	return Check{Step: s}
 }
 
-// Format returns the name of the format of a receipt of another maker that a reader has read. It
-// returns "" for a receipt of this toolkit.
-func (r *Report) Format() string {
-	if c := r.Check(StepParse); c.Status == StatusPassed {
-		return c.Stated
-	}
-	return ""
-}
-
 // Clone returns a copy of r that shares no memory with r.
 func (r *Report) Clone() *Report {
 	c := *r

@@ -28,9 +28,15 @@ func (r rule) Judge(*canon.Document) []receipt.Check {
 	return r.checks
 }
 
-func withRules(t *testing.T, v *receipt.Verifier, rules ...receipt.Rule) *receipt.Verifier {
+// intactBy returns a verifier that only requires integrity and the rules.
+func intactBy(t *testing.T, rules ...receipt.Rule) *receipt.Verifier {
 	t.Helper()
-	v, err := v.WithRules(rules...)
+	return ruled(t, nil, receipt.Policy{IntegrityOnly: true, Rules: rules})
+}
+
+func ruled(t *testing.T, trust receipt.Trust, p receipt.Policy) *receipt.Verifier {
+	t.Helper()
+	v, err := receipt.NewVerifier(trust, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +79,7 @@ func TestRules(t *testing.T) {
 		{"not JSON", []byte("{"), rule{panics: true}, outcomeOf(verify(full, []byte("{")))},
 	} {
 		c.rule.name = "x"
-		rep := verify(withRules(t, full, c.rule), c.data)
+		rep := verify(ruled(t, logKeys(), receipt.Policy{Rules: []receipt.Rule{c.rule}}), c.data)
 		if got := outcomeOf(rep); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
@@ -114,11 +120,7 @@ func checkRuleReport(t *testing.T, name string, rep *receipt.Report) {
 
 // TestRulesNotReached verifies that a report lists rules that were not applied as not checked.
 func TestRulesNotReached(t *testing.T) {
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v = withRules(t, v, rule{name: "x", panics: true})
+	v := intactBy(t, rule{name: "x", panics: true})
 	for _, data := range []string{"{", "{}", `{"schema":"receipt-2026-04-25"}`} {
 		if c := verify(v, []byte(data)).Check(receipt.StepRules); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached {
 			t.Errorf("%s: %+v", data, c)
@@ -129,24 +131,23 @@ func TestRulesNotReached(t *testing.T) {
 // TestRuleNames verifies that rules are identified, and that their codes are not those of the
 // registry.
 func TestRuleNames(t *testing.T) {
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	refused := map[string][]receipt.Rule{"nil": {nil}, "the same name twice": {rule{name: "a"}, rule{name: "a"}}}
 	for _, name := range []string{"", "A", "a-b", "a b", "ä", strings.Repeat("a", 65)} {
-		if _, err := v.WithRules(rule{name: name}); err == nil {
-			t.Errorf("the name %q is accepted", name)
+		refused["the name "+name] = []receipt.Rule{rule{name: name}}
+	}
+	for what, rules := range refused {
+		if _, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Rules: rules}); err == nil {
+			t.Errorf("%q is accepted", what)
 		}
 	}
-	if _, err := v.WithRules(nil); err == nil {
-		t.Error("nil is accepted")
-	}
-	one := withRules(t, v, rule{name: "a"})
-	if _, err := one.WithRules(rule{name: "a"}); err == nil {
-		t.Error("the same name is accepted twice")
-	}
-	if two := withRules(t, one, rule{name: "b_2"}); !slices.Equal(two.Rules(), []string{"a", "b_2"}) || len(one.Rules()) != 1 || len(v.Rules()) != 0 {
-		t.Error(two.Rules(), one.Rules(), v.Rules())
+
+	// The rules of a verifier do not change with the caller's list.
+	rules := []receipt.Rule{rule{name: "a"}, rule{name: "b_2"}}
+	v := intactBy(t, rules...)
+	rules[0] = rule{name: "c"}
+	v.Policy().Rules[1] = nil
+	if rep := verify(v, []byte("{")); !slices.Equal(rep.Rules, []string{"a", "b_2"}) || v.Policy().Rules[0].Name() != "a" {
+		t.Error(rep.Rules)
 	}
 	for _, info := range receipt.Codes() {
 		if strings.HasPrefix(string(info.Code), "rule_") {
@@ -170,7 +171,7 @@ func TestForeignWithoutRulesAndKeys(t *testing.T) {
 		want outcome
 	}{
 		"no rules": {v, outcome{verdict: receipt.Verified}},
-		"rules":    {withRules(t, v, rule{name: "x"}), undecided(receipt.StepRules, "rule_x", "")},
+		"rules":    {intactBy(t, rule{name: "x"}), undecided(receipt.StepRules, "rule_x", "")},
 		"no keys":  {down, undecided(receipt.StepSignatures, receipt.CodeTrustUnavailable, "/sig")},
 	} {
 		rep := new(receipt.Report)

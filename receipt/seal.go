@@ -291,16 +291,13 @@ func (s *Sealed) Stream() chain.Stream { return s.stream }
 // sealed. Its count is 0 for a receipt that was parsed and not sealed.
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
-// Message returns the message of signatures: the 71 ASCII bytes of chain.receipt_hash. A key
-// signs nothing else of a receipt.
-func (s *Sealed) Message() []byte { return []byte(s.hash.String()) }
-
 // Sign returns a copy of the receipt with one more signature.
 func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if s.doc == nil {
 		return nil, errors.New("receipt: sign: the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
 	}
-	signature, err := signer.Sign(ctx, s.Message())
+	// The message is the 71 ASCII bytes of chain.receipt_hash. A key signs nothing else of a receipt.
+	signature, err := signer.Sign(ctx, []byte(s.hash.String()))
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}

@@ -19,8 +19,7 @@ import (
 type Verifier struct {
 	trust  Trust
 	policy Policy
-	rules  []Rule
-	named  []string // the names of rules
+	named  []string // the names of the rules
 	from   snapshot // the source of trust; zero: the caller
 	schema *schemas.Schema
 	kin    func() kinship
@@ -36,15 +35,17 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
 	}
+	named, err := namesOf(policy.Rules)
+	if err != nil {
+		return nil, err
+	}
 	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
 		return nil, err
 	}
 
 	// A Verifier does not change if the caller changes its lists.
-	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
-	policy.Checkpoint.Logs, policy.Checkpoint.Cosigners = slices.Clone(policy.Checkpoint.Logs), policy.Checkpoint.Cosigners.clone()
-	return &Verifier{trust: trust, policy: policy, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
+	return &Verifier{trust: trust, policy: policy.clone(), named: named, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
 // A Receipt is a verified receipt, decoded from the bytes that were verified. Its report lists
@@ -275,19 +276,6 @@ func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
-// Unreadable writes the report of a document that is not JSON text, such as a malformed CBOR
-// item or a line that is too long. The check states the reason. Its status is StatusFailed, or
-// StatusNotChecked if more input is needed to decide.
-func (v *Verifier) Unreadable(rep *Report, c Check) {
-	v.begin(rep)
-	c.Step = StepParse
-	rep.Checks = append(rep.Checks, c)
-	if c.Status == StatusNotChecked {
-		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
-	}
-	v.conclude(rep)
-}
-
 // Foreign writes the report of a receipt of another format. data is its text. The verdict is
 // verified if no check failed, every step that the format defines was checked, except for a link,
 // and a trusted key signed. Without signatures in scope, a hash has to match instead. Every given
@@ -296,12 +284,41 @@ func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Link records in a report how its receipt relates to the others of its stream, which the
-// receipt alone cannot show, and concludes again. The status of the check is StatusPassed,
-// StatusFailed, or StatusNotChecked. A link that the receipt itself refutes stays refuted. A
-// check with a cause and no detail gets its detail here. Package stream calls Link.
-func (v *Verifier) Link(rep *Report, c Check) {
-	c.Step = StepLink
+// Amend records in a report what the receipt alone cannot show, and concludes again. The step of
+// the check states what it is about:
+//
+//   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
+//     long. The check becomes the only one of a new report. Its status is StatusFailed, or
+//     StatusNotChecked if more input is needed to decide.
+//   - [StepLink]: how the receipt relates to the others of its stream. The status is any. A link
+//     that the receipt itself refutes stays refuted. A check with a cause and no detail gets its
+//     detail here.
+//   - any other step: a further finding, such as that the receipt is not the replay that it claims
+//     to be. StatusFailed refutes, and any other status leaves the receipt undecided. The finding
+//     follows the other findings of its step.
+func (v *Verifier) Amend(rep *Report, c Check) {
+	switch c.Step {
+	case StepParse:
+		v.unreadable(rep, c)
+	case StepLink:
+		v.link(rep, c)
+	default:
+		v.weigh(rep, c)
+	}
+}
+
+// unreadable writes the report of a document that is not JSON text.
+func (v *Verifier) unreadable(rep *Report, c Check) {
+	v.begin(rep)
+	rep.Checks = append(rep.Checks, c)
+	if c.Status == StatusNotChecked {
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+	}
+	v.conclude(rep)
+}
+
+// link replaces the check of a link that was not checked, or that only the receipt alone showed.
+func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
@@ -320,11 +337,8 @@ func (v *Verifier) Link(rep *Report, c Check) {
 	}
 }
 
-// Weigh adds a finding that the receipt alone cannot show, such as that it is not the replay
-// that it claims to be, and concludes again: StatusFailed refutes, and any other status leaves
-// the receipt undecided. The finding follows the other findings of its step. Package replay
-// calls Weigh.
-func (v *Verifier) Weigh(rep *Report, c Check) {
+// weigh inserts a finding after the others of its step.
+func (v *Verifier) weigh(rep *Report, c Check) {
 	if c.Status != StatusFailed {
 		c.Status = StatusNotChecked
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
@@ -363,12 +377,8 @@ const rulePrefix = "rule_"
 // not needed for the verdict, because failed checks are listed first.
 const mostOfRule = 100
 
-// WithRules returns a copy of v that also applies rules. Rules can refute a receipt or leave it
-// undecided, and never verify it. WithRules returns an error if a rule is nil, or if a name is
-// invalid or used twice.
-func (v *Verifier) WithRules(rules ...Rule) (*Verifier, error) {
-	c := *v
-	c.rules, c.named = slices.Clone(v.rules), slices.Clone(v.named)
+// namesOf returns the names of rules.
+func namesOf(rules []Rule) (names []string, err error) {
 	for _, r := range rules {
 		if r == nil {
 			return nil, errors.New("receipt: a rule is nil")
@@ -378,24 +388,21 @@ func (v *Verifier) WithRules(rules ...Rule) (*Verifier, error) {
 		switch {
 		case name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
 			return nil, fmt.Errorf("receipt: invalid name %.80q of a rule: must have 1 to 64 lowercase letters, digits, and underscores", name)
-		case slices.Contains(c.named, name):
+		case slices.Contains(names, name):
 			return nil, fmt.Errorf("receipt: two rules have the name %q", name)
 		}
-		c.rules, c.named = append(c.rules, r), append(c.named, name)
+		names = append(names, name)
 	}
-	return &c, nil
+	return names, nil
 }
-
-// Rules returns the names of the rules that the verifier applies.
-func (v *Verifier) Rules() []string { return slices.Clone(v.named) }
 
 // applyRules adds the checks of the rules to the report.
 func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report) {
-	if len(v.rules) > 0 && !schemaHolds {
+	if len(v.named) > 0 && !schemaHolds {
 		rep.omit(StepRules, CodeStepNotReached, "rules: the receipt does not fit its schema")
 		return
 	}
-	for i, r := range v.rules {
+	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
@@ -429,12 +436,7 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 }
 
 // Policy returns the policy of the verifier.
-func (v *Verifier) Policy() Policy {
-	p := v.policy
-	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
-	p.Checkpoint.Logs, p.Checkpoint.Cosigners = slices.Clone(p.Checkpoint.Logs), p.Checkpoint.Cosigners.clone()
-	return p
-}
+func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
 // TrustVersion returns the version of the keys of [NewSnapshot], or "".
 func (v *Verifier) TrustVersion() string { return v.from.version }

@@ -28,10 +28,9 @@ func main() {
 
 // audit prints the orders whose receipts are refuted, undecided, or not checked completely.
 func audit(ctx context.Context, trust keyFile, queue io.Reader, out io.Writer) error {
-	v, err := receipt.NewSnapshot(ctx, trust, receipt.Policy{})
-	if err == nil {
-		v, err = v.WithRules(costLimit(0.25))
-	}
+	var policy receipt.Policy
+	policy.Rules = append(policy.Rules, costLimit(0.25))
+	v, err := receipt.NewSnapshot(ctx, trust, policy)
 	if err != nil {
 		return err
 	}

@@ -39,14 +39,14 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 		if err != nil {
 			c = *fault(notStrict("", "the bundle", err))
 		}
-		v.Unreadable(rep, c)
+		v.Amend(rep, c)
 		return
 	}
 
 	// The receipt replaces the bundle in doc, and the envelope is weighed after it.
 	inside, wrong, weigh := o.Unwrap(doc)
 	if wrong != nil {
-		v.Unreadable(rep, *wrong)
+		v.Amend(rep, *wrong)
 		return
 	}
 	v.VerifyBytes(inside, doc, rep)
@@ -139,7 +139,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 	// An invalid signature refutes, regardless of the receipt inside.
 	if bad := o.falsified(e); bad != nil {
 		rep.Signatures = append(rep.Signatures, receipt.SignatureResult{KeyID: foreign.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureInvalid, Code: bad.Code, Detail: bad.Detail})
-		v.Weigh(rep, *bad)
+		v.Amend(rep, *bad)
 		return
 	}
 
@@ -153,7 +153,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 
 	rep.Signatures = append(rep.Signatures, result)
 	detail := cmp.Or(result.Detail, c.Detail)
-	v.Weigh(rep, receipt.Check{Step: receipt.StepSignatures, Status: c.Status, Code: c.Code, Pointer: signatureAt, Stated: c.Stated, Computed: c.Computed, Detail: "the attestation: " + detail, Hint: c.Hint})
+	v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Status: c.Status, Code: c.Code, Pointer: signatureAt, Stated: c.Stated, Computed: c.Computed, Detail: "the attestation: " + detail, Hint: c.Hint})
 }
 
 // weighSubjects leaves a receipt undecided that is not attested for all required subjects.
@@ -162,7 +162,7 @@ func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Stat
 		if s != nil && slices.ContainsFunc(s.Subjects, asked.Is) {
 			continue
 		}
-		v.Weigh(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
+		v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
 			Detail: fmt.Sprintf("attested for %s, asked for was %s", attested(s), asked)})
 	}
 }

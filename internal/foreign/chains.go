@@ -56,11 +56,11 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 	case f.Place.Previous.IsZero():
 		chain = nil
 	case chain != nil && !other.IsZero() && other != f.Hash:
-		v.Link(rep, receipt.Check{Code: receipt.CodeLinkNotChecked, Detail: "another receipt of the source names the same predecessor"})
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Code: receipt.CodeLinkNotChecked, Detail: "another receipt of the source names the same predecessor"})
 	case chain != nil:
 		c.link(v, f, chain, rep)
 	case !partial && before != nil && before.format == f.Format && before.place.Chain == f.Place.Chain && f.Place.Sequence > 0 && before.place.Sequence == f.Place.Sequence-1:
-		v.Link(rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Stated: f.Place.Previous.String(),
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Stated: f.Place.Previous.String(),
 			Detail: fmt.Sprintf("the receipt before it has the number %d, and another hash than the stated one", before.place.Sequence)})
 	}
 	if rep.Verdict != receipt.Refuted {
@@ -74,12 +74,12 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 // link judges a receipt whose predecessor was found.
 func (c *Chains) link(v *receipt.Verifier, f *receipt.Foreign, chain *thread, rep *receipt.Report) {
 	if id := f.Place.ActionID; id != "" && chain.actions[id] {
-		v.Link(rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Stated: id, Detail: "the chain contains another receipt with this action_id"})
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Stated: id, Detail: "the chain contains another receipt with this action_id"})
 		return
 	}
 
 	// Both decisions may be authentic, so this is a warning.
-	v.Link(rep, receipt.Check{Status: receipt.StatusPassed})
+	v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 	if f.Place.Allowed && chain.denied[f.Place.Request] {
 		rep.Warnings = append(rep.Warnings, receipt.Note{Code: receipt.CodeDecisionReversed, Detail: "an earlier receipt of the chain denies the same request"})
 	}

@@ -74,7 +74,7 @@ func judgeWith(v *receipt.Verifier, data []byte) *receipt.Report {
 	}
 	f := foreign.Read(format, data, doc)
 	if f == nil {
-		v.Unreadable(rep, receipt.Check{Code: receipt.CodeForeignReceipt})
+		v.Amend(rep, receipt.Check{Code: receipt.CodeForeignReceipt})
 		return rep
 	}
 	v.Foreign(data, f, rep)

@@ -229,9 +229,9 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 		}
 		switch f.outcome {
 		case refutes:
-			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: f.code, Pointer: f.at, Stated: bound(f.stated), Computed: bound(f.computed), Detail: f.detail})
+			v.Amend(rep, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: f.code, Pointer: f.at, Stated: bound(f.stated), Computed: bound(f.computed), Detail: f.detail})
 		case undecided:
-			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Code: receipt.CodeReplayUnavailable, Pointer: f.at, Detail: f.detail})
+			v.Amend(rep, receipt.Check{Step: receipt.StepHash, Code: receipt.CodeReplayUnavailable, Pointer: f.at, Detail: f.detail})
 		case informs:
 			rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeReplayNotChecked, Pointer: f.at, Detail: f.detail})
 		}

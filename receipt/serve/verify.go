@@ -172,7 +172,8 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 
 	// The place among other receipts can refute an intact receipt.
 	if link != nil {
-		judge.Link(rep, *link)
+		link.Step = receipt.StepLink
+		judge.Amend(rep, *link)
 	}
 	c.s.meters.judged(rep.Scope)(rep.Verdict)
 	return give(rep)
@@ -236,6 +237,6 @@ func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report
 	if _, err := s.codec.ToJSON(data); errors.As(err, &bad) {
 		check.Code, check.Detail, check.Hint = receipt.Code(bad.Code), bad.Detail, bad.Hint
 	}
-	v.Unreadable(rep, check)
+	v.Amend(rep, check)
 	rep.InputSHA256 = canon.Sum(data)
 }

@@ -59,7 +59,10 @@ func askedOf(v *receipt.Verifier, subjects []string) *asked {
 	p := v.Policy()
 	subjects = slices.Clone(subjects)
 	slices.Sort(subjects)
-	rules := v.Rules()
+	var rules []string
+	for _, r := range p.Rules {
+		rules = append(rules, r.Name())
+	}
 	slices.Sort(rules)
 	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects), Rules: rules, Trust: v.TrustVersion(),
 		Checkpoint: askedCheckpoint{p.Checkpoint.Required, slices.Sorted(slices.Values(p.Checkpoint.Logs)), quorumOf(p.Checkpoint.Cosigners)}}

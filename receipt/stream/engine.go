@@ -124,7 +124,7 @@ func (o *outside) Place(it *survey.Item) error {
 	}
 
 	related := receipt.Place{Index: r.Related.Index}
-	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
+	it.Link(survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
 	if it.Again = r.Mark == join.MarkCopy; it.Again {
 		it.Copy = true
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: "another receipt of the input is identical"})

@@ -113,12 +113,9 @@ func ExampleVerifySeq() {
 	}
 
 	ctx := context.Background()
-	v, err := receipt.NewSnapshot(ctx, keyDatabase{}, receipt.Policy{})
+	v, err := receipt.NewSnapshot(ctx, keyDatabase{}, receipt.Policy{Rules: []receipt.Rule{costLimit(1)}})
 	if err != nil {
 		log.Fatal(err) // the policy is invalid
-	}
-	if v, err = v.WithRules(costLimit(1)); err != nil {
-		log.Fatal(err)
 	}
 
 	run := stream.VerifySeq(ctx, v, items, stream.Options{})

@@ -54,7 +54,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	case c.Fault != nil:
 		w.refuse(it, c.Fault)
 	case c.Wrong != nil:
-		w.v.Unreadable(rep, *c.Wrong)
+		w.v.Amend(rep, *c.Wrong)
 	case c.Syntax != nil:
 		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, in the form of a report
 	case w.beyondCaller(c.Text):
@@ -91,7 +91,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
 	if f == nil {
-		w.v.Unreadable(rep, *c.Wrong)
+		w.v.Amend(rep, *c.Wrong)
 		return nil
 	}
 	w.v.Foreign(c.Text, f, rep)
@@ -104,7 +104,7 @@ func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	if f.Torn {
 		c.Status = receipt.StatusNotChecked
 	}
-	w.v.Unreadable(&it.Report, c)
+	w.v.Amend(&it.Report, c)
 	if len(it.Data) > 0 && !w.policy.NoInputDigest {
 		it.Report.InputSHA256 = canon.Sum(it.Data)
 	}

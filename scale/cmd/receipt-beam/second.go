@@ -209,7 +209,7 @@ func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 		}
 		c.Related, c.Detail, c.Reason = related, "", ""
 		rep.Checks[i] = receipt.Check{Step: receipt.StepLink, Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked}
-		s.verifier.Link(rep, c)
+		s.verifier.Amend(rep, c)
 	}
 }
 

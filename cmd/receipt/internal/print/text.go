@@ -163,8 +163,8 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	}
 
 	// A receipt of another maker has other members, and its signer is the key.
-	if format := rep.Format(); format != "" {
-		b.Row("format", format)
+	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
+		b.Row("format", read.Stated)
 		if id := rep.ReceiptID.String(); id != "" {
 			b.Row("receipt", id)
 		}
@@ -260,7 +260,7 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 		b.Prose("meaning", meaning(rep, f))
 	}
 
-	if _, whole := f.Connected(); f.Hint != "" && !whole {
+	if f.Hint != "" && !connected(f) {
 		b.Prose("hint", f.Hint)
 	}
 	if f.Hint == "" || f.Step != receipt.StepParse { // the hint already says what to do

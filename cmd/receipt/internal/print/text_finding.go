@@ -47,8 +47,8 @@ func Failed(b *Block, checks []receipt.Check) {
 	b.Row(c.Step.String(), text)
 	if named := c.Names(); named != "" {
 		b.sub("names", named)
-		if last, whole := c.Connected(); whole {
-			b.sub("connected", "up to "+last.String())
+		if connected(c) {
+			b.sub("connected", "up to "+c.Related.String())
 		}
 		return
 	}
@@ -60,6 +60,11 @@ func Failed(b *Block, checks []receipt.Check) {
 	}
 	b.sub("stated", c.Stated)
 	b.sub("computed", c.Computed)
+}
+
+// connected reports whether the receipts before a gap are known, which end in the related receipt.
+func connected(c receipt.Check) bool {
+	return c.Cause == receipt.CausePredecessorMissing && c.Related != receipt.Place{}
 }
 
 // computed reports whether a check is best described by the stated and the computed value.

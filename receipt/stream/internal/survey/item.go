@@ -35,6 +35,12 @@ func (it *Item) Weigh() {
 	}
 }
 
+// Link records how the receipt relates to the others of its stream.
+func (it *Item) Link(c receipt.Check) {
+	c.Step = receipt.StepLink
+	it.Verifier.Amend(&it.Report, c)
+}
+
 // own returns the outcome that an item has if its link holds, and whether the outcome
 // remains whatever is found about the link. The link must not have been judged yet. Under a
 // strict policy, an unchecked link leaves a receipt undecided.
@@ -43,7 +49,7 @@ func (it *Item) own() (o Outcome, before bool) {
 	open := rep.Finding()
 	if it.Verifier.Policy().Strict && rep.Verdict == receipt.Undecided {
 		rep = rep.Clone()
-		it.Verifier.Link(rep, receipt.Check{Status: receipt.StatusPassed})
+		it.Verifier.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 	}
 
 	if o.Own = rep.Verdict; o.Own == receipt.Verified {

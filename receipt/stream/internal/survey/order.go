@@ -123,7 +123,7 @@ func (o *Order) repeats(it *Item) bool {
 	case !ok:
 		return false
 	case before.hash != short(it.Facts.Computed):
-		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
+		it.Link(receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
 			Stated: it.Facts.Computed.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
@@ -142,7 +142,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.Computed):
-		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: atLine(s.line),
+		it.Link(receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: atLine(s.line),
 			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt after the first %d", s.line, o.Indexed)})
 		return true
 	}
@@ -151,7 +151,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 
 // repeat makes an item a copy of the receipt in a line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
-	it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotApplicable})
+	it.Link(receipt.Check{Status: receipt.StatusNotApplicable})
 	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d contains the same receipt", line)})
 	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
@@ -190,7 +190,7 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	// The predecessor of the first receipt is known only if it was given.
 	check := o.first(f.Link, after)
 	it.foreign = check.Status == receipt.StatusFailed && !after.IsZero()
-	it.Verifier.Link(&it.Report, check)
+	it.Link(check)
 	return s, nil
 }
 
@@ -243,7 +243,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	// A damaged receipt keeps its place. An intact copy of it would follow the head before
 	// it.
 	if f.holds {
-		it.Verifier.Link(&it.Report, check)
+		it.Link(check)
 		s.shaky = false
 	} else {
 		o.damage(it)
@@ -286,7 +286,7 @@ func (o *Order) damage(it *Item) {
 		o.damaged[it.Facts.Link.Hash] = it.Index
 		o.damaged[it.Facts.Computed] = it.Index
 	}
-	it.Verifier.Link(&it.Report, unchecked(receipt.CauseOwnHash, receipt.Place{}))
+	it.Link(unchecked(receipt.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds an unreadable document after the last receipt of a stream. Each such line

@@ -270,7 +270,7 @@ func (s *Survey) Place(it *Item) error {
 	}
 
 	other := s.others[about]
-	it.Verifier.Link(&it.Report, s.check(it, m, other))
+	it.Link(s.check(it, m, other))
 	it.foreign = m == rules.MarkForeign
 	return nil
 }
