@@ -6,8 +6,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/merkle"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
@@ -44,15 +42,6 @@ func Example() {
 		return
 	}
 	fmt.Println("listed:", m.Check(doc) == nil)
-
-	index, proof, err := m.Prove("receipt_2")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	err = merkle.CheckInclusion(receipt.BatchLeaf(doc), index, 3, proof, merkle.Hash(m.Root()))
-	fmt.Println("proved:", err == nil, "index", index, "with", len(proof), "hashes")
 	// Output:
 	// listed: true
-	// proved: true index 1 with 2 hashes
 }

@@ -1,7 +1,6 @@
 package batch_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -53,9 +52,8 @@ func TestExplain(t *testing.T) {
 			continue
 		}
 		// A manifest that states it is refused, with the same words.
-		var refused *batch.RootError
 		m, err := batch.ParseManifest([]byte(manifest(c.stated, c.m.Entries()...)))
-		if m != nil || !errors.As(err, &refused) || refused.Why != got || !strings.HasSuffix(err.Error(), got) {
+		if m != nil || err == nil || got != "" && !strings.HasSuffix(err.Error(), ": "+got) {
 			t.Errorf("%v: %v", c.stated, err)
 		}
 	}

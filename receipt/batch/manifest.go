@@ -58,27 +58,6 @@ func (m *Manifest) ReceiptHash(receiptID []byte) canon.Digest {
 	return m.entries[i].ReceiptHash
 }
 
-// Prove returns the index of a receipt, and the proof that its leaf is in the tree (RFC 9162
-// section 2.1.3.1), for [merkle.CheckInclusion]. The proof shows that the receipt is in the
-// batch without showing the IDs of the others. The time is linear in the size of the batch. The
-// error is a *[NotListedError].
-func (m *Manifest) Prove(receiptID string) (index uint64, proof []merkle.Hash, err error) {
-	i, ok := m.index[receiptID]
-	if !ok {
-		return 0, nil, &NotListedError{receiptID}
-	}
-	proof, err = merkle.ProveInclusion(m.leaves(), uint64(i))
-	return uint64(i), proof, err
-}
-
-func (m *Manifest) leaves() []merkle.Hash {
-	leaves := make([]merkle.Hash, len(m.entries))
-	for i, e := range m.entries {
-		leaves[i] = e.Leaf
-	}
-	return leaves
-}
-
 // Marshal returns the manifest in canonical form (RFC 8785), with a final newline.
 func (m *Manifest) Marshal() []byte {
 	b := canon.AppendString([]byte(`{"batch_version":1,"merkle_root":`), m.root.String())
@@ -94,8 +73,8 @@ func (m *Manifest) Marshal() []byte {
 
 // Check checks that a receipt is the one that the manifest lists under its ID: its leaf and its
 // hash, both computed from the receipt, are the listed ones, and it states the root.
-// [receipt.Verifier] checks whether the receipt is authentic. The error is a *[NotListedError],
-// a *[MismatchError], or [chain.ErrNotObject].
+// [receipt.Verifier] checks whether the receipt is authentic. The error names the place in the
+// manifest, and both digests.
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
 	if err != nil {
@@ -105,22 +84,37 @@ func (m *Manifest) Check(d *canon.Document) error {
 	id := d.Root().Member("receipt_id").String()
 	i, ok := m.index[id]
 	if !ok {
-		return &NotListedError{id}
+		return fmt.Errorf("batch: the manifest lists no receipt %+.60q", id)
+	}
+	mismatch := func(at string, listed, found canon.Digest) error {
+		return fmt.Errorf("batch: receipt %+.60q: the manifest lists %v at %s, the receipt has %v", id, listed, at, found)
 	}
 
 	// Check the leaf first, because a receipt with other content also has another hash.
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
-		return &MismatchError{id, place + "leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf), ""}
+		return mismatch(place+"leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf))
 	}
-	if root := statedRoot(d); root != m.root {
-		return &MismatchError{id, "/merkle_root", m.root, root, m.Explain(root)}
+	root := statedRoot(d)
+	if root.IsZero() {
+		return fmt.Errorf("batch: receipt %+.60q: the manifest lists %v at /merkle_root, the receipt has none", id, m.root)
+	}
+	if root != m.root {
+		return explained(mismatch("/merkle_root", m.root, root), m.Explain(root))
 	}
 	if hash != e.ReceiptHash {
-		return &MismatchError{id, place + "receipt_hash", e.ReceiptHash, hash, ""}
+		return mismatch(place+"receipt_hash", e.ReceiptHash, hash)
 	}
 
 	return nil
+}
+
+// explained adds what a false root is, if that is known.
+func explained(err error, why string) error {
+	if why == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, why)
 }
 
 // statedRoot returns the root that a receipt states, or zero if it states no digest.

@@ -12,7 +12,7 @@ import (
 // root of its leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because each
 // identifies one receipt. At most [MaxBytes] bytes and [MaxEntries] entries are accepted.
 //
-// The error is or wraps a *[canon.SyntaxError], or is an *[InvalidError] or a *[RootError].
+// The error is or wraps a *[canon.SyntaxError], is an *[InvalidError], or names a false root.
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
@@ -43,7 +43,8 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	// The root is computed from the leaves, and then compared with the stated root.
 	m := newManifest(entries)
 	if stated != m.root {
-		return nil, &RootError{stated, m.root, m.Explain(stated)}
+		err := fmt.Errorf("batch: the manifest states the root %v, its leaves have the RFC 9162 root %v", stated, m.root)
+		return nil, explained(err, m.Explain(stated))
 	}
 
 	return m, nil
