@@ -20,24 +20,19 @@ type Wanted struct {
 	SHA256 canon.Digest // of the answer; zero: unknown
 }
 
-// Artifacts finds content that is stored outside of the log and the request. It must be safe
-// for concurrent use.
-type Artifacts interface {
-	// Artifact returns the bytes. If the artifact does not exist, the error wraps
-	// [fs.ErrNotExist].
-	Artifact(ctx context.Context, w Wanted) ([]byte, error)
-}
+// Artifacts returns content that is stored outside of the log and the request. If it does not
+// exist, the error wraps [fs.ErrNotExist]. It must be safe for concurrent use.
+type Artifacts func(ctx context.Context, w Wanted) ([]byte, error)
 
 // Files finds artifacts among the files of a directory: those of overrides by their IDs, and
 // recorded answers by the 64 hexadecimal digits of their digests. The request names the files.
 // If it comes from a stranger, the directory must hold nothing else, and must be the FS of an
 // os.Root, which no link leaves.
-func Files(folder fs.FS) Artifacts { return files{folder} }
+func Files(folder fs.FS) Artifacts {
+	return func(_ context.Context, w Wanted) ([]byte, error) { return readFile(folder, w) }
+}
 
-type files struct{ folder fs.FS }
-
-// Artifact reads a file.
-func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
+func readFile(folder fs.FS, w Wanted) ([]byte, error) {
 	name := w.ID
 	if name == "" && !w.SHA256.IsZero() {
 		name = w.SHA256.String()[len("sha256:"):]
@@ -47,7 +42,7 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 
-	file, err := f.folder.Open(name)
+	file, err := folder.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +55,13 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 	return data, err
 }
 
-// none has no artifacts.
-type none struct{}
-
-func (none) Artifact(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
-
 // recorded finds an answer of which the log has only the digest. A JSON value may be stored in
 // any form: the digest covers the canonical form, or the bytes as they are.
 func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, error) {
 	if w.SHA256.IsZero() && w.URI == "" {
 		return nil, false, nil
 	}
-	data, err := from.Artifact(ctx, w)
+	data, err := from(ctx, w)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil

@@ -128,7 +128,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	}
 
 	// The bytes of an artifact are needed for their digest.
-	data, err := m.artifacts.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
+	data, err := m.artifacts(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &UnavailableError{Object: "artifact", ID: s.ArtifactID, Key: s.Key, Detail: "expected the value of the override " + quote(s.Key)}

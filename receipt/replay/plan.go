@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
 	"slices"
 	"sync"
@@ -31,7 +32,6 @@ type Plan struct {
 
 	mu    sync.Mutex
 	taken map[string]bool // whether there was an answer, by the requested key
-	asked []string        // the requested keys, in the order of the requests
 }
 
 // NewPlan creates the plan of a replay. Artifacts may be nil if there are none. The error is a
@@ -42,7 +42,7 @@ type Plan struct {
 // answer is not an error either, because not every replay requests it; see [Plan.Unavailable].
 func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifacts) (*Plan, error) {
 	if artifacts == nil {
-		artifacts = none{}
+		artifacts = func(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
 	}
 	p := &Plan{
 		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
@@ -112,14 +112,6 @@ func (p *Plan) Unused() (keys []string) {
 	return keys
 }
 
-// Requested returns the keys for which [Plan.Take] was called, in the order of the first
-// calls, whether or not there was an answer.
-func (p *Plan) Requested() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.asked)
-}
-
 // Checkpoint returns the ID of the event from which the task is replayed, and the keys of the
 // answers before it, from which its state is restored. The ID is empty if there is no
 // checkpoint.
@@ -160,7 +152,7 @@ func (p *Plan) ask(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, before := p.taken[key]; !before {
-		p.taken[key], p.asked = false, append(p.asked, key)
+		p.taken[key] = false
 	}
 }
 

@@ -48,14 +48,7 @@ type Request struct {
 	CheckpointID      string
 	CheckpointEventID string
 	Reason            string
-
-	digest canon.Digest
 }
-
-// Digest returns the SHA-256 of the canonical form (RFC 8785) of the text from which the
-// request was parsed; an empty text counts as {}. Requests with the same digest are equal. The
-// digest of a request that was not parsed is zero.
-func (r *Request) Digest() canon.Digest { return r.digest }
 
 // An Override replaces one dependency. It is printed as its key only.
 type Override struct {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -159,23 +158,4 @@ func FuzzKey(f *testing.F) {
 			t.Fatalf("%q has the prefix %q", text, prefix)
 		}
 	})
-}
-
-// TestDigest verifies that equal requests have the same digest, regardless of their spelling.
-func TestDigest(t *testing.T) {
-	digest := func(text string) canon.Digest {
-		r, err := replay.ParseRequest([]byte(text))
-		if err != nil {
-			t.Fatal(text, err)
-		}
-		return r.Digest()
-	}
-	for a, b := range map[string]string{"": "{}", " \n": " {} ", `{"reason":"x","mode":"exact"}`: `{"mode" : "exact", "reason":"\u0078"}`} {
-		if digest(a) != digest(b) {
-			t.Errorf("%q and %q ask the same", a, b)
-		}
-	}
-	if digest("") != canon.Sum([]byte("{}")) || digest("") == digest(`{"mode":"exact"}`) || new(replay.Request).Digest() != (canon.Digest{}) {
-		t.Error("the digest is not that of the canonical text")
-	}
 }

@@ -50,7 +50,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 		return slices.Clone(s.value), nil
 	}
 
-	data, err := from.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
+	data, err := from(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	if err == nil && !s.secret() && canon.Sum(data) != s.after.Digest {
 		err = errors.New("replay: the artifact " + quote(s.ArtifactID) + " has changed since the plan was created")
 	}

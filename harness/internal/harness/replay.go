@@ -85,7 +85,7 @@ func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Reques
 	if err != nil {
 		return nil, err
 	}
-	return replay.NewPlan(ctx, log, request, artifactsOf{h, source})
+	return replay.NewPlan(ctx, log, request, artifactsOf{h, source}.get)
 }
 
 // artifactsOf provides the artifacts that an override may name: those of the task's workspace.
@@ -94,8 +94,8 @@ type artifactsOf struct {
 	task *Task
 }
 
-// Artifact implements [replay.Artifacts].
-func (s artifactsOf) Artifact(_ context.Context, want replay.Wanted) ([]byte, error) {
+// get returns the content of an artifact. It is a [replay.Artifacts].
+func (s artifactsOf) get(_ context.Context, want replay.Wanted) ([]byte, error) {
 	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
 	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {
 		return nil, fs.ErrNotExist
