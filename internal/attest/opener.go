@@ -95,6 +95,7 @@ func Unopened(why string) *receipt.Check {
 // regardless of its content.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
+		bad.Step = receipt.StepParse // nothing else of the document is judged
 		return bad
 	}
 	return fault(err)
