@@ -222,7 +222,7 @@ func (e *engine) end(v *receipt.Verifier, terms join.Terms) (*stream.Summary, er
 		return nil, err
 	}
 	result.Counts = e.counts
-	return stream.Conclude(v, result, stream.Options{Expect: e.expect}, nil)
+	return stream.Conclude(v, result, stream.Options{Continuity: stream.Continuity{Expect: e.expect}}, nil)
 }
 
 func (e *engine) count(done []join.Record) {

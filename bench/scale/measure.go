@@ -116,7 +116,7 @@ func measure(n, parts, shards int) (m measured, err error) {
 	}
 	var whole, joined *stream.Summary
 	m.machine, err = timed(func() (err error) {
-		whole, err = stream.VerifyFiles(context.Background(), v, d.sources(), stream.Options{Jobs: 1, Unordered: true, TempDir: dir, Expect: d.expect}).Summary()
+		whole, err = stream.VerifyFiles(context.Background(), v, d.sources(), stream.Options{Jobs: 1, Unordered: true, TempDir: dir, Continuity: stream.Continuity{Expect: d.expect}}).Summary()
 		return err
 	})
 	if err != nil {

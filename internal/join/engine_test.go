@@ -221,7 +221,7 @@ func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.S
 	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
 	e.terms.Head = func(s chain.Stream) canon.Digest { return expect[s].Hash }
 	result := e.run(e.read(v, files))
-	sum, err := stream.Conclude(v, result, stream.Options{Expect: expect}, nil)
+	sum, err := stream.Conclude(v, result, stream.Options{Continuity: stream.Continuity{Expect: expect}}, nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestEngineAgrees(t *testing.T) {
 		for k, text := range files {
 			sources = append(sources, sourceOf(fmt.Sprint(k), text))
 		}
-		run := stream.VerifyFiles(t.Context(), v, sources, stream.Options{Expect: l.Expect, Unordered: true})
+		run := stream.VerifyFiles(t.Context(), v, sources, stream.Options{Unordered: true, Continuity: stream.Continuity{Expect: l.Expect}})
 		var found []lake.Finding
 		for rep := range run.Reports() {
 			if c := rep.Finding(); rep.Verdict != receipt.Verified && c.Code != "syntax" {

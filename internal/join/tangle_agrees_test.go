@@ -81,8 +81,8 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	t.Helper()
 	e := &engine{t: t, dice: dice, strict: v.Policy().Strict, strands: map[chain.Stream]*join.Strand{}}
 	e.terms = join.Terms{Partial: func(chain.Stream) bool { return o.Partial },
-		Head:     func(s chain.Stream) canon.Digest { return o.Expect[s].Hash },
-		Previous: func(s chain.Stream) canon.Digest { return o.After[s].Hash }}
+		Head:     func(s chain.Stream) canon.Digest { return o.Continuity.Expect[s].Hash },
+		Previous: func(s chain.Stream) canon.Digest { return o.Continuity.After[s].Hash }}
 	o.Unordered = false
 	trees := plant(t, v, files, o, dice)
 
@@ -126,7 +126,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	}
 	for i, source := range linesOf(files) {
 		own := o
-		own.Expect = nil
+		own.Continuity.Expect = nil
 		var related join.Place
 		place := func(r *join.Record) error {
 			if r != nil {
@@ -155,10 +155,10 @@ func (g *tangle) asked(list []knot) (o stream.Options) {
 		return map[chain.Stream]chain.Head{k.stream: {Hash: hash, Count: g.dice.Uint64N(5)}}
 	}
 	if g.dice.IntN(4) == 0 {
-		o.Expect = head(canon.Sum([]byte("gone")))
+		o.Continuity.Expect = head(canon.Sum([]byte("gone")))
 	}
 	if g.dice.IntN(4) == 0 {
-		o.After = head(list[g.dice.IntN(len(list))].previous)
+		o.Continuity.After = head(list[g.dice.IntN(len(list))].previous)
 	}
 	return o
 }

@@ -114,7 +114,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 	}
 
 	// Without such a requirement, a chain that was truncated looks complete.
-	if o.Only.Head, err = q.Digest("expect_head"); err != nil {
+	if o.Continuity.Head, err = q.Digest("expect_head"); err != nil {
 		return o, err
 	}
 
@@ -123,7 +123,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 		if err != nil {
 			return o, err
 		}
-		o.Only.Count = &n
+		o.Continuity.Count = &n
 	}
 
 	partial, err := q.Choice("partial", "true", "false")

@@ -279,35 +279,35 @@ func TestContinues(t *testing.T) {
 		o    stream.Options
 		want string
 	}{
-		{"expected head", list, stream.Options{Expect: head(8)}, "verified 8/0/0; a 8"},
-		{"longer", list, stream.Options{Expect: head(5)}, "verified 8/0/0; a 8"},
-		{"the later part", list[4:], stream.Options{Expect: head(5), Partial: true}, "verified 4/0/0; 1 open; a 4"},
-		{"rolled back", list[:5], stream.Options{Expect: head(8)}, "refuted 5/0/0; whole truncated; a 5"},
-		{"rolled back, partial", list[:5], stream.Options{Expect: head(8), Partial: true}, "refuted 5/0/0; whole truncated; a 5"},
-		{"forked", forked, stream.Options{Expect: head(5)}, "refuted 6/0/0; whole head_mismatch; a 6"},
-		{"stream gone", others, stream.Options{Expect: head(5)}, "refuted 2/0/0; whole truncated; b 2"},
-		{"a stream more", append(append([][]byte{}, list...), others...), stream.Options{Expect: head(5)}, "verified 10/0/0; a 8; b 2"},
-		{"head altered", with(list, 4, altered(list[4]))[:5], stream.Options{Expect: head(5)}, "refuted 4/1/0; 5 hash_mismatch; a 5"},
-		{"after", list[3:], stream.Options{After: head(3)}, "verified 5/0/0; a 5"},
-		{"after, a gap", list[4:], stream.Options{After: head(3)}, "refuted 3/1/0; 1 chain_break; a 4"},
-		{"after, from the first", list, stream.Options{After: head(3)}, "refuted 7/1/0; 1 chain_break; a 8"},
-		{"after, other streams", others, stream.Options{After: head(3)}, "undecided 2/0/0; b 2"},
-		{"after, a stream more", slices.Concat(list[3:], others), stream.Options{After: head(3)}, "verified 7/0/0; a 5; b 2"},
-		{"follows", list[3:], stream.Options{After: head(3), Follows: true}, "verified 5/0/0; a 5"},
-		{"follows, another stream", others, stream.Options{After: head(3), Follows: true}, "refuted 2/0/0; whole chain_break; b 2"},
-		{"follows, other streams", slices.Concat(others, elsewhere), stream.Options{After: head(3), Follows: true}, "undecided 4/0/0; b 2; c 2"},
-		{"follows, a stream more", slices.Concat(list[3:], others), stream.Options{After: head(3), Follows: true}, "verified 7/0/0; a 5; b 2"},
-		{"only previous", list[3:], stream.Options{Only: stream.Only{Previous: digest(2)}}, "verified 5/0/0; a 5"},
-		{"only previous, another", list[3:], stream.Options{Only: stream.Only{Previous: digest(1)}}, "refuted 4/1/0; 1 chain_break; a 5"},
-		{"only head", list, stream.Options{Only: stream.Only{Head: digest(7)}}, "verified 8/0/0; a 8"},
-		{"only head, longer", list, stream.Options{Only: stream.Only{Head: digest(6)}}, "refuted 8/0/0; whole head_mismatch; a 8"},
-		{"only head, shorter", list[:7], stream.Options{Only: stream.Only{Head: digest(7)}}, "refuted 7/0/0; whole head_mismatch; a 7"},
-		{"only count", list, stream.Options{Only: stream.Only{Count: n(8)}}, "verified 8/0/0; a 8"},
-		{"only count, others", list, stream.Options{Only: stream.Only{Count: n(7)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
-		{"only count 0", list, stream.Options{Only: stream.Only{Count: n(0)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
-		{"only, no receipt at all", [][]byte{[]byte("{}"), []byte("{}")}, stream.Options{Only: stream.Only{Count: n(2)}}, "refuted 0/2/0; 1 not_a_receipt; 2 not_a_receipt; whole head_mismatch"},
+		{"expected head", list, stream.Options{Continuity: stream.Continuity{Expect: head(8)}}, "verified 8/0/0; a 8"},
+		{"longer", list, stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "verified 8/0/0; a 8"},
+		{"the later part", list[4:], stream.Options{Partial: true, Continuity: stream.Continuity{Expect: head(5)}}, "verified 4/0/0; 1 open; a 4"},
+		{"rolled back", list[:5], stream.Options{Continuity: stream.Continuity{Expect: head(8)}}, "refuted 5/0/0; whole truncated; a 5"},
+		{"rolled back, partial", list[:5], stream.Options{Partial: true, Continuity: stream.Continuity{Expect: head(8)}}, "refuted 5/0/0; whole truncated; a 5"},
+		{"forked", forked, stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 6/0/0; whole head_mismatch; a 6"},
+		{"stream gone", others, stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 2/0/0; whole truncated; b 2"},
+		{"a stream more", append(append([][]byte{}, list...), others...), stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "verified 10/0/0; a 8; b 2"},
+		{"head altered", with(list, 4, altered(list[4]))[:5], stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 4/1/0; 5 hash_mismatch; a 5"},
+		{"after", list[3:], stream.Options{Continuity: stream.Continuity{After: head(3)}}, "verified 5/0/0; a 5"},
+		{"after, a gap", list[4:], stream.Options{Continuity: stream.Continuity{After: head(3)}}, "refuted 3/1/0; 1 chain_break; a 4"},
+		{"after, from the first", list, stream.Options{Continuity: stream.Continuity{After: head(3)}}, "refuted 7/1/0; 1 chain_break; a 8"},
+		{"after, other streams", others, stream.Options{Continuity: stream.Continuity{After: head(3)}}, "undecided 2/0/0; b 2"},
+		{"after, a stream more", slices.Concat(list[3:], others), stream.Options{Continuity: stream.Continuity{After: head(3)}}, "verified 7/0/0; a 5; b 2"},
+		{"follows", list[3:], stream.Options{Continuity: stream.Continuity{After: head(3), Follows: true}}, "verified 5/0/0; a 5"},
+		{"follows, another stream", others, stream.Options{Continuity: stream.Continuity{After: head(3), Follows: true}}, "refuted 2/0/0; whole chain_break; b 2"},
+		{"follows, other streams", slices.Concat(others, elsewhere), stream.Options{Continuity: stream.Continuity{After: head(3), Follows: true}}, "undecided 4/0/0; b 2; c 2"},
+		{"follows, a stream more", slices.Concat(list[3:], others), stream.Options{Continuity: stream.Continuity{After: head(3), Follows: true}}, "verified 7/0/0; a 5; b 2"},
+		{"only previous", list[3:], stream.Options{Continuity: stream.Continuity{Previous: digest(2)}}, "verified 5/0/0; a 5"},
+		{"only previous, another", list[3:], stream.Options{Continuity: stream.Continuity{Previous: digest(1)}}, "refuted 4/1/0; 1 chain_break; a 5"},
+		{"only head", list, stream.Options{Continuity: stream.Continuity{Head: digest(7)}}, "verified 8/0/0; a 8"},
+		{"only head, longer", list, stream.Options{Continuity: stream.Continuity{Head: digest(6)}}, "refuted 8/0/0; whole head_mismatch; a 8"},
+		{"only head, shorter", list[:7], stream.Options{Continuity: stream.Continuity{Head: digest(7)}}, "refuted 7/0/0; whole head_mismatch; a 7"},
+		{"only count", list, stream.Options{Continuity: stream.Continuity{Count: n(8)}}, "verified 8/0/0; a 8"},
+		{"only count, others", list, stream.Options{Continuity: stream.Continuity{Count: n(7)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
+		{"only count 0", list, stream.Options{Continuity: stream.Continuity{Count: n(0)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
+		{"only, no receipt at all", [][]byte{[]byte("{}"), []byte("{}")}, stream.Options{Continuity: stream.Continuity{Count: n(2)}}, "refuted 0/2/0; 1 not_a_receipt; 2 not_a_receipt; whole head_mismatch"},
 	} {
-		expect(t, c.name, verifyOnly(t, jsonl(c.docs...), "x", stream.Sniffed, stream.Options{After: c.o.After, Follows: c.o.Follows, Expect: c.o.Expect, Only: c.o.Only, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
+		expect(t, c.name, verifyOnly(t, jsonl(c.docs...), "x", stream.Sniffed, stream.Options{Continuity: c.o.Continuity, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
 		var files []stream.Source
 		for i, doc := range c.docs {
 			files = append(files, source(fmt.Sprint("x", i+1), doc))
@@ -315,7 +315,7 @@ func TestContinues(t *testing.T) {
 		expect(t, c.name+", files", verifyFiles(t, c.o, files...), renamed(c.want, func(i string) string { return "x" + i }))
 	}
 	two := append(append([][]byte{}, list...), others...)
-	for _, r := range []result{verify(t, jsonl(two...), stream.Options{Only: stream.Only{Count: n(10)}}), verifyFiles(t, stream.Options{Only: stream.Only{Count: n(10)}}, sources(two...)...)} {
+	for _, r := range []result{verify(t, jsonl(two...), stream.Options{Continuity: stream.Continuity{Count: n(10)}}), verifyFiles(t, stream.Options{Continuity: stream.Continuity{Count: n(10)}}, sources(two...)...)} {
 		if !errors.Is(r.err, stream.ErrStreams) || r.summary.Complete || r.summary.Verdict() == receipt.Verified {
 			t.Errorf("two streams: %v (%v)", r, r.err)
 		}

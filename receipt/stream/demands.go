@@ -9,12 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Demands are the requirements on the streams of an input: their predecessors, contents,
+// demands are the requirements on the streams of an input: their predecessors, contents,
 // and heads.
 type demands struct {
 	survey.Wanted
-	follows bool
-	only    Only
+	given Continuity
 }
 
 // compare compares the end of one stream with the requirements.
@@ -29,7 +28,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
-	case !d.only.Head.IsZero() && e.Head != wanted.Hash:
+	case !d.given.Head.IsZero() && e.Head != wanted.Hash:
 		detail := fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash)
 		if e.Found {
 			detail = fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head)
@@ -44,7 +43,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 			fmt.Sprintf("the stream had the head %s before, which is not in the input", wanted.Hash))
 	}
 
-	if n := d.only.Count; n != nil && *n != e.Count {
+	if n := d.given.Count; n != nil && *n != e.Count {
 		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
 	}
 }
@@ -55,10 +54,10 @@ func (d *demands) conclude(s *Summary) {
 	open, unexpected := 0, 0
 	for _, g := range s.Streams {
 		present[g.Stream] = true
-		if d.only.Head.IsZero() && d.Expect[g.Stream].Hash != g.Head {
+		if d.given.Head.IsZero() && d.Expect[g.Stream].Hash != g.Head {
 			unexpected++
 		}
-		if _, ok := d.After[g.Stream]; !ok && !g.First && d.only.Previous.IsZero() {
+		if _, ok := d.After[g.Stream]; !ok && !g.First && d.given.Previous.IsZero() {
 			open++
 		}
 	}
@@ -72,7 +71,7 @@ func (d *demands) conclude(s *Summary) {
 	}
 
 	d.concludeAfter(s)
-	if len(s.Streams) == 0 && !d.only.isZero() && s.Receipts > 0 {
+	if len(s.Streams) == 0 && d.given.one() && s.Receipts > 0 {
 		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
@@ -103,7 +102,7 @@ func (d *demands) concludeAfter(s *Summary) {
 
 	// A single predecessor was meant for the single stream of the input.
 	for given, head := range d.After {
-		if d.follows && len(streams) == 1 {
+		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
 				Detail: fmt.Sprintf("the given predecessor %s belongs to another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
 			return

@@ -54,7 +54,7 @@
 //
 // A chain that was truncated at its end shows no trace of that. The [Summary] therefore
 // lists the heads, and a note that nothing shows whether receipts follow them.
-// [Options.Expect] compares the heads with those of an earlier report.
+// [Continuity].Expect compares the heads with those of an earlier report.
 //
 // [Read] returns the same documents in the same order without verifying them, for
 // programs that process them further.

@@ -76,7 +76,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 		if !e.Intact {
 			continue
 		}
-		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && !d.only.isZero() {
+		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && d.given.one() {
 			return s, ErrStreams
 		}
 		d.compare(s, survey.End{Segment: e.Segment(), Found: e.Found})

@@ -143,7 +143,7 @@ func ExampleVerify_after() {
 	}
 
 	for _, part := range [][][]byte{lines[3:], lines[4:]} {
-		run := stream.Verify(context.Background(), v, exampleFile(part...), stream.Options{After: last.Heads()})
+		run := stream.Verify(context.Background(), v, exampleFile(part...), stream.Options{Continuity: stream.Continuity{After: last.Heads()}})
 		sum, err := run.Summary()
 		if err != nil {
 			log.Fatal(err)

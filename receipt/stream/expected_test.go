@@ -16,7 +16,7 @@ import (
 // compared compares a merged summary with the expected summary of a run over all parts.
 func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summary, error) {
 	t.Helper()
-	return m.Expect(o.Expect, o.Only)
+	return m.Expect(o.Continuity)
 }
 
 // TestExpectedOfMerged verifies that Expect returns the same for merged parts as a run over all
@@ -25,12 +25,14 @@ func TestExpectedOfMerged(t *testing.T) {
 	a, b := newWriter(t, "a").many(6), newWriter(t, "b").many(4)
 	gone := newWriter(t, "c").many(2)
 	of := func(issuer string) chain.Stream { return chain.Stream{Issuer: issuer, Workspace: "w"} }
-	count := func(n uint64) stream.Options { return stream.Options{Only: stream.Only{Count: &n}} }
-	last := func(d []byte) stream.Options { return stream.Options{Only: stream.Only{Head: headOf(t, d).Hash}} }
+	count := func(n uint64) stream.Options { return stream.Options{Continuity: stream.Continuity{Count: &n}} }
+	last := func(d []byte) stream.Options {
+		return stream.Options{Continuity: stream.Continuity{Head: headOf(t, d).Hash}}
+	}
 	heads := func(list ...[]byte) stream.Options {
-		o := stream.Options{Expect: map[chain.Stream]chain.Head{}}
+		o := stream.Options{Continuity: stream.Continuity{Expect: map[chain.Stream]chain.Head{}}}
 		for i, doc := range list {
-			o.Expect[of(string(rune('a'+i)))] = chain.Head{Hash: headOf(t, doc).Hash, Count: 9}
+			o.Continuity.Expect[of(string(rune('a'+i)))] = chain.Head{Hash: headOf(t, doc).Hash, Count: 9}
 		}
 		return o
 	}
@@ -49,7 +51,7 @@ func TestExpectedOfMerged(t *testing.T) {
 		{"not so many", a[:5], count(6), "count_mismatch"},
 		{"heads", slices.Concat(a, b), heads(a[3], b[3]), ""},
 		{"one was cut off", slices.Concat(a[:4], b), heads(a[5], b[3]), "truncated"},
-		{"one was rewritten", a[:4], stream.Options{Expect: map[chain.Stream]chain.Head{of("a"): rewritten}}, "head_mismatch"},
+		{"one was rewritten", a[:4], stream.Options{Continuity: stream.Continuity{Expect: map[chain.Stream]chain.Head{of("a"): rewritten}}}, "head_mismatch"},
 		{"one is gone", slices.Concat(a, b), heads(a[5], b[3], gone[1]), "truncated"},
 	} {
 		dice := rand.New(rand.NewPCG(1, 2))
@@ -98,7 +100,7 @@ func TestExpectedOfOld(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	of := func(docs ...[]byte) *stream.Summary { return old(t, part(t, stream.Options{}, docs...)) }
 	expect := func(d []byte) stream.Options {
-		return stream.Options{Expect: map[chain.Stream]chain.Head{{Issuer: "a", Workspace: "w"}: headOf(t, d)}}
+		return stream.Options{Continuity: stream.Continuity{Expect: map[chain.Stream]chain.Head{{Issuer: "a", Workspace: "w"}: headOf(t, d)}}}
 	}
 	m := merged(t, of(list[:3]...), of(list[3:5]...))
 	for i, want := range []receipt.Verdict{receipt.Undecided, receipt.Undecided, receipt.Undecided, receipt.Undecided, receipt.Verified, receipt.Undecided} {

@@ -26,21 +26,8 @@ type Options struct {
 	// is then not checked, instead of being reported as a break.
 	Partial bool
 
-	// After maps streams to their earlier heads: the first receipt of such a stream must
-	// follow its head. Streams that are not in After may begin anywhere.
-	After map[chain.Stream]chain.Head
-
-	// Follows states that After is the one receipt before the input, instead of the heads
-	// of an earlier run. An input with only one other stream then does not follow it.
-	Follows bool
-
-	// Expect maps streams to heads that must be in the input. A stream that has been rolled
-	// back, truncated, or forked since does not contain its head.
-	Expect map[chain.Stream]chain.Head
-
-	// Only holds requirements on an input of one stream. With it, a second stream is an
-	// error.
-	Only Only
+	// Continuity specifies what the input must continue and end in.
+	Continuity Continuity
 
 	// TempDir is the directory for records that do not fit into memory. Empty: all records
 	// stay in memory.
@@ -95,15 +82,29 @@ type Summing struct {
 	Mergeable bool
 }
 
-// Only specifies what the one stream of an input must continue and end in. Zero fields
-// require nothing.
-type Only struct {
-	Previous canon.Digest // the hash that its first receipt must name
-	Head     canon.Digest // the hash of its last receipt
-	Count    *uint64      // the number of its receipts
+// Continuity specifies what an input must continue and end in. Zero fields require nothing.
+type Continuity struct {
+	// After maps streams to their earlier heads: the first receipt of such a stream must
+	// follow its head. Streams that are not in After may begin anywhere.
+	After map[chain.Stream]chain.Head
+
+	// Follows states that After is the one receipt before the input, instead of the heads
+	// of an earlier run. An input with only one other stream then does not follow it.
+	Follows bool
+
+	// Expect maps streams to heads that must be in the input. A stream that has been rolled
+	// back, truncated, or forked since does not contain its head.
+	Expect map[chain.Stream]chain.Head
+
+	// The other fields are about an input of one stream: the hash that its first receipt must
+	// name, the hash of its last receipt, and the number of its receipts. With any of them, a
+	// second stream is an error.
+	Previous, Head canon.Digest
+	Count          *uint64
 }
 
-func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
+// one reports whether the input must have one stream.
+func (c *Continuity) one() bool { return !c.Previous.IsZero() || !c.Head.IsZero() || c.Count != nil }
 
 func (o *Options) mostIndexed() int {
 	if o.Bounds.indexed > 0 {
@@ -137,7 +138,8 @@ func (o *Options) jobs() int {
 }
 
 func (o *Options) demands() demands {
-	return demands{Wanted: survey.Wanted{After: o.After, Expect: o.Expect, One: !o.Only.isZero(), First: o.Only.Previous, Last: o.Only.Head}, follows: o.Follows, only: o.Only}
+	c := o.Continuity
+	return demands{Wanted: survey.Wanted{After: c.After, Expect: c.Expect, One: c.one(), First: c.Previous, Last: c.Head}, given: c}
 }
 
 func (o *Options) terms() survey.Terms {

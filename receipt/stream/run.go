@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// ErrStreams indicates that an input has several streams although [Options.Only] requires
+// ErrStreams indicates that an input has several streams although [Continuity] requires
 // one.
 var ErrStreams = survey.ErrStreams
 

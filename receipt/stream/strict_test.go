@@ -76,7 +76,7 @@ func TestStrictCopies(t *testing.T) {
 func TestStrictGiven(t *testing.T) {
 	list, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	head := headOf(t, list[0])
-	after := stream.Options{After: map[chain.Stream]chain.Head{{Issuer: "a", Workspace: "w"}: head}}
+	after := stream.Options{Continuity: stream.Continuity{After: map[chain.Stream]chain.Head{{Issuer: "a", Workspace: "w"}: head}}}
 	given, beside := strictly(t, after, sources(jsonl(list[1:]...))...), strictly(t, stream.Options{}, sources(jsonl(other...))...)
 	open := strictly(t, stream.Options{}, sources(jsonl(list[1:3]...))...)
 	anyOrder(t, "beside another", receipt.Verified, given, beside)

@@ -96,8 +96,8 @@ func (s *Summary) List(hashes []canon.Digest) {
 	}
 }
 
-// Heads returns the head of each stream, for [Options.After] to continue the streams, or
-// for [Options.Expect] to detect a rollback. A stream whose parts do not join has no head.
+// Heads returns the head of each stream, for Continuity.After to continue the streams, or
+// for Continuity.Expect to detect a rollback. A stream whose parts do not join has no head.
 // Count is 0 if the beginning of the stream was not in the input.
 func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	heads, several := map[chain.Stream]chain.Head{}, map[chain.Stream]bool{}
@@ -146,17 +146,17 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
-// Expect returns the summary of merged parts after comparing it with what is expected of
-// the whole, as in one run over all sources: each head must be in the input, and the only
-// stream must end as required by only. It ignores only.Previous. If the parts do not list
-// their receipts, so that an expected head may be among them, the result is undecided.
-func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary, error) {
+// Expect returns the summary of merged parts after comparing it with what the whole must end in,
+// as in one run over all sources. Of c, it ignores what the input must continue. If the parts do
+// not list their receipts, so that an expected head may be among them, the result is undecided.
+func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum
 	s.Findings, s.NotChecked = slices.Clone(s.Findings), slices.Clone(s.NotChecked)
-	d := demands{Wanted: survey.Wanted{Expect: maps.Clone(heads), Last: only.Head}, only: Only{Head: only.Head, Count: only.Count}}
+	c = Continuity{Expect: maps.Clone(c.Expect), Head: c.Head, Count: c.Count}
+	d := demands{Wanted: survey.Wanted{Expect: c.Expect, Last: c.Head}, given: c}
 	ends := endsOf(s.Streams, &d)
-	if len(ends) > 1 && !d.only.isZero() {
+	if len(ends) > 1 && d.given.one() {
 		return nil, ErrStreams
 	}
 
@@ -168,7 +168,7 @@ func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary
 		if wanted := d.Head(e.Stream); !wanted.IsZero() && !e.Found && !known {
 			s.addNote(receipt.CodeEvidenceUnused, "whether the expected head %s is in the input: the reports of its parts do not tell all receipts", wanted.Hash)
 			delete(d.Expect, e.Stream)
-			d.only.Head, d.Last = canon.Digest{}, canon.Digest{}
+			d.given.Head, d.Last = canon.Digest{}, canon.Digest{}
 		}
 		d.compare(s, e)
 	}

@@ -61,8 +61,8 @@ func TestSummaryJSON(t *testing.T) {
 		"break":     verify(t, jsonl(without(list, 2)...), stream.Options{}),
 		"altered":   verify(t, jsonl(with(list, 2, altered(list[2]))...), stream.Options{}),
 		"fork":      verifyFiles(t, stream.Options{}, sources(append(append([][]byte{}, list...), branch)...)...),
-		"rollback":  verify(t, jsonl(list[:3]...), stream.Options{Expect: whole.Heads()}),
-		"gone":      verify(t, jsonl(newWriter(t, "b").many(2)...), stream.Options{Expect: whole.Heads()}),
+		"rollback":  verify(t, jsonl(list[:3]...), stream.Options{Continuity: stream.Continuity{Expect: whole.Heads()}}),
+		"gone":      verify(t, jsonl(newWriter(t, "b").many(2)...), stream.Options{Continuity: stream.Continuity{Expect: whole.Heads()}}),
 		"empty":     verify(t, nil, stream.Options{}),
 		"troubles":  verify(t, troubles(t), stream.Options{}),
 		"skipped":   verifyFiles(t, stream.Options{}, found(sources([]byte(`{"keys":[]}`), list[0]))...),
@@ -252,15 +252,15 @@ func TestRollback(t *testing.T) {
 		t.Fatalf("heads %v", heads)
 	}
 	for n, want := range map[int]receipt.Verdict{3: receipt.Refuted, 4: receipt.Verified, 6: receipt.Verified} {
-		r := verify(t, jsonl(list[:n]...), stream.Options{Expect: heads})
+		r := verify(t, jsonl(list[:n]...), stream.Options{Continuity: stream.Continuity{Expect: heads}})
 		if r.summary.Verdict() != want {
 			t.Errorf("%d receipts: %v", n, r)
 		}
-		if r := verifyFiles(t, stream.Options{Expect: heads}, sources(list[:n]...)...); r.summary.Verdict() != want {
+		if r := verifyFiles(t, stream.Options{Continuity: stream.Continuity{Expect: heads}}, sources(list[:n]...)...); r.summary.Verdict() != want {
 			t.Errorf("%d files: %v", n, r)
 		}
 	}
-	r := verify(t, jsonl(list[4:]...), stream.Options{After: heads})
+	r := verify(t, jsonl(list[4:]...), stream.Options{Continuity: stream.Continuity{After: heads}})
 	expect(t, "continued", r, "verified 2/0/0; a 2")
 	whole := merged(t, earlier, r.summary)
 	if len(whole.Streams) != 1 || whole.Streams[0].Count != 6 || whole.Verdict() != receipt.Verified {

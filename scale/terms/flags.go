@@ -50,15 +50,15 @@ func (f *Flags) Continuity() (o stream.Options, err error) {
 		if err != nil {
 			return o, fmt.Errorf("--expect-count: %w", err)
 		}
-		o.Only.Count = &n
+		o.Continuity.Count = &n
 	}
 	if f.previous != "" {
-		if o.Only.Previous, o.After, err = readKnown(f.previous); err != nil {
+		if o.Continuity.Previous, o.Continuity.After, err = readKnown(f.previous); err != nil {
 			return o, fmt.Errorf("--previous: %w", err)
 		}
 	}
 	if f.expectHead != "" {
-		if o.Only.Head, o.Expect, err = readKnown(f.expectHead); err != nil {
+		if o.Continuity.Head, o.Continuity.Expect, err = readKnown(f.expectHead); err != nil {
 			return o, fmt.Errorf("--expect-head: %w", err)
 		}
 	}

@@ -230,7 +230,7 @@ func TestAgreement(t *testing.T) {
 		}
 
 		got := readVerdict(t, prefix)
-		want := verify(t, paths, stream.Options{Expect: l.Expect})
+		want := verify(t, paths, stream.Options{Continuity: stream.Continuity{Expect: l.Expect}})
 		compare(t, got, want)
 
 		// They also equal the planted faults.

@@ -74,8 +74,9 @@ func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	}
 
 	share := shareOf(len(list.list), o.shards)
+	c := known.Continuity
 	return &job{inputs: list, setting: setting{
-		Asked: asked, Long: o.long, Partial: known.Partial, After: listHeads(known.After), Expect: listHeads(known.Expect), Only: known.Only, Log: known.Checkpoint,
+		Asked: asked, Long: o.long, Partial: known.Partial, After: listHeads(c.After), Expect: listHeads(c.Expect), Only: only{c.Previous, c.Head, c.Count}, Log: known.Checkpoint,
 		Outlet: out, Share: share, Shares: (len(list.list) + share - 1) / share,
 		Skipped: list.skipped[:min(len(list.skipped), stream.MaxNotices)], Others: len(list.skipped), Started: s.now().UnixMilli(),
 	}}, nil

@@ -19,7 +19,7 @@ type setting struct {
 	Partial bool            `json:"partial"`
 	After   []streamHead    `json:"after"`
 	Expect  []streamHead    `json:"expect"`
-	Only    stream.Only     `json:"only"`
+	Only    only            `json:"only"`
 	Log     []byte          `json:"log,omitzero"` // the checkpoint that covers all receipts
 	Outlet  *outlet         `json:"outlet"`
 	Share   int             `json:"share"`  // number of inputs in a share
@@ -58,6 +58,12 @@ func settingOf(text []byte) (s setting, err error) {
 	return s, nil
 }
 
+// only specifies what the one stream of an input must continue and end in.
+type only struct {
+	Previous, Head canon.Digest
+	Count          *uint64
+}
+
 // readings returns how often each input is read.
 func (s *setting) readings() int {
 	if s.Log != nil {
@@ -68,12 +74,13 @@ func (s *setting) readings() int {
 
 // options returns the heads that the input must continue and end with.
 func (s *setting) options() stream.Options {
-	o := stream.Options{Long: s.Long, Partial: s.Partial, Only: s.Only, Checkpoint: s.Log}
+	o := stream.Options{Long: s.Long, Partial: s.Partial, Checkpoint: s.Log}
+	o.Continuity.Previous, o.Continuity.Head, o.Continuity.Count = s.Only.Previous, s.Only.Head, s.Only.Count
 	if len(s.After) > 0 {
-		o.After = mapHeads(s.After)
+		o.Continuity.After = mapHeads(s.After)
 	}
 	if len(s.Expect) > 0 {
-		o.Expect = mapHeads(s.Expect)
+		o.Continuity.Expect = mapHeads(s.Expect)
 	}
 	return o
 }
@@ -84,20 +91,20 @@ func termsOf(text []byte) (join.Terms, error) {
 	if err != nil {
 		return join.Terms{}, err
 	}
-	o := s.options()
+	o := s.options().Continuity
 	return join.Terms{
-		Partial: func(chain.Stream) bool { return o.Partial },
+		Partial: func(chain.Stream) bool { return s.Partial },
 		Previous: func(s chain.Stream) canon.Digest {
 			if h := o.After[s].Hash; !h.IsZero() {
 				return h
 			}
-			return o.Only.Previous
+			return o.Previous
 		},
 		Head: func(s chain.Stream) canon.Digest {
 			if h := o.Expect[s].Hash; !h.IsZero() {
 				return h
 			}
-			return o.Only.Head
+			return o.Head
 		},
 	}, nil
 }

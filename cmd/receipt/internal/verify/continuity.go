@@ -40,13 +40,13 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 		}
 		switch {
 		case k.Summary != nil:
-			if o.After = k.Summary.Heads(); len(o.After) == 0 {
+			if o.Continuity.After = k.Summary.Heads(); len(o.Continuity.After) == 0 {
 				return input.NoHeads(f.previous)
 			}
 		case k.Stream != nil:
-			o.After, o.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
+			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
 		default:
-			o.Only.Previous = k.Hash
+			o.Continuity.Previous = k.Hash
 		}
 	}
 
@@ -75,7 +75,7 @@ func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 		if err != nil {
 			return cli.Usage("", "--expect-count: %w", err)
 		}
-		o.Only.Count = &n
+		o.Continuity.Count = &n
 	}
 
 	if f.head != "" {
@@ -86,11 +86,11 @@ func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 		}
 		switch {
 		case k.Summary != nil:
-			if o.Expect = k.Summary.Heads(); len(o.Expect) == 0 {
+			if o.Continuity.Expect = k.Summary.Heads(); len(o.Continuity.Expect) == 0 {
 				return input.NoHeads(f.head)
 			}
 		default:
-			o.Only.Head = k.Hash
+			o.Continuity.Head = k.Hash
 		}
 	}
 

@@ -99,7 +99,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		sum.MarkOverlap(detail)
 	}
 	if o.given() {
-		if sum, err = sum.Expect(expect.Expect, expect.Only); err != nil {
+		if sum, err = sum.Expect(expect.Continuity); err != nil {
 			return input.Fatal(err)
 		}
 	}
