@@ -270,6 +270,7 @@ func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)
 
+	// Who signed decides only if the trees fit: a contradiction refutes, whoever signed.
 	for i, c := range []*tlog.Signed{from, to} {
 		key, code := CheckpointSigner(trust, c)
 		switch {
@@ -326,6 +327,7 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 // not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key
+	// A log may have rotated its keys: one signature that counts is enough.
 	for _, k := range trust.NoteKeys() {
 		switch {
 		case !signedBy(&k, c):

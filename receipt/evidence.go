@@ -335,10 +335,12 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 		return
 	}
 
+	// Values that fit one by one may still contradict each other, or the rest of the receipt.
 	shown, belonging, err := disclosed(s.evidence.disclosures, &s.watched, doc, rep.ReceiptHash)
 	if err == nil {
 		err = redact.Consistent(doc, shown)
 	}
+	// Two files may disclose the same field, which then counts once.
 	fields := map[string]bool{}
 	for _, f := range shown {
 		fields[f.Field] = true
@@ -377,6 +379,7 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 				return nil, true, err
 			}
 			shown = append(shown, d.Fields...)
+		// Disclosures that name no receipt may be for several: only the values that fit are its own.
 		case canon.Digest{}:
 			for _, k := range d.Fitting(doc) {
 				belonging = true

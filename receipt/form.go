@@ -16,6 +16,7 @@ type parseStep struct{ *Verifier }
 // that doubles cannot represent, and a root that is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
+	// A document that was parsed with other limits has to meet the limits of the policy, too.
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
 		s.fail(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
@@ -23,6 +24,7 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	case doc.Depth() > limits.Depth:
 		s.fail(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
+	// RFC 7493 section 2.2: other integers beyond ±(2^53−1) have the same double.
 	case found:
 		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
 			Detail: foreign.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form stands for other integers too"})

@@ -104,6 +104,7 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	}
 	for i := range c.cosigned {
 		s := &c.cosigned[i]
+		// Equal times do not count: the cosignature may follow the theft in the same second.
 		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s.witness) {
 			return true
 		}
@@ -132,6 +133,7 @@ func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string
 		switch {
 		case j.isIssuers(witness):
 			others = append(others, quoted(witness.ID)+" is a key of the issuer, which is not its own witness")
+		// Material counts, and not names, as for witnesses of a receipt.
 		case slices.ContainsFunc(c.cosigned[:i], same):
 			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
 		default:

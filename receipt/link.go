@@ -148,6 +148,7 @@ const zeroDigest = "sha256:00000000000000000000000000000000000000000000000000000
 // has no predecessor meets a strict policy until another receipt contradicts it.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
+	// No receipt hashes to zeros, so no other receipt is needed to refute this.
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
 			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})

@@ -50,6 +50,7 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
 		t, err := ParseTime(n.Text())
 		place := [...]string{"/lifecycle/created_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/issued_at"}[i]
+		// A placeholder states no time.
 		if err != nil || says.untold.Has(place) { // created_at is optional
 			continue
 		}
@@ -79,6 +80,7 @@ func lintFailure(lifecycle canon.Node, says claims, rep *Report) {
 		return
 	}
 
+	// A failure is described if and only if the task failed.
 	failed := string(lifecycle.Member("final_state").Text()) == "FAILED"
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
@@ -142,6 +144,7 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 		return
 	}
 
+	// The two members have to agree: a reason is given if and only if no replay is possible.
 	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
@@ -177,6 +180,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 	first := map[string]canon.Node{} // by field
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
+		// A marker of a harness has no commitment, so nothing can be disclosed for it.
 		if proof.IsZero() {
 			continue
 		}

@@ -238,6 +238,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 		return nil
 	}
 
+	// Without names in the policy, every trusted witness may count.
 	byID, material := map[string]NoteKey{}, map[[32]byte]string{}
 	ids := q.members()
 	open := len(ids) == 0
@@ -255,6 +256,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 			continue
 		}
 
+		// One key under two names is one witness, and no issuer is its own witness.
 		other, again := material[k.Thumbprint]
 		switch reason := unfit(k); {
 		case !k.Has(RoleWitness):
@@ -319,6 +321,7 @@ func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verif
 	}
 	keys, version, err := source.Trust(ctx)
 	switch {
+	// The keys may be there later, so their absence refutes nothing.
 	case err != nil:
 		keys, version = unavailable{}, ""
 	case len(version) > 128:

@@ -248,6 +248,7 @@ func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
 	}
+	// Rules that were not applied are listed, too.
 	end := stepCount
 	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, they were applied
 		end = StepRules + 1

@@ -253,6 +253,7 @@ func ParseSealed(data []byte) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A sealed receipt need not be signed yet.
 	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: schema, lender: new(lender)}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(slices.Clone(data), doc, rep)

@@ -187,6 +187,8 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
+	// Signatures with expired or revoked keys are counted apart: if they would have been enough, the
+	// receipt is refuted by what was found, and not undecided for lack of evidence.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -331,6 +333,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 // missing returns why no signature of the issuer counts although none is invalid.
 func (t *tally) missing() Check {
 	switch {
+	// A key that may be the issuer's comes first: with more evidence, its signature may count.
 	case t.unbound.Code != "":
 		return t.unbound
 	case t.unknowable.Code != "":

@@ -323,6 +323,7 @@ func (v *Verifier) link(rep *Report, c Check) {
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
+		// Only an unchecked link is replaced, or one that passed because nothing contradicted it yet.
 		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}
@@ -344,6 +345,7 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
 
+	// The checks of a report are in the order of the steps.
 	at := len(rep.Checks)
 	for at > 0 && rep.Checks[at-1].Step > c.Step {
 		at--
@@ -398,12 +400,14 @@ func namesOf(rules []Rule) (names []string, err error) {
 
 // applyRules adds the checks of the rules to the report.
 func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report) {
+	// Rules may rely on the schema.
 	if len(v.named) > 0 && !schemaHolds {
 		rep.omit(StepRules, CodeStepNotReached, "rules: the receipt does not fit its schema")
 		return
 	}
 	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
+		// Failed checks come first, so that the limit hides none of them.
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
 			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])
@@ -421,6 +425,7 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 
 // judgeByRule returns the checks of a rule. A rule that panics has decided nothing.
 func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
+	// The rule is code of the caller: a mistake in it must neither verify the receipt nor end the run.
 	defer func() {
 		if p := recover(); p != nil {
 			checks = []Check{{Reason: fmt.Sprintf("the rule panicked: %.200q", fmt.Sprint(p)), Hint: "fix the rule"}}
