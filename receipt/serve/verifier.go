@@ -3,7 +3,6 @@ package serve
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +18,6 @@ type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
 	keys   *stream.Keys
-	rules  []receipt.Rule
 
 	mu    sync.Mutex
 	ready map[question]made
@@ -44,23 +42,14 @@ const mostReady = 64
 
 // NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own. A
 // policy for integrity only, which needs no trust, answers no other question. keys describes the
-// key file in summaries; nil: they name none. The rules apply to every question, also to those for
-// integrity only; the error is that of [receipt.Verifier.WithRules] if one is invalid.
-func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys, rules ...receipt.Rule) (*Verifier, error) {
-	v := &Verifier{trust: trust, policy: policy, keys: keys, rules: slices.Clone(rules), ready: map[question]made{}}
-	if _, err := v.verifier(policy); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-// verifier returns a verifier with the trust and the rules.
-func (v *Verifier) verifier(policy receipt.Policy) (*receipt.Verifier, error) {
-	verifier, err := receipt.NewVerifier(v.trust, policy)
+// key file in summaries; nil: they name none. The rules of the policy apply to every question, also
+// to those for integrity only.
+func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
+	valid, err := receipt.NewVerifier(trust, policy)
 	if err != nil {
 		return nil, err
 	}
-	return verifier.WithRules(v.rules...)
+	return &Verifier{trust: trust, policy: valid.Policy(), keys: keys, ready: map[question]made{}}, nil
 }
 
 // Errors of a question that the policy does not allow.
@@ -89,7 +78,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 	}
 
 	// It is kept for the rest of the second, for equal questions.
-	judge, err := v.verifier(policy)
+	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +103,7 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	case q.Integrity && q.Issuer != "":
 		return p, errNoIssuer
 	case q.Integrity:
-		return receipt.Policy{At: p.At, IntegrityOnly: true, Strict: p.Strict, Plain: p.Plain, Limits: p.Limits}, nil
+		return receipt.Policy{At: p.At, IntegrityOnly: true, Strict: p.Strict, Plain: p.Plain, Rules: p.Rules, Limits: p.Limits}, nil
 	case p.IntegrityOnly && q.Issuer != "":
 		return p, errNoKeys
 	case q.Issuer != "" && p.Issuer != "" && q.Issuer != p.Issuer:

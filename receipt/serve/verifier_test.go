@@ -79,7 +79,7 @@ func (ban) Judge(doc *canon.Document) []receipt.Check {
 // TestRules verifies that the rules of a program apply to every question, and that an invalid rule
 // is refused.
 func TestRules(t *testing.T) {
-	v, err := serve.NewVerifier(trusted(t), receipt.Policy{}, nil, ban("banned"))
+	v, err := serve.NewVerifier(trusted(t), receipt.Policy{Rules: []receipt.Rule{ban("banned")}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for _, name := range []ban{"", "Banned"} {
-		if _, err := serve.NewVerifier(trusted(t), receipt.Policy{}, nil, name); err == nil {
+		if _, err := serve.NewVerifier(trusted(t), receipt.Policy{Rules: []receipt.Rule{name}}, nil); err == nil {
 			t.Errorf("a rule with the name %q is accepted", name)
 		}
 	}
