@@ -64,13 +64,13 @@ func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Option
 	// An input that does not contain a stated head was truncated, or is another chain.
 	for s, list := range f.streams {
 		last := statement.Last(f.keys, list)
-		if _, given := o.Expect[s]; given || last == nil || last.Count == 0 || o.Partial {
+		if _, given := o.Continuity.Expect[s]; given || last == nil || last.Count == 0 || o.Partial {
 			continue
 		}
-		if o.Expect == nil {
-			o.Expect = map[chain.Stream]chain.Head{}
+		if o.Continuity.Expect == nil {
+			o.Continuity.Expect = map[chain.Stream]chain.Head{}
 		}
-		o.Expect[s] = chain.Head{Hash: last.Head}
+		o.Continuity.Expect[s] = chain.Head{Hash: last.Head}
 	}
 	return nil
 }
