@@ -145,7 +145,7 @@ func TestRootsStay(t *testing.T) {
 	const each = 25 // in one ledger
 	ledgers := 4
 	if testsize.Full() {
-		ledgers = 40
+		ledgers = 20
 	}
 	if text := os.Getenv("POSTGRES_SCHEDULES"); text != "" {
 		n, err := strconv.Atoi(text)
