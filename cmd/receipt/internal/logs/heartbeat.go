@@ -36,8 +36,8 @@ func newLedgerHeartbeat(e *cli.Env) *cobra.Command {
 		Long: `Sign a statement of the number of receipts and the head of each stream, and add
 it to a file of statements. A verifier with that file detects a shorter copy
 (receipt verify --statements) and a long silence (--heartbeat).`,
-		Example: `  receipt ledger heartbeat receipts.db --key issuer.private.json --statements statements.jsonl
-  receipt ledger heartbeat receipts.db --key issuer.private.json --statements statements.jsonl --within 1h`,
+		Example: `  receipt ledger heartbeat april.db --key issuer.private.json --statements statements.jsonl
+  receipt ledger heartbeat april.db --key issuer.private.json --statements statements.jsonl --within 1h`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
 	}
@@ -53,8 +53,8 @@ func newLedgerClose(e *cli.Env) *cobra.Command {
 		Short: "state that the streams have ended",
 		Long: `Sign a final statement for each stream, as receipt ledger heartbeat does. Later
 receipts contradict it. The ledger itself does not change.`,
-		Example: `  receipt ledger close receipts.db --key issuer.private.json --statements statements.jsonl
-  receipt verify receipts.jsonl --keys keys.json --statements statements.jsonl --closed`,
+		Example: `  receipt ledger close april.db --key issuer.private.json --statements statements.jsonl
+  receipt ledger close april.db --key issuer.private.json --statements week-statements.jsonl`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
 	}
