@@ -22,12 +22,7 @@ func newExport(e *cli.Env) *cobra.Command {
 		Short: "create a session bundle from a run record",
 		Long: `Create a session bundle from a run record. Secrets, paths of the machine, and
 strings that look like secrets are replaced, and each place is listed in the
-bundle. The same record and flags give the same bytes.
-
-Exit codes:
-  0  the bundle was created
-  1  the record is malformed
-  2  the record could not be read, or the bundle could not be created as requested`,
+bundle. The same record and flags give the same bytes.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle export run.json --replay-only --strict`,
 		Args: cli.ExactArgs(1, "one run record"),
@@ -101,12 +96,7 @@ func newSanitize(e *cli.Env) *cobra.Command {
 		Use:   "sanitize FILE",
 		Short: "remove data from a session bundle",
 		Long: `Remove the data that a mode excludes from a session bundle, and list each place
-in it. A replay_only bundle cannot be converted to a sanitized one.
-
-Exit codes:
-  0  the bundle was created
-  1  the file is not a session bundle
-  2  the file could not be read, or the bundle could not be created as requested`,
+in it. A replay_only bundle cannot be converted to a sanitized one.`,
 		Example: `  receipt bundle sanitize local-bundle.json -o bundle.json
   receipt bundle sanitize local-bundle.json --mode replay_only --strict`,
 		Args: cli.ExactArgs(1, "one session bundle"),

@@ -20,12 +20,7 @@ func newValidate(e *cli.Env) *cobra.Command {
 		Short: "check the form of a session bundle",
 		Long: `Check whether a file has the form of a session bundle, and whether a string in
 it looks like a secret. A valid bundle is not trusted: nothing shows who created
-it, or that its contents are true.
-
-Exit codes:
-  0  the bundle is valid
-  1  the form is invalid, or a string looks like a secret
-  2  the file could not be read`,
+it, or that its contents are true.`,
 		Example: `  receipt bundle validate bundle.json
   receipt bundle validate bundle.json --strict --json`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -124,14 +119,8 @@ func newImport(e *cli.Env) *cobra.Command {
 		Use:   "import FILE",
 		Short: "write the run record of a session bundle",
 		Long: `Write the run record of a session bundle: the embedded record, or the smallest
-one that can be replayed, from the replay fixture and the transcript. Files that
-it names are not read.
-
-Exit codes:
-  0  the record was written
-  1  the file is not a session bundle, or a string in it looks like a secret
-  2  the file could not be read
-  3  there is nothing to import`,
+one that can be replayed, from the replay fixture and the transcript. Exit
+code 3: there is nothing to import.`,
 		Example: `  receipt bundle import bundle.json -o imported.json
   receipt bundle import local-bundle.json --allow-unsafe-secret-markers`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -175,13 +164,7 @@ func newDraft(e *cli.Env) *cobra.Command {
 		Long: `Create the draft of a receipt that states which bundle was shared: the digest of
 the file, and what the bundle states about its run. To check the file later, use
 receipt verify --artifacts DIR, where DIR contains the bundle and the canonical
-form of its run record.
-
-Exit codes:
-  0  the draft was created
-  1  the file is not a session bundle, or a string in it looks like a secret
-  2  the file could not be read, or the draft could not be created as requested
-  3  the run has not ended`,
+form of its run record. Exit code 3: the run has not ended.`,
 		Example: `  receipt bundle draft bundle.json --issuer my_harness -o new-draft.json
   receipt bundle draft bundle.json --issuer my_harness --workspace ws_garden --tier act_with_approval`,
 		Args: cli.ExactArgs(1, "one session bundle"),

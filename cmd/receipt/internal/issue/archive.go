@@ -41,7 +41,7 @@ type archiveOptions struct {
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
 	o.Flags.Register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "output file, in the format of its extension (`FILE`)")
+	o.output.Register(cmd.Flags(), "output file (`FILE`)")
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {
@@ -53,8 +53,8 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 receipt verify reads. FILE ends in .cbor for exactly one receipt, or in .cborseq
 for a sequence (RFC 8742), which is also the format of stdout.
 
-pack does not verify receipts. Use receipt verify, which also reads archives.
-Drafts and anything that is not a receipt are errors, and no file is left.`,
+pack does not verify receipts. Drafts and anything that is not a receipt are errors,
+and no file is written.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,8 +76,7 @@ archives, or anything else that receipt verify reads. FILE ends in .json for
 exactly one receipt, or in .jsonl or .ndjson for one receipt per line, which is
 also the format of stdout.
 
-unpack does not verify receipts. Anything that is not a JSON object within the
-limits of receipts is an error, and no file is left.`,
+unpack does not verify receipts.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,9 +22,8 @@ func NewCanon(e *cli.Env) *cobra.Command {
 newline.
 
 --preimage writes the bytes that the hash of a receipt covers: its canonical
-form without /chain/receipt_hash and /signatures. --hash prints their SHA-256,
-regardless of the hash that the receipt or draft states. A document with an
-integer outside ±9007199254740991 has no hash.`,
+form without /chain/receipt_hash and /signatures. --hash prints their SHA-256. A
+document with an integer outside ±9007199254740991 has no hash.`,
 		Example: `  receipt canon --preimage receipt.json | sha256sum
   receipt canon receipt.json | receipt canon --check`,
 		Args: cli.OptionalFile,

@@ -39,23 +39,21 @@ protocol's events, one JSON object per line. Use receipt redact and receipt seal
 next.
 
 With --frames, or if the first line is a frame, lines are JSON-RPC frames of a
-bridge or of ACP: {"at": TIME, "frame": {…}}. Lines {"at": TIME, "event": KIND,
-"payload": {…}} add events.
-
-Logs of coding agents and telemetry are detected. Several files are one task.
-Values that are not recorded are listed in metadata.unreported.
+bridge or of ACP. Logs of coding agents and telemetry are detected. Several
+files are one task. Values that are not recorded are listed in
+metadata.unreported.
 
 For a directory, or with --each, record one draft or receipt per session or per
 task. A task starts with a user request and ends before the next one. Matches of
 --rules are withheld. --ledger issues receipts, signed with --key; without it,
-drafts are written, one per line. Repeated runs record nothing twice. What may
-still grow is left. In a home directory, only the folders of --agents are read.
+drafts are written, one per line. Repeated runs add no duplicates. In a home
+directory, only the directories of --agents are read.
 
 Exit codes for a directory, or with --each:
-  0  nothing is left
+  0  every task has its receipt or draft
   1  a log no longer matches its receipt
   2  something could not be read or recorded
-  3  something may still grow`,
+  3  a task or session may still continue`,
 		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
   receipt record session.jsonl --each task --issuer me --ledger ledger.db --key issuer.private.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,7 +100,8 @@ Exit codes for a directory, or with --each:
 	f.StringVar(&o.withheld.path, "disclosures", "", "file for withheld paths outside the workspace (`FILE`)")
 	f.StringVar(&o.log, "log", "", "file for the events that the draft's digest covers (`FILE`)")
 	f.BoolVar(&o.frames, "frames", false, "read the lines as JSON-RPC frames")
-	cli.Choose(f, &o.from, "from", "log format (default: detected) (`FORMAT`)", source.Names()...)
+	cli.Choose(f, &o.from, "from", "", source.Names()...)
+	f.Lookup("from").Usage = "log format, such as claude or codex (default: detected) (`FORMAT`)"
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of recording rules as Markdown")
 	o.output.Register(f, "output file (`FILE`)")
 	o.folder.register(cmd)

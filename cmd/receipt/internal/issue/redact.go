@@ -35,8 +35,8 @@ func NewRedact(e *cli.Env) *cobra.Command {
 		Use:   "redact [FILE]",
 		Short: "withhold secrets from a draft",
 		Long: `Withhold matches of the rules from a draft. Each value is replaced by a
-placeholder and an entry in redactions with a salted commitment, so that it can
-be disclosed and checked later. A sealed receipt cannot be redacted.
+placeholder, and redactions contains a salted commitment, so that it can be
+disclosed and checked later. A sealed receipt cannot be redacted.
 
 --disclosures saves the withheld values to a file that only its owner can read;
 without it, they are lost. --rules accepts a set, a YAML policy, or a TOML file

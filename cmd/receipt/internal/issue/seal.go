@@ -31,8 +31,7 @@ func NewSeal(e *cli.Env) *cobra.Command {
 		Long: `Convert a draft to a sealed receipt: link it to its predecessor, compute its
 hash and, with --key, sign it. The result is canonical JSON and a newline.
 
-A draft is a receipt without /chain/receipt_hash and /signatures. Without
---previous, the receipt is the first of its stream.`,
+Without --previous, the receipt is the first of its stream.`,
 		Example: `  receipt seal draft.json --key issuer.private.json -o receipt.json
   receipt seal draft.json --previous last-receipt.json`,
 		Args: cli.OptionalFile,

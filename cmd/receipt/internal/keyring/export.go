@@ -22,9 +22,8 @@ func newKeysExport(e *cli.Env) *cobra.Command {
 		Use:   "export [ID…]",
 		Short: "write trusted keys for others",
 		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given
-IDs. With --vkey, write verifier keys of signed notes (C2SP), one per line: of
-type 0x01 for the Ed25519 key of a log, with its origin as the name, and of type
-0x04, which cosignatures have, for a witness, with its origin or ID as the name.`,
+IDs. With --vkey, write verifier keys of signed notes (C2SP), one per line, of
+type 0x01 for a log and 0x04 for a witness.`,
 		Example: `  receipt keys export key_2026_04 --keys keys.json
   receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,9 +97,8 @@ func newKeysPublic(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "public KEY",
 		Short: "write the public half of a private key",
-		Long: `Write the public half of a private key as a JWK Set: of a key in a file, in an
-ssh-agent (agent:SHA256:…), or in a plugin (NAME://KEY). The set binds the key
-to no issuer; receipt keys import does.`,
+		Long: `Write the public half of a private key, in any form that receipt sign accepts,
+as a JWK Set. The set binds the key to no issuer; receipt keys import does.`,
 		Example: `  receipt keys public issuer.private.json
   receipt keys public a.private.json | receipt keys import - --issuer harness_b --keys b.json`,
 		Args: cli.ExactArgs(1, "one private key"),

@@ -31,10 +31,7 @@ func newKeysGenerate(e *cli.Env) *cobra.Command {
 can read, and the public half is added to the trust file --keys.
 
 --encrypt encrypts the private half as an age file, and prompts for the
-passphrase on the terminal.
-
-The default ID is derived from the key: for ed25519, "ed25519:" and the first 32
-hexadecimal digits of the SHA-256 of the public key.`,
+passphrase on the terminal. The default ID is derived from the key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),

@@ -27,9 +27,9 @@ func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "keys COMMAND",
 		Short: "generate, list, import, revoke, and export keys",
-		Long: `Generate keys, and manage the trust file, a JWK Set of trusted public keys. The
-default is $RECEIPT_KEYS, or else receipt/keys.json in the user's configuration
-directory.`,
+		Long: `Generate keys, and manage the trust file, a JWK Set of trusted public keys
+(default: $RECEIPT_KEYS, or else receipt/keys.json in the user's configuration
+directory).`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys list keys.json`,
 	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))

@@ -14,11 +14,8 @@ func NewBatch(e *cli.Env) *cobra.Command {
 		Short: "seal batches, sign checkpoints, and create proofs",
 		Long: `Cover many receipts at once, in one of two forms.
 
-A checkpoint (C2SP tlog-checkpoint) covers the hashes of sealed receipts.
-Witnesses cosign it, a proof (C2SP tlog-proof) shows that it covers a receipt,
-and a consistency proof that a later checkpoint only adds to an earlier one.
-
-A batch of the content profile is sealed as a whole: each receipt states the
+A checkpoint covers the hashes of sealed receipts, and a proof shows that it
+covers one of them. In a batch of the content profile, each receipt states the
 root in chain.merkle_root, and a manifest lists them.`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof`,

@@ -35,23 +35,18 @@ func newCheckpoint(e *cli.Env, ledger bool) *cobra.Command {
 		Short: "sign a checkpoint that covers receipts",
 		Long: `Sign a checkpoint (C2SP tlog-checkpoint): the root of the RFC 9162 tree of the
 receipt hashes, in the order of the input (file names, or a LEDGER's order),
-copies included.
+copies included. Nothing is signed if a hash is incorrect, or a receipt is
+missing between others. Issuer signatures are not checked.
 
-Nothing is signed if a hash is incorrect, or a receipt is missing between
-others. Issuer signatures are not checked.
+With --extends, nothing is signed unless the new checkpoint extends the last
+one. A log must never sign two checkpoints of which neither extends the other.
 
-A log must never sign two checkpoints of which neither extends the other. Use
---extends to pass the last checkpoint that KEY signed for this origin. If the
-new checkpoint does not extend it, nothing is signed.
+--stream, --from, and --before select a part of a ledger, which needs its own
+origin, and the same flags for prove, consistency, and ledger export. --until
+selects the beginning of the ledger, for receipt ledger prune.
 
---stream, --from, and --before select a part of a ledger: a log with its own
-origin, for which prove, consistency, and ledger export need the same flags.
---until selects the beginning of the ledger, for receipt ledger prune.
-
-KEY is an Ed25519 key, whose public half verifiers trust with the role
-checkpoint and the origin NAME:
-
-  receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE`,
+KEY is an Ed25519 key that verifiers trust with the role checkpoint and the
+origin NAME (receipt keys generate --role checkpoint --origin NAME).`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		Hidden: ledger,

@@ -42,22 +42,15 @@ With --check, check a proof, and the signatures of both checkpoints with keys
 that are trusted for checkpoints of their origin. No receipts are needed.
 
 Two different trees of the same size, or a later tree that is smaller, are
-refuted. If the log signed both checkpoints, they prove that it presented
-different trees.
+refuted.
 
-A proof is a text with lines that end in LF, and hashes in base64, in the order
-of RFC 9162 section 2.1.4.1:
+A proof has lines that end in LF, and hashes in base64, in the order of RFC 9162
+section 2.1.4.1:
 
   receiptkit/consistency-proof@v1
   from <size of OLD> <root of OLD>
   to <size of NEW> <root of NEW>
-  <hash>
-
-Exit codes of --check:
-  0  NEW extends OLD
-  1  something is invalid
-  2  something could not be read, or the command could not run as requested
-  3  no trusted key signed`,
+  <hash>`,
 		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
   receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
 		Hidden: ledger,
@@ -75,7 +68,7 @@ Exit codes of --check:
 	f.StringVar(&o.to, "to"+mark, "", "later checkpoint (`FILE`)")
 	o.output.Register(f, "output file for the proof (`FILE`)")
 	f.StringVar(&o.check, "check", "", "proof to check, instead of writing one (`FILE`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys, a JWK Set (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (JWK Set) (`FILE`)")
 	o.register(f, since)
 	return cmd
 }

@@ -32,17 +32,14 @@ func newCosign(e *cli.Env) *cobra.Command {
 		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
 signed checkpoint: it states that the checkpoint existed at this time.
 
-WITNESS is an Ed25519 key with the role witness, named by its origin or key ID:
+WITNESS is an Ed25519 key with the role witness (receipt keys generate --role
+witness), named by its origin or key ID. With --keys, nothing is written unless
+a trusted key of the log signed the checkpoint. A checkpoint that the witness
+already cosigned does not change.
 
-  receipt keys generate --any-issuer --role witness --id NAME --private FILE --keys FILE
-
-With --keys, nothing is written unless a trusted key of the log signed the
-checkpoint. A checkpoint that the witness already cosigned does not change.
-
-A record of cosigned checkpoints (for a key that is not in a file: in the user's
-configuration directory) rules out a second tree of the same size, and a tree
-smaller than the last one of its log (exit code 1). To check that a larger tree
-extends the last one, use receipt batch consistency --check.`,
+A record of cosigned checkpoints rules out a second tree of the same size, and a
+tree smaller than the last one of its log. To check that a larger tree extends
+the last one, use receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),

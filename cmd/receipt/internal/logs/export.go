@@ -28,8 +28,7 @@ func newLedgerExport(e *cli.Env) *cobra.Command {
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
 		Long: `Write receipts, in the order in which they were stored, as canonical JSON, one
-per line, or as CBOR to a FILE that ends in .cborseq. Each row must match its
-receipt. To verify receipts, use receipt verify or receipt ledger fsck.
+per line, or as CBOR to a FILE that ends in .cborseq. Receipts are not verified.
 
 With --checkpoint, write the receipts that a checkpoint of the ledger covers,
 without checking its signature. Pruned receipts are counted on stderr.`,
@@ -46,7 +45,7 @@ without checking its signature. Pruned receipts are counted on stderr.`,
 	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
 	o.ledgerRange.register(f, "from", "")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the receipts that this checkpoint covers (`FILE`)")
-	o.output.Register(f, "output file, in the format of its extension (`FILE`)")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

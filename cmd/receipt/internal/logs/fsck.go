@@ -28,16 +28,10 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 		Use:   "fsck FILE",
 		Short: "verify a ledger: its file, each receipt, each chain",
 		Long: `Verify all of a ledger: the structures of the file, each receipt, its row, its
-place in its chain, and the heads. Nothing is repaired.
+place in its chain, and the heads.
 
 FILE-head detects a ledger that lost its newest receipts. For a copy without
-that file, use --expect-head.
-
-Exit codes:
-  0  everything is verified
-  1  something is damaged
-  2  the ledger was not checked
-  3  undecided`,
+that file, use --expect-head.`,
 		Example: `  receipt ledger fsck ledger.db --integrity-only
   receipt ledger fsck ledger.db --keys keys.json`,
 		Args: onlyLedgerFile,

@@ -29,9 +29,8 @@ func newLedgerImport(e *cli.Env) *cobra.Command {
 		Short: "store receipts that were issued elsewhere",
 		Long: `Store receipts that were issued elsewhere, in the order of the input, which is
 anything that receipt verify reads. Each receipt must be verified, and follow
-the last receipt of its stream in the ledger. An import can be repeated.
-
-The first receipt that is not accepted ends the import.`,
+the last receipt of its stream in the ledger. The first receipt that is not
+accepted ends the import, which can be repeated.`,
 		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
   receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,
@@ -167,11 +166,9 @@ func newLedgerIssue(e *cli.Env) *cobra.Command {
 		Use:   "issue FILE [DRAFT…]",
 		Short: "convert drafts to receipts, and store them",
 		Long: `Convert drafts to receipts, one after another: link each to the head of its
-stream, seal it, sign it with --key, and store it. Each receipt is printed when
-it is stored durably, as one line of canonical JSON.
-
-A run can be repeated: for a draft that is already stored, the stored receipt is
-printed. A draft that seems to contain secrets ends the run.`,
+stream, seal it, sign it with --key, and store it. Each stored receipt is
+printed as one line of canonical JSON. A run can be repeated. A draft that seems
+to contain secrets ends the run.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,

@@ -22,9 +22,7 @@ func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 		Use:   "ledger COMMAND",
 		Short: "issue receipts into a durable store, and check it",
 		Long: `Store receipts in one SQLite file. Issued receipts are never lost and chains
-never fork, even if processes crash or issue at the same time.
-
-The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
+never fork, even if processes crash or issue at the same time.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger fsck ledger.db --keys keys.json`,
 	}, newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
@@ -54,9 +52,9 @@ func newLedgerInit(e *cli.Env) *cobra.Command {
 		Use:   "init FILE",
 		Short: "create an empty ledger",
 		Long: `Create an empty ledger. An existing file is not changed. FILE-head records where
-the ledger ends, so that an incomplete copy is detected. While the ledger is in
-use, FILE-wal (with its newest receipts) and FILE-shm exist too: copy the ledger
-with sqlite3's .backup, not with cp. It must not be on a network file system.`,
+the ledger ends, so that an incomplete copy is detected. Copy a ledger with
+sqlite3's .backup, not with cp, because FILE-wal contains its newest receipts. A
+ledger must not be on a network file system.`,
 		Example: `  receipt ledger init receipts.db
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
@@ -110,10 +108,9 @@ func newLedgerHead(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "head FILE",
 		Short: "print the heads of a ledger's streams",
-		Long: `Print the head of each stream, the hash of its last receipt, one per line: hash,
-number of receipts, stream. Keep it elsewhere, to detect later that receipts
-were removed: receipt ledger fsck --expect-head HASH, receipt verify
---expect-head HASH.`,
+		Long: `Print the head of each stream, one per line: hash of the last receipt, number of
+receipts, stream. Keep it elsewhere, to detect later that receipts were removed
+(receipt ledger fsck --expect-head).`,
 		Example: `  receipt ledger head ledger.db
   receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,
@@ -149,8 +146,7 @@ func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 		Use:   "show FILE ID",
 		Short: "print a stored receipt in readable form",
 		Long: `Print the receipt of a ledger that has this receipt_id, as receipt show does.
-Its content, its hash, and its row are checked first. receipt ledger fsck checks
-signatures.`,
+Its content, its hash, and its row are checked first, but not its signatures.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -204,9 +200,8 @@ func newLedgerSign(e *cli.Env) *cobra.Command {
 		Short: "add a signature to stored receipts",
 		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
 issuer or as a witness. The content, the hash, and the row of each receipt are
-checked first. Each receipt is printed when its signature is stored durably.
-
-A run can be repeated.`,
+checked first. Each receipt is printed when its signature is stored. A run can
+be repeated.`,
 		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
   receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,
 		Args: func(cmd *cobra.Command, args []string) error {

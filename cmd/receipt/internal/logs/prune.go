@@ -31,13 +31,10 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
 The checkpoint must cover exactly the first receipts, and be signed by a trusted
 key of its log. The archive must contain each of them that was not pruned
-before, and nothing else, as receipt ledger export writes it. Otherwise, nothing
-is changed.
+before, and nothing else. Otherwise, nothing is changed.
 
 IDs, hashes, and places stay, so chains, proofs, and later checkpoints do not
-change. Keep the archive and the checkpoint: nothing else has the content.
-
-Pruning is atomic. The file keeps its size.`,
+change. Keep the archive and the checkpoint: nothing else has the content.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,
@@ -49,7 +46,7 @@ Pruning is atomic. The file keeps its size.`,
 	f := cmd.Flags()
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint of the first receipts (`FILE`)")
 	f.StringVar(&o.archive, "archive", "", "archive: JSON lines or a CBOR sequence (`FILE`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	return cmd
 }
 

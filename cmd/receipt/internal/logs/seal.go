@@ -38,8 +38,7 @@ with --key, signed. -o FILE ends in .jsonl, .ndjson, or .cborseq. The manifest i
 for verify --batch.
 
 --previous is a hash or a receipt if all drafts belong to one stream, and
-otherwise a report that states a head for every stream of the batch. Without it,
-each stream begins here.`, cli.Count(batch.MaxEntries)),
+otherwise a report that states a head for every stream of the batch.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

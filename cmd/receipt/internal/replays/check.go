@@ -32,14 +32,9 @@ func newCheck(e *cli.Env) *cobra.Command {
 that the log of its source and the request give. Members that neither determines
 are listed as not checked.
 
---source specifies the receipt of the replayed task. It must match the log, and
-determines members that the log does not name, such as the tenant.
-
-Exit codes:
-  0  verified
-  1  something is invalid
-  2  something could not be read, or the command could not run as requested
-  3  evidence is missing: for example, the receipt lists an artifact, and nothing shows that the module created it`,
+The receipt of the replayed task (--source) must match the log, and determines
+members that the log does not name, such as the tenant.
+`,
 		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -211,12 +206,7 @@ func newCompare(e *cli.Env) *cobra.Command {
 		Long: `List the differences, by JSON Pointer, between the receipts of two replays of
 the same log and request. Members that neither determines are ignored: the IDs
 of the receipt and the task, issuer, issued_at, chain, signatures, and metadata.
---strict ignores only the signatures.
-
-Exit codes:
-  0  the receipts are the same
-  1  the receipts differ
-  2  a receipt could not be read`,
+--strict ignores only the signatures. Exit code 1: the receipts differ.`,
 		Example: `  receipt replay compare mine.json theirs.json
   receipt replay compare mine.json theirs.json --strict --format json`,
 		Args: cli.ExactArgs(2, "two receipts"),

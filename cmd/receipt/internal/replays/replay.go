@@ -132,14 +132,13 @@ func newPlan(e *cli.Env) *cobra.Command {
 		Use:   "plan LOG",
 		Short: "list the answers of a task, and the substitutions of a request",
 		Long: `Write as JSON what answered the task of a log, in the order of its events, and
-the deltas of a request, with computed digests. Overrides whose keys match
-nothing in the log are listed as unmatched.
+the deltas of a request, with computed digests.
 
 Exit codes:
   0  the task can be replayed
   1  the request states an incorrect digest, or an override matches nothing
   2  the request cannot be run with this log
-  3  a recorded answer, an artifact, or an event that the request names is missing`,
+  3  an answer, an artifact, or an event is missing`,
 		Example: `  receipt replay plan log.jsonl
   receipt replay plan log.jsonl --request request.json --artifacts .`,
 		Args: cli.ExactArgs(1, "one log"),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,7 @@ func rootWith(e *cli.Env, list []verb) *cobra.Command {
 		Long: `Create and verify receipts of AI agent tasks. Results are written to stdout,
 messages to stderr, and - reads stdin.
 
-Exit codes:
+Exit codes, unless the help of a command differs:
   0  every requirement was checked and met
   1  something is invalid or malformed
   2  something could not be read, or the command could not run as requested
@@ -122,23 +123,22 @@ Exit codes:
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
-		rare, ofKeys := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-		collect := func(list *pflag.FlagSet, f *pflag.Flag) {
-			shown := *f
-			namePlaceholder(&shown)
-			list.AddFlag(&shown)
-			f.Hidden = true
-		}
+		last, elsewhere := pflag.NewFlagSet("", pflag.ContinueOnError), map[string][]string{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			switch f.Name {
-			case "plain", "long", "jobs", "temp-dir", "mergeable", "input", "files-from":
-				collect(rare, f)
-			case "key-id", "key-timeout":
-				collect(ofKeys, f)
-			case "help", "color":
-				f.Hidden = cmd.HasParent()
-			}
+			described := home(cmd, f)
 			namePlaceholder(f)
+			switch {
+			case f.Name == "help" || f.Name == "color":
+				f.Hidden = cmd.HasParent()
+			case described != "":
+				elsewhere[described] = append(elsewhere[described], "--"+f.Name)
+				f.Hidden = true
+			case slices.Contains(rare, f.Name):
+				shown := *f
+				shown.Hidden = false
+				last.AddFlag(&shown)
+				f.Hidden = true
+			}
 		})
 
 		var text strings.Builder
@@ -150,25 +150,9 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 			return err
 		}
 
-		if rare.HasFlags() {
-			fmt.Fprint(&text, further(cmd, rare, "Advanced Flags", "verify"))
-		}
-		if ofKeys.HasFlags() {
-			fmt.Fprint(&text, further(cmd, ofKeys, "Key Flags", "sign"))
-		}
-		_, err = io.WriteString(out, withoutRepeats(cmd, text.String()))
+		_, err = io.WriteString(out, withoutRepeats(cmd, text.String()+advanced(last, elsewhere)))
 		return err
 	}
-}
-
-// further lists flags under a title, and describes them only in the help of one command.
-func further(cmd *cobra.Command, flags *pflag.FlagSet, title, described string) string {
-	if cmd.Name() == described {
-		return "\n" + title + ":\n" + flags.FlagUsages()
-	}
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return "\n" + title + ", as for receipt " + described + ":\n  " + strings.Join(names, ", ") + "\n"
 }
 
 // withoutRepeats removes from the usage of a group of commands what the list of its commands implies.

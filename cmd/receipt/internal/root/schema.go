@@ -37,8 +37,7 @@ func newSchema(e *cli.Env) *cobra.Command {
 Without a name, list the names.
 
 With --check, list the places where a file does not match the schema. The file
-is a document or, for the schema event, a log whose lines are checked. receipt
-verify and receipt record check everything else.`,
+is a document or, for the schema event, a log whose lines are checked.`,
 		Example: `  receipt schema receipt-2026-04-25
   receipt schema event --check events.jsonl`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {

@@ -45,16 +45,12 @@ func New(e *cli.Env) *cobra.Command {
 		Use:   "serve [--receipts PATH…]",
 		Short: "verify receipts over HTTP, and serve stored receipts",
 		Long: `Verify receipts over HTTP (POST /v1/verify), and serve a page that verifies in
-the browser and, with --receipts or --ledger, stored receipts. /openapi.json
-describes all routes.
+the browser and, with --receipts or --ledger, stored receipts.
 
 By default, the server listens on a loopback address. On any other address,
 clients must present a key from --api-keys, unless --no-auth is set. Changed
-key, policy, and API key files are read again, also on SIGHUP, unless they are
-invalid. Receipts are indexed once.
-
-Only "listening on http://…" is written to stdout. SIGINT and SIGTERM let
-requests finish; a second signal does not.`,
+key, policy, and API key files are reloaded unless they are invalid. Receipts
+are indexed once.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,7 +77,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")
 	f.BoolVar(&o.partial, "partial", false, "do not check absent predecessors")
 
-	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.StringVar(&o.ledger, "ledger", "", "ledger to serve, including later receipts (`FILE`)")
 	f.StringVar(&o.Issuer, "issuer", "", "required issuer (`ID`)")
 	f.StringVar(&o.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
@@ -94,7 +90,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.apiKeys, "api-keys", "", "API keys of clients (`FILE`)")
 	f.StringVar(&o.newAPIKey, "new-api-key", "", "add a new key to --api-keys, print it, and exit (`NAME`)")
 	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients, including remote ones")
-	f.StringArrayVar(&o.hosts, "host", nil, "accepted host name, such as that of a proxy; repeatable; without it, a loopback address accepts its own names, other addresses all (`NAME`)")
+	f.StringArrayVar(&o.hosts, "host", nil, "accepted host name, such as a proxy's; repeatable (`NAME`)")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve only the page, /healthz, and /readyz")
 	o.logFormat = "auto"
 	cli.Choose(f, &o.logFormat, "log-format", "log format; auto is text on a terminal (`FORMAT`)", "text", "json", "auto")

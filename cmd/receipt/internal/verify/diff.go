@@ -27,9 +27,8 @@ in B, ~ in both with different values. Values are compared in canonical form.
 Values that the source of a receipt did not report, or reported as a bound, are
 marked.
 
-Exit codes: 0 the contents are equal, 1 they differ, 2 one of them could not be
-read, or has an integer outside ±9007199254740991, which the canonical form
-rounds.`,
+Exit code 1: the contents differ. 2: one of them could not be read, or has an
+integer outside ±9007199254740991, which the canonical form rounds.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,
 		Args: cli.ExactArgs(2, "two receipts"),

@@ -37,16 +37,11 @@ func NewMerge(e *cli.Env) *cobra.Command {
 a single verification of all parts, except for checks that need the parts to be
 read together; these are listed as not checked. Streams that were split are
 joined by their links. If they do not join, the whole is refuted, unless a part
-with that stream was verified with --partial. If the reports do not contain
-enough to join them, the whole is undecided.
-
---expect-head and --expect-count require the end of the whole, as for verify.
+with that stream was verified with --partial.
 
 A report is the output of verify --format json or ndjson, or the summary in it.
 The parts must be verified with the same keys, --issuer, --at, --strict, and
---policy.
-
-Exit codes are those of verify.`,
+--policy.`,
 		Example: `  receipt merge april.report.json may.report.json
   receipt merge *.report.json --format json -o merged.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

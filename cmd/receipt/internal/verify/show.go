@@ -24,8 +24,8 @@ func NewShow(e *cli.Env) *cobra.Command {
 Signatures are not checked; use receipt verify. --git adds the first commit and
 path with the content of each written file.
 
-Exit codes: 0 the content matches the hash, 1 it does not, or the document is
-not a valid receipt, 2 the file could not be read.`,
+Exit code 1: the content does not match the hash, or the document is not a valid
+receipt.`,
 		Example: `  receipt show receipt.json
   receipt show - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),

@@ -1,0 +1,90 @@
+package root
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// rare contains the flags that help lists last.
+var rare = []string{
+	"files-from", "input", "jobs", "long", "mergeable", "plain", "temp-dir", // of inputs
+	"key-timeout",                                                                          // of keys
+	"frames", "issuer-kind", "issuer-name", "log-uri", "markdown", "persona", "policy-ref", // of drafts
+	"subject", "workspace-root",
+}
+
+// A described flag has the same meaning in several commands. The help of one of them, its home,
+// describes it, and the others refer to that command. Flags with the same name and a different
+// usage are different flags.
+type described struct {
+	home, name, usage string
+}
+
+// shared contains the described flags, with the beginning of their usage.
+var shared = []described{
+	{"receipt verify", "files-from", ""},
+	{"receipt verify", "input", ""},
+	{"receipt verify", "jobs", ""},
+	{"receipt verify", "long", ""},
+	{"receipt verify", "plain", ""},
+	{"receipt verify", "temp-dir", ""},
+	{"receipt verify", "at", "time at which keys are judged"},
+	{"receipt verify", "issuer", "required issuer"},
+	{"receipt verify", "policy", ""},
+	{"receipt verify", "strict", "report undecided"},
+	{"receipt verify", "expect-count", ""},
+	{"receipt verify", "expect-head", "hash in which"},
+	{"receipt sign", "key-id", "ID of a key that is not in a JWK"},
+	{"receipt sign", "key-timeout", ""},
+	{"receipt keys generate", "any-issuer", ""},
+	{"receipt keys generate", "origin", "name of the log whose"},
+	{"receipt keys generate", "role", ""},
+	{"receipt bundle validate", "allow-unsafe-secret-markers", ""},
+	{"receipt bundle validate", "strict", "also refuse"},
+	{"receipt batch checkpoint", "before", "of a ledger:"},
+	{"receipt batch checkpoint", "from", "of a ledger:"},
+	{"receipt batch checkpoint", "stream", "of a ledger:"},
+	{"receipt batch checkpoint", "until", "of a ledger:"},
+	{"receipt ledger export", "before", "only receipts"},
+	{"receipt ledger export", "from", "only receipts"},
+	{"receipt ledger export", "session", "only receipts"},
+	{"receipt ledger export", "stream", "only the stream"},
+	{"receipt ledger export", "task", "only receipts"},
+	{"receipt ledger export", "until", "only receipts"},
+	{"receipt record", "issuer-kind", ""},
+	{"receipt record", "issuer-name", ""},
+	{"receipt record", "key-id", "require a signature"},
+	{"receipt record", "persona", ""},
+	{"receipt record", "session", "session"},
+	{"receipt record", "tenant", ""},
+	{"receipt record", "workspace", ""},
+}
+
+// home returns the command whose help describes a flag of cmd, or "" if that is the help of cmd.
+func home(cmd *cobra.Command, f *pflag.Flag) string {
+	for _, d := range shared {
+		if d.name == f.Name && d.home != cmd.CommandPath() && strings.HasPrefix(f.Usage, d.usage) {
+			return d.home
+		}
+	}
+	return ""
+}
+
+// advanced lists the rare flags of a command, and the flags that the help of other commands
+// describes, by command.
+func advanced(flags *pflag.FlagSet, elsewhere map[string][]string) string {
+	if !flags.HasFlags() && len(elsewhere) == 0 {
+		return ""
+	}
+
+	text := "\nAdvanced Flags:\n" + flags.FlagUsages()
+	for _, d := range shared {
+		if names := elsewhere[d.home]; names != nil {
+			text += "  see " + d.home + ": " + strings.Join(names, ", ") + "\n"
+			delete(elsewhere, d.home)
+		}
+	}
+	return text
+}
