@@ -53,8 +53,8 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 receipt verify reads. FILE ends in .cbor for exactly one receipt, or in .cborseq
 for a sequence (RFC 8742), which is also the format of stdout.
 
-pack does not verify receipts. Drafts and anything that is not a receipt are errors,
-and no file is written.`,
+pack does not verify receipts. Drafts and anything that is not a receipt are
+errors, and no file is written.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -27,8 +27,8 @@ func newLedgerExport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
-		Long: `Write receipts, in the order in which they were stored, as canonical JSON, one
-per line, or as CBOR to a FILE that ends in .cborseq. Receipts are not verified.
+		Long: `Write receipts in stored order as canonical JSON, one per line, or as CBOR to a
+FILE that ends in .cborseq. Receipts are not verified.
 
 With --checkpoint, write the receipts that a checkpoint of the ledger covers,
 without checking its signature. Pruned receipts are counted on stderr.`,

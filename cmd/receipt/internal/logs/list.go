@@ -27,9 +27,9 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list FILE",
 		Short: "list the receipts of a ledger",
-		Long: `List receipts, one per line, in the order in which they were stored: receipt_id,
-time of issue, final state, and task ID. --format json adds the hash, the
-position in the stream, and the number of signatures. Receipts are not verified.
+		Long: `List receipts, one per line, in stored order: receipt_id, time of issue, final
+state, and task ID. --format json adds the hash, the position in the stream, and
+the number of signatures. Receipts are not verified.
 
 Pruned receipts are counted on stderr or, with --pruned, listed first with their
 archive.`,

@@ -34,7 +34,7 @@ func newSeal(e *cli.Env) *cobra.Command {
 		Short: "seal drafts as one batch",
 		Long: fmt.Sprintf(`Seal at most %s drafts, in their order, as one batch of the content
 profile: each receipt states the root of all of them, and is linked, hashed and,
-with --key, signed. -o FILE ends in .jsonl, .ndjson, or .cborseq. The manifest is
+with --key, signed. FILE ends in .jsonl, .ndjson, or .cborseq. The manifest is
 for verify --batch.
 
 --previous is a hash or a receipt if all drafts belong to one stream, and
