@@ -24,7 +24,7 @@ import (
 
 const keyFile, trustFile = "../../../fixtures/keys/key_2026_04.private.json", "../../../fixtures/keys/trust.json"
 
-// read reads a file of keys.
+// read reads a key file.
 func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 	return value
 }
 
-// talk is a chat over a ledger of its own.
+// talk returns a chat with its own ledger.
 func talk(t testing.TB, s store, graph ...node) *chat {
 	t.Helper()
 	l, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -49,7 +49,7 @@ func talk(t testing.TB, s store, graph ...node) *chat {
 	return newChat(graph, s, &ledger.Issuer{Store: l, Signer: keys.NewSigner(read(t, keyFile, keys.ParsePrivate), time.Now)})
 }
 
-// verified opens a receipt, whose keys are trusted.
+// verified verifies a receipt with the trusted keys.
 func verified(t testing.TB, sealed *receipt.Sealed) *receipt.Draft {
 	t.Helper()
 	if sealed == nil {
@@ -69,7 +69,7 @@ func verified(t testing.TB, sealed *receipt.Sealed) *receipt.Draft {
 	return d
 }
 
-// hashes are the digests of messages, as a receipt has them.
+// hashes returns the digests of messages in the form of a receipt.
 func hashes(t testing.TB, messages []message) (list []string) {
 	t.Helper()
 	for _, m := range messages {
@@ -89,7 +89,7 @@ func artifacts(d *receipt.Draft) (list []string) {
 	return list
 }
 
-// says is a node that adds messages, and raises is one that fails.
+// says returns a node that adds messages, and raises returns a node that fails.
 func says(messages ...string) node {
 	return func(context.Context, *state) (list []message, err error) {
 		for _, m := range messages {
@@ -110,7 +110,7 @@ func waits(signal string) node {
 func assistant(text string) string { return `{"role":"assistant","content":"` + text + `"}` }
 func user(text string) string      { return `{"role":"user","content":"` + text + `"}` }
 
-// untouched is a store that nobody may ask, and lost is one that cannot be read.
+// untouched is a store that must not be called, and lost is a store that cannot be read.
 type untouched struct{ t *testing.T }
 
 func (s untouched) load(context.Context, string) ([]message, error) {
@@ -132,7 +132,7 @@ type full struct{ memory }
 
 func (*full) save(context.Context, string, []message) error { return errors.New("no room on disk 7") }
 
-// A fixture is a conversation of the contract of chats.
+// A fixture is a conversation from the published fixtures of chats.
 type fixture struct {
 	name  string
 	store store
@@ -140,7 +140,7 @@ type fixture struct {
 	turns []sent
 }
 
-// A sent is a message and what becomes of it.
+// A sent is a message and its expected outcome.
 type sent struct {
 	message    string
 	kind, path string
@@ -181,7 +181,7 @@ func fixtures(t *testing.T) []fixture {
 			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_request", bucket: turn.UserCorrectable, reply: []string{"context length exceeds maximum", "adjust your message"}}}},
 		{"010", untouched{t}, []node{never}, []sent{{message: `{"role":"tool","content":"Sunny"}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
 
-		// What the fixtures leave to a harness.
+		// The fixtures leave these values to the harness.
 		{"an unsupported block", untouched{t}, []node{never}, []sent{{message: `{"role":"user","content":[{"type":"audio","data":"AA=="}]}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: append(adjust, "audio")}}},
 		{"another role", untouched{t}, []node{never}, []sent{{message: assistant("I am you"), kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
 		{"no JSON", untouched{t}, []node{never}, []sent{{message: `{`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
@@ -193,8 +193,9 @@ func fixtures(t *testing.T) []fixture {
 	}
 }
 
-// TestFixtures: each turn of the fixtures comes to what they say (006 is TestSignal), and
-// each that has ended has one receipt, which verifies and has its messages.
+// TestFixtures verifies that each turn of the fixtures has the expected outcome (TestSignal covers
+// 006), and that each turn that has ended has one receipt, which verifies and contains its
+// messages.
 func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -235,7 +236,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// checkReceipt: the receipt of a turn is of it, and has what the outcome has.
+// checkReceipt verifies that the receipt of a turn contains the values of its outcome.
 func checkReceipt(t *testing.T, o outcome) {
 	t.Helper()
 	d := verified(t, o.receipt)
@@ -256,9 +257,9 @@ func checkReceipt(t *testing.T, o outcome) {
 	}
 }
 
-// TestSignal: a turn that was suspended goes on when its signal comes (006), its listener is
-// told once, the next send does not get its replies, and one receipt tells of both parts. A
-// second signal is refused.
+// TestSignal verifies that a suspended turn resumes when its signal arrives (006), that its
+// listener is called once, that the next send does not get its replies, that one receipt covers
+// both parts, and that a second signal is refused.
 func TestSignal(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Approve sending email?")), waits("approval-002"), func(_ context.Context, s *state) ([]message, error) {
 		if s.values["approved"] != true {
@@ -295,8 +296,8 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// TestNoListener: what a resumed turn came to waits for the first listener. A payload that
-// is no object ends the turn, and its receipt says that nobody decided.
+// TestNoListener verifies that the outcome of a resumed turn is kept for the first listener. A
+// payload that is not an object ends the turn, and its receipt records no decision.
 func TestNoListener(t *testing.T) {
 	c := talk(t, new(memory), waits("s"), says(assistant("done")))
 	for range 2 {
@@ -320,8 +321,8 @@ func TestNoListener(t *testing.T) {
 	}
 }
 
-// TestOneSignal: two turns cannot wait for one signal, and a send that names no session is
-// no turn.
+// TestOneSignal verifies that two turns cannot wait for the same signal, and that a send without a
+// session is refused.
 func TestOneSignal(t *testing.T) {
 	c := talk(t, new(memory), waits("s"))
 	if o, err := c.send(t.Context(), "a", message(user("Go"))); err != nil || o.kind != "suspended" {
@@ -337,8 +338,8 @@ func TestOneSignal(t *testing.T) {
 	}
 }
 
-// TestRace: a signal and sends at once: each is a turn of its own, in the order in which
-// they came, none of whose messages is lost, and each has its receipt.
+// TestRace verifies that a signal and concurrent sends are separate turns in their order of
+// arrival, that no message is lost, and that each turn has its receipt.
 func TestRace(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
@@ -386,8 +387,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestOrder: sends of one session are taken in the order in which they came, and one that
-// gives up leaves no gap.
+// TestOrder verifies that the sends of a session run in their order of arrival, and that a canceled
+// send does not block the next.
 func TestOrder(t *testing.T) {
 	var l turns
 	leave, err := l.enter(t.Context(), "s")
@@ -437,8 +438,8 @@ func (l *turns) tail(session string) chan struct{} {
 	return l.last[session]
 }
 
-// TestSessions: a hundred conversations at once, each with a turn that waits, run beside
-// each other: each turn has its receipt, and all of them are one chain.
+// TestSessions verifies that each turn of a hundred concurrent conversations, all with a suspended
+// turn, has a receipt, and that the receipts form one chain.
 func TestSessions(t *testing.T) {
 	const sessions = 100
 	m := new(memory)
@@ -483,7 +484,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestRun holds a conversation as its reader does.
+// TestRun holds a conversation through the input and output of the program.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	if err := run(t.Context(), keyFile, strings.NewReader("hello\nsend it\n/approve\n/approve\nsend that\n/deny\n"), &out); err != nil {
@@ -499,8 +500,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunWaits: what is said between a question and its answer takes neither away, and a line
-// that cannot be read is told.
+// TestRunWaits verifies that a message between a question and its answer affects neither, and that
+// an unreadable line is reported.
 func TestRunWaits(t *testing.T) {
 	var out strings.Builder
 	if err := run(t.Context(), keyFile, strings.NewReader("send a\nsend b\nhello\n/approve\n/deny\n/deny\n"), &out); err != nil {
@@ -516,7 +517,7 @@ func TestRunWaits(t *testing.T) {
 	}
 }
 
-// TestListenerIsReplaced: whoever leaves takes no listener away but itself.
+// TestListenerIsReplaced verifies that removing a replaced listener does not remove its successor.
 func TestListenerIsReplaced(t *testing.T) {
 	var l listeners
 	told := ""

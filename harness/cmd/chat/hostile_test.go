@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// TestPayloadIsReadOnce: a signal whose payload is no strict JSON, or no object, resumes
-// nothing: its receipt says that nobody approved, and no node saw that somebody did.
+// TestPayloadIsReadOnce verifies that a signal whose payload is not strict JSON, or not an object,
+// does not resume the turn: its receipt records no approval, and no node sees one.
 func TestPayloadIsReadOnce(t *testing.T) {
 	for _, payload := range []string{
 		`{"approved":false,"approved":true}`, `{"approved":true,"appr\u006fved":false}`, "{\"approved\":true,\"note\":\"\xff\"}", `{"approved":true,"note":"\ud800"}`,
@@ -47,8 +47,8 @@ func TestPayloadIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestDoneAsApproved: what waits for a person is done when the receipt says that a person
-// approved it, and not otherwise.
+// TestDoneAsApproved verifies that an action that requires approval is done if and only if the
+// receipt states that a person approved it.
 func TestDoneAsApproved(t *testing.T) {
 	c := talk(t, new(memory), ask, answer)
 	for payload, done := range map[string]bool{
@@ -72,8 +72,8 @@ func TestDoneAsApproved(t *testing.T) {
 	}
 }
 
-// TestSuspensionRefused: a turn that waits for what nobody could give has failed, has a
-// receipt, and left nothing behind.
+// TestSuspensionRefused verifies that a turn with an invalid suspension fails with a receipt and
+// leaves no state.
 func TestSuspensionRefused(t *testing.T) {
 	for name, wait := range map[string]*suspension{
 		"no id": {"", nil}, "a long id": {strings.Repeat("x", 5000), nil}, "no text": {"\xff", nil},
@@ -93,7 +93,8 @@ func TestSuspensionRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedMessage: a message that no receipt can tell of ends its turn, which has one.
+// TestRefusedMessage verifies that a message that a receipt cannot represent ends its turn, which
+// has a receipt.
 func TestRefusedMessage(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, added := range map[string]string{
@@ -120,7 +121,7 @@ func TestRefusedMessage(t *testing.T) {
 	}
 }
 
-// TestSessionRefused: in a session of which no receipt could tell nothing is done.
+// TestSessionRefused verifies that nothing is done in a session that a receipt cannot name.
 func TestSessionRefused(t *testing.T) {
 	for _, session := range []string{"", "\xff", strings.Repeat("x", 5000)} {
 		c := talk(t, untouched{t}, func(context.Context, *state) ([]message, error) {
@@ -134,7 +135,7 @@ func TestSessionRefused(t *testing.T) {
 	}
 }
 
-// slow is a store in which one session's histories take long, and may come to nothing.
+// slow is a store that is slow for the histories of one session, and may fail.
 type slow struct {
 	memory
 	saving, goOn chan struct{}
@@ -152,8 +153,8 @@ func (s *slow) save(ctx context.Context, session string, history []message) erro
 	return s.memory.save(ctx, session, history)
 }
 
-// TestSlowStore: a session whose history takes long to save holds up no other one, and a
-// signal that comes meanwhile waits for it.
+// TestSlowStore verifies that a session whose history is slow to save does not delay other
+// sessions, and that a signal that arrives meanwhile waits for it.
 func TestSlowStore(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{})}
 	c := talk(t, s, func(_ context.Context, s *state) ([]message, error) {
@@ -203,8 +204,8 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// TestNotKept: a signal that comes while its turn is kept resumes nothing when that fails,
-// and the turn has one receipt, of which nobody was asked.
+// TestNotKept verifies that a signal that arrives while its turn is being saved does not resume the
+// turn if saving fails, and that the turn has one receipt, which records no question.
 func TestNotKept(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{}), err: errors.New("no room on disk 7")}
 	c := talk(t, s, waits("s"), func(context.Context, *state) ([]message, error) {
@@ -236,8 +237,9 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
-// TestListenerInOrder: a listener is told of one turn at a time, in the order in which they
-// ended, and who gave a signal does not wait for a listener that is at work on another.
+// TestListenerInOrder verifies that a listener is called for one turn at a time, in the order in
+// which they ended, and that the sender of a signal does not wait for a listener that is busy with
+// another turn.
 func TestListenerInOrder(t *testing.T) {
 	const turns = 5
 	m := new(memory)
@@ -297,8 +299,8 @@ func TestListenerInOrder(t *testing.T) {
 	}
 }
 
-// TestListenerMisbehaves: one that panics, leaves or sends while it is told takes nothing
-// from the next one, and no session with it.
+// TestListenerMisbehaves verifies that a listener that panics, unsubscribes, or sends a message
+// while it is called does not affect the next listener or the session.
 func TestListenerMisbehaves(t *testing.T) {
 	graph := []node{func(_ context.Context, s *state) ([]message, error) {
 		if string(s.messages[s.inbound]) == user("plain") {
@@ -316,7 +318,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	}
 	give := func(c *chat, n int) error { return c.signal(t.Context(), user(fmt.Sprint(n)), "", []byte(`{}`)) }
 
-	// It panics: who gave the signal sees that.
+	// The listener panics, which the sender of the signal sees.
 	c := talk(t, new(memory), graph...)
 	suspended(c, 2)
 	remove := c.subscribe("conv", func(outcome) { panic("no") })
@@ -338,7 +340,7 @@ func TestListenerMisbehaves(t *testing.T) {
 		t.Errorf("%v, %+v", err, o)
 	}
 
-	// It leaves at the first of three.
+	// The listener unsubscribes at the first of three turns.
 	c = talk(t, new(memory), graph...)
 	suspended(c, 3)
 	busy, goOn, first := make(chan struct{}), make(chan struct{}), 0
@@ -376,7 +378,7 @@ func TestListenerMisbehaves(t *testing.T) {
 		t.Errorf("%d and %d were told", first, len(told))
 	}
 
-	// It sends, in the same session.
+	// The listener sends a message in the same session.
 	c = talk(t, new(memory), graph...)
 	suspended(c, 1)
 	sent := make(chan outcome, 1)
@@ -395,7 +397,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	}
 }
 
-// TestSecretDiagnostic: what a provider says of a key is shown to nobody.
+// TestSecretDiagnostic verifies that a provider's message about a key is never shown.
 func TestSecretDiagnostic(t *testing.T) {
 	const key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	for _, category := range []string{"provider_authentication", "provider_invalid_request"} {
@@ -414,8 +416,8 @@ func TestSecretDiagnostic(t *testing.T) {
 	}
 }
 
-// TestKept: what is sent, and what nodes add, is kept as it was, whatever becomes of the
-// memory it came in.
+// TestKept verifies that messages of clients and nodes are stored unchanged even if the caller
+// reuses their memory.
 func TestKept(t *testing.T) {
 	m := new(memory)
 	buffer := []byte(user("first"))
@@ -432,7 +434,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// doubtful is a store of receipts that stores one, and does not say so.
+// doubtful is a store that stores a receipt and reports an error.
 type doubtful struct {
 	ledger.Store
 	once sync.Once
@@ -444,8 +446,8 @@ func (d *doubtful) Append(ctx context.Context, runs ...ledger.Run) error {
 	return err
 }
 
-// TestUnknownOutcome: a receipt of which nobody knows whether it is stored is issued again,
-// and is one.
+// TestUnknownOutcome verifies that a receipt with an unknown outcome is issued again, and is stored
+// once.
 func TestUnknownOutcome(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Hi")))
 	store := c.issuer.Store
@@ -460,8 +462,8 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestSuspendsAgain: a resumed turn can wait again, also for a signal of the same id, and
-// its listener is told so each time. There is one receipt, at the end.
+// TestSuspendsAgain verifies that a resumed turn can be suspended again, also for a signal with the
+// same ID, that its listener is called each time, and that one receipt is issued at the end.
 func TestSuspendsAgain(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, waits("s"), says(assistant("one")), waits("s"), says(assistant("two")), waits("t"), says(assistant("three")))
@@ -497,8 +499,9 @@ func TestSuspendsAgain(t *testing.T) {
 	}
 }
 
-// TestResumeFails: a turn that fails after its signal has one receipt, which tells of both
-// parts; what was pending stays, and what the failed part added does not.
+// TestResumeFails verifies that a turn that fails after its signal has one receipt for both parts,
+// and that the history contains the messages until the suspension, but not those of the failed
+// part.
 func TestResumeFails(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, says(assistant("pending")), waits("s"), says(assistant("half")), raises(&failure{category: "provider_unavailable", err: errors.New("hunter2")}))
@@ -525,7 +528,7 @@ func TestResumeFails(t *testing.T) {
 	}
 }
 
-// counted is a store that counts, minds its context, and can forget.
+// counted is a store that counts calls, observes its context, and can delete a session.
 type counted struct {
 	memory
 	loads, saves int
@@ -543,8 +546,7 @@ func (s *counted) save(ctx context.Context, session string, history []message) e
 	return s.memory.save(ctx, session, history)
 }
 
-// TestLoadedOnce: one part of a turn loads the history once and saves it once: who does
-// both twice has each message twice.
+// TestLoadedOnce verifies that each part of a turn loads and saves the history once.
 func TestLoadedOnce(t *testing.T) {
 	m := new(counted)
 	c := talk(t, m, waits("s"), says(assistant("done")))
@@ -556,8 +558,8 @@ func TestLoadedOnce(t *testing.T) {
 	}
 }
 
-// TestCallerLeaves: what nodes did is kept, and told of, though whoever sent the message
-// has gone.
+// TestCallerLeaves verifies that the results of a turn are stored and reported even if the caller
+// has disconnected.
 func TestCallerLeaves(t *testing.T) {
 	for kind, end := range map[string]error{"completed": nil, "suspended": &suspension{"s", nil}} {
 		m := new(counted)
@@ -573,8 +575,8 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestForgotten: a turn whose session was forgotten while it waited has failed, and no node
-// looks for its message.
+// TestForgotten verifies that a suspended turn whose session was deleted fails without running a
+// node.
 func TestForgotten(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, waits("s"), func(_ context.Context, s *state) ([]message, error) {
@@ -595,7 +597,8 @@ func TestForgotten(t *testing.T) {
 	checkReceipt(t, told[0])
 }
 
-// TestBusyListener: who listens is told of every turn, however many end while it is at work.
+// TestBusyListener verifies that a listener is called for every turn, regardless of how many end
+// while it is busy.
 func TestBusyListener(t *testing.T) {
 	const turns = most + 20
 	var l listeners
@@ -621,7 +624,7 @@ func TestBusyListener(t *testing.T) {
 	}
 }
 
-// oneChain: receipts follow each other in one chain, each once.
+// oneChain verifies that receipts form one chain without duplicates.
 func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 	t.Helper()
 	next := map[string]string{} // by the hash before; "": none
@@ -643,8 +646,8 @@ func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 	}
 }
 
-// TestResumeRaces: a send and a signal at the same time, often: in either order both turns
-// end, no message is lost or twice, none lies between those of a turn, and each turn has one
+// TestResumeRaces verifies, in many rounds of a concurrent send and signal, that both turns end,
+// that no message is lost, duplicated, or placed inside the other turn, and that each turn has one
 // receipt in one chain.
 func TestResumeRaces(t *testing.T) {
 	rounds := 20
@@ -708,8 +711,8 @@ func TestResumeRaces(t *testing.T) {
 	}
 }
 
-// TestGivesUp: a send that gives up waiting has failed, with a receipt; it is in no history,
-// and the one behind it is not held up by it.
+// TestGivesUp verifies that a send that is canceled while it waits fails with a receipt, is in no
+// history, and does not delay the next send.
 func TestGivesUp(t *testing.T) {
 	m := new(memory)
 	goOn, entered := make(chan struct{}), make(chan struct{}, 1)

@@ -7,8 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, and their little ledgers
-// the disk, where they are not at full size.
+// TestMain reduces garbage collections and disk writes, unless the tests run at full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	scratch.InMemory()
