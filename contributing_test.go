@@ -2,6 +2,7 @@ package receiptkit_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,4 +57,52 @@ func TestArchitectureIsLinked(t *testing.T) {
 			t.Errorf("README.md has no link %s", page)
 		}
 	}
+}
+
+// docsWords and readmeWords are the maximum numbers of words in docs/*.md, without generated tables,
+// and in README.md.
+const docsWords, readmeWords = 35000, 1500
+
+// TestDocsLength verifies that the documentation stays short.
+func TestDocsLength(t *testing.T) {
+	files, err := filepath.Glob("docs/*.md")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	words := 0
+	for _, file := range files {
+		n := len(strings.Fields(written(t, file)))
+		t.Logf("%6d %s", n, file)
+		words += n
+	}
+	t.Logf("%6d in total", words)
+	if words > docsWords {
+		t.Errorf("docs/*.md have %d words, expected at most %d", words, docsWords)
+	}
+	if n := len(strings.Fields(written(t, "README.md"))); n > readmeWords {
+		t.Errorf("README.md has %d words, expected at most %d", n, readmeWords)
+	}
+}
+
+// written returns the text of a page without its generated tables.
+func written(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	switch filepath.Base(file) {
+	case "codes.md":
+		return ""
+	case "events.md": // generated from its first table on
+		text, _, _ = strings.Cut(text, "\n|")
+	case "performance.md", "record.md":
+		return regexp.MustCompile(`(?m)^\|.*\n`).ReplaceAllString(text, "")
+	case "bundles.md":
+		return regexp.MustCompile(`(?:\n\|.*)+\n<!-- (?:modes|patterns) -->`).ReplaceAllString(text, "")
+	case "conformance.md":
+		return regexp.MustCompile(`(?s)<!-- probes:.*?<!-- end -->`).ReplaceAllString(text, "")
+	}
+	return text
 }
