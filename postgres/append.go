@@ -59,7 +59,7 @@ func (e *end) check() error {
 		return nil
 	}
 	return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: e.Stream,
-		Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", e.Head.Count, e.Head.Hash)}
+		Detail: fmt.Sprintf("number %d of a stream is not its head, which is recorded as %v", e.Head.Count, e.Head.Hash)}
 }
 
 // Head is described at [ledger.Store].

@@ -134,7 +134,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	switch v.Kind() {
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
-			problems = append(problems, Problem{at, CodeInvalidUTF8, "the text is no UTF-8"})
+			problems = append(problems, Problem{at, CodeInvalidUTF8, "the text is not UTF-8"})
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {

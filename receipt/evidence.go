@@ -124,7 +124,7 @@ type proof struct {
 	whole      bool // inclusion was shown by computing the root, so there is no path
 }
 
-var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
+var errUnreadable = errors.New("receipt: the checkpoint of the proof cannot be read")
 
 // leadsTo checks the path from a leaf to the root of the checkpoint.
 func (p *proof) leadsTo(leaf merkle.Hash) error {
@@ -155,11 +155,11 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		c.evidence.compare(e)
 		return &c, nil
 	case given.outside != "" || len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
-		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
+		return nil, errors.New("receipt: the verifier already has evidence; supply all of it at the same time")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
-		return nil, errors.New("receipt: a policy for integrity only knows no keys of logs, so no proof can be checked")
+		return nil, errors.New("receipt: a policy for integrity only has no keys of logs, so no proof can be checked")
 	case slices.Contains(e.Proofs, nil) || slices.Contains(e.Batches, nil) || slices.Contains(e.Disclosures, nil):
-		return nil, errors.New("receipt: a proof, a batch or a disclosure file of the evidence is nil")
+		return nil, errors.New("receipt: a proof, a batch, or a disclosure file of the evidence is nil")
 	}
 
 	// The lists are copied, because the caller may change them later.
@@ -398,7 +398,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	case 0:
 		r.notApplicable(StepRedactions)
 	case 1:
-		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
+		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure supplied")
 	default:
 		r.omit(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
 	}

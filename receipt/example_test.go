@@ -150,6 +150,6 @@ func ExampleReport_Finding() {
 		fmt.Println(info.Next)
 	}
 	// Output:
-	// refuted: schema_invalid at "/cost/currency": expected text that matches ^[A-Z]{3}$, found a text of 3 characters
+	// refuted: schema_invalid at "/cost/currency": expected a string that matches ^[A-Z]{3}$, found a string of 3 characters
 	// Ask the issuer. Editing the file would break its hash.
 }

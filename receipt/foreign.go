@@ -218,7 +218,7 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 		case err == nil && key.Has(RoleCheckpoint) && untimely(key, cmp.Or(v.policy.At, s.At), false) == "":
 			included = true
 		case err == nil:
-			first(&open, Check{Code: CodeRoleMismatch, Detail: quoted(key.ID) + " signed the root, and may not sign checkpoints, or not at that time"})
+			first(&open, Check{Code: CodeRoleMismatch, Detail: quoted(key.ID) + " signed the root, but may not sign checkpoints at that time"})
 		case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
 			first(&open, Check{Code: CodeBatchNotChecked, Detail: "the key of the log that includes it is not trusted"})
 		case s.Unsure != "":

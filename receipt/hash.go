@@ -40,10 +40,10 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	switch {
 	case err != nil:
 		rep.fail(Check{Step: StepHash, Code: CodeMalformedHash, Pointer: hashPointer, Stated: misspelt(node.Text()), Computed: computed.String(),
-			Detail: fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found a text of %d bytes", len(node.Text()))})
+			Detail: fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found a string of %d bytes", len(node.Text()))})
 	case stated != computed:
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
-			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
+			Detail: "the content does not match the stated hash", Hint: hashHint(doc, stated)})
 	default:
 		if c := weighMaterials(doc.Root(), s.evidence.materials, &s.watched, schemaHolds, rep); c.Status == StatusPassed {
 			rep.pass(StepHash)
@@ -245,7 +245,7 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
 		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(inline),
-			Detail: fmt.Sprintf("expected strict padded standard base64 (RFC 4648 section 4), found a text of %d bytes", len(inline.Text()))}
+			Detail: fmt.Sprintf("expected strict padded standard base64 (RFC 4648 section 4), found a string of %d bytes", len(inline.Text()))}
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
@@ -319,7 +319,7 @@ func (f *fileSearch) look(named canon.Node) {
 		}
 	case actual != d:
 		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
-			Detail: "the file of that digest holds something else"}
+			Detail: "the file with that digest has different content"}
 	}
 }
 

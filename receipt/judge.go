@@ -164,7 +164,7 @@ func (j *judge) discounted(key *Key, code Code) string {
 	id := quoted(key.ID)
 	switch code {
 	case CodeIssuerUnbound:
-		return id + " is trusted, but for which issuer the key file does not say"
+		return id + " is trusted, but the key file does not state for which issuer"
 	case CodeIssuerMismatch:
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(j.issuer)))
 	case CodeRoleMismatch:

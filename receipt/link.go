@@ -71,7 +71,7 @@ func (c *Check) about() string {
 	case CausePredecessorShared:
 		return ", which " + c.related() + " names too"
 	case CausePredecessorLater:
-		return ", which comes behind it, in " + c.related()
+		return ", which follows it, in " + c.related()
 	case CausePredecessorElsewhere:
 		return ", which " + c.related() + " has, a receipt of another stream"
 	case CausePredecessorNotGiven:
@@ -151,7 +151,7 @@ func checkLink(root canon.Node, rep *Report, strict bool) {
 	// No receipt hashes to zeros, so no other receipt is needed to refute this.
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
-			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})
+			Detail: "64 zeros are not the hash of a receipt; the first receipt of a stream states null"})
 		return
 	}
 	if strict && previous.Kind() == canon.KindNull {

@@ -169,7 +169,7 @@ func lintRoot(chain canon.Node, rep *Report) {
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
-			rep.warn(CodeProtectedField, place(field), "it names a member that is never withheld, since it says which receipt this is")
+			rep.warn(CodeProtectedField, place(field), "it names a member that is never withheld, because it identifies the receipt")
 			break
 		}
 	}

@@ -148,9 +148,9 @@ func TestFiles(t *testing.T) {
 		"none":               {files{}, missing("/replay_input/materials/0/sha256"), m0.String() + " is not among those given, nor are 2 more"},
 		"one missing":        {files{m0: m0, a0: a0}, missing("/replay_input/materials/3/sha256"), m3.String() + " is not among those given"},
 		"artifact missing":   {files{m0: m0, m3: m3}, missing("/final_artifacts/0/sha256"), a0.String()},
-		"one holds another":  {files{m0: m0, m3: other, a0: a0}, differs("/replay_input/materials/3/sha256"), "holds something else"},
-		"artifact differs":   {files{m0: m0, m3: m3, a0: other}, differs("/final_artifacts/0/sha256"), "holds something else"},
-		"missing, differing": {files{m3: other}, differs("/replay_input/materials/3/sha256"), "holds something else"},
+		"one holds another":  {files{m0: m0, m3: other, a0: a0}, differs("/replay_input/materials/3/sha256"), "has different content"},
+		"artifact differs":   {files{m0: m0, m3: m3, a0: other}, differs("/final_artifacts/0/sha256"), "has different content"},
+		"missing, differing": {files{m3: other}, differs("/replay_input/materials/3/sha256"), "has different content"},
 	} {
 		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Materials: c.files}), data)
 		if got := outcomeOf(rep); got != c.want || !strings.Contains(rep.Finding().Detail, c.detail) {

@@ -303,7 +303,7 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
 	if signature.KeyID == "" || signature.Algorithm == "" || signature.Signature == "" {
-		return nil, errors.New("receipt: sign: the signer returned a signature without key id, algorithm or value")
+		return nil, errors.New("receipt: sign: the signer returned a signature without key ID, algorithm, or value")
 	}
 
 	entry, err := json.Marshal(signature)

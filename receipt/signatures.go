@@ -298,7 +298,7 @@ func (t *tally) decide(hashHolds bool) {
 func (t *tally) met() (why Check, refutes, met bool) {
 	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
 		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
-			Detail: fmt.Sprintf("the receipt is by %s, asked for was %s", quoted(excerpt(t.issuer)), quoted(expected))}, true, false
+			Detail: fmt.Sprintf("the receipt is by %s, but %s is required", quoted(excerpt(t.issuer)), quoted(expected))}, true, false
 	}
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
@@ -385,7 +385,7 @@ func (t *tally) signers() string {
 func (t *tally) notes() {
 	if t.total > 0 {
 		t.rep.NotChecked = append(t.rep.NotChecked, Note{CodeUnauthenticated, "/signatures",
-			"key_id, algorithm and signed_at lie outside the hash; only a JWS protects them"})
+			"key_id, algorithm, and signed_at are outside the hash; only a JWS protects them"})
 	}
 }
 

@@ -25,11 +25,11 @@ func TestDisclosures(t *testing.T) {
 		{`"disclosures_version": 1`, `"disclosures_version": 2`, `/disclosures_version: expected 1, found a number`},
 		{`"receipt_hash": "` + digest + `",`, ``, `: missing member "receipt_hash"`},
 		{`"value": "1234"`, `"values": "1234"`, `/fields/0: missing member "value"; /fields/0/values: unknown member "values"`},
-		{`/metadata/a~1b`, ``, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a text of 0 characters`},
-		{`/metadata/a~1b`, `$.metadata`, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a text of 10 characters`},
-		{`a~1b`, `a~b`, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a text of 13 characters`},
-		{salt, salt[:30], `/fields/0/salt: expected text that matches ^[0-9a-f]{32}$, found a text of 30 characters`},
-		{salt, strings.ToUpper(salt), `/fields/0/salt: expected text that matches ^[0-9a-f]{32}$, found a text of 32 characters`},
+		{`/metadata/a~1b`, ``, `/fields/0/field: expected a string that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a string of 0 characters`},
+		{`/metadata/a~1b`, `$.metadata`, `/fields/0/field: expected a string that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a string of 10 characters`},
+		{`a~1b`, `a~b`, `/fields/0/field: expected a string that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found a string of 13 characters`},
+		{salt, salt[:30], `/fields/0/salt: expected a string that matches ^[0-9a-f]{32}$, found a string of 30 characters`},
+		{salt, strings.ToUpper(salt), `/fields/0/salt: expected a string that matches ^[0-9a-f]{32}$, found a string of 32 characters`},
 	} {
 		src := strings.Replace(disclosures, c.old, c.new, 1)
 		if c.old != "" && src == disclosures {

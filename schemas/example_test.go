@@ -25,6 +25,6 @@ func ExampleSchema_Check() {
 	fmt.Println(result.Total, "problems")
 	// Output:
 	// /keys/0: missing member "kid"
-	// /keys/0/roles/0: expected one of "issuer", "witness", "checkpoint", found a text of 5 characters
+	// /keys/0/roles/0: expected one of "issuer", "witness", "checkpoint", found a string of 5 characters
 	// 2 problems
 }

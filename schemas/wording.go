@@ -24,7 +24,7 @@ func detail(e *jsonschema.ValidationError) string {
 	case *kind.Enum:
 		return "expected one of " + join(k.Want, ", ", show) + ", found " + kindOf(k.Got)
 	case *kind.Pattern:
-		return "expected text that matches " + k.Want + ", found " + kindOf(k.Got)
+		return "expected a string that matches " + k.Want + ", found " + kindOf(k.Got)
 	case *kind.Format:
 		return "expected a " + k.Want + ", found " + kindOf(k.Got)
 	case *kind.AnyOf:
@@ -83,7 +83,7 @@ func kindOf(v any) string {
 	case nil, bool:
 		return show(v)
 	case string:
-		return "a text of " + count(utf8.RuneCountInString(v), "character")
+		return "a string of " + count(utf8.RuneCountInString(v), "character")
 	case []any:
 		return "an array"
 	case map[string]any:

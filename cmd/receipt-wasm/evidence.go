@@ -56,7 +56,7 @@ func (ev *evidence) read(f besideFile) error {
 	switch f.Kind {
 	case kind.Checkpoint:
 		if ev.checkpoint != nil {
-			return errors.New("a second checkpoint; one at a time is over the receipts that are given")
+			return errors.New("there is already a checkpoint for these receipts")
 		}
 		ev.checkpoint = f.Data
 		return nil
@@ -93,7 +93,7 @@ func (ev *evidence) read(f besideFile) error {
 		ev.Batches = append(ev.Batches, m)
 		return nil
 	}
-	return fmt.Errorf("no evidence is of the kind %q", f.Kind)
+	return fmt.Errorf("%q is not a kind of evidence", f.Kind)
 }
 
 func (ev *evidence) refute(f besideFile, code receipt.Code, detail, hint string) {

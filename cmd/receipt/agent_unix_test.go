@@ -145,7 +145,7 @@ func TestInterruptedKeyService(t *testing.T) {
 		args []string
 		told string
 	}{
-		{[]string{"ledger", "issue", "l.db", "draft.json", "--key"}, "receipt: error: interrupted; whether \"draft.json\" is stored is not known\n"},
+		{[]string{"ledger", "issue", "l.db", "draft.json", "--key"}, "receipt: error: interrupted; it is unknown whether \"draft.json\" is stored\n"},
 		{[]string{"seal", "draft.json", "-o", "receipt.json", "--key"}, "receipt: error: interrupted\n"},
 		{[]string{"batch", "seal", "draft.json", "-o", "receipts.jsonl", "--manifest", "m.json", "--key"}, "receipt: error: interrupted\n"},
 	} {

@@ -198,10 +198,10 @@ func TestPassphraseWrong(t *testing.T) {
 		types []string // alternating prompts and answers
 		told  string
 	}{
-		{ssh, []string{ofSSH, "wrong\n"}, "receipt: error: \"id_ed25519\": the passphrase is wrong\n"},
+		{ssh, []string{ofSSH, "wrong\n"}, "receipt: error: \"id_ed25519\": the passphrase is incorrect\n"},
 		{ssh, []string{ofSSH, "\n"}, "receipt: error: no passphrase was typed\n"},
 		{ssh, []string{ofSSH, "\x03"}, "receipt: error: interrupted\n"},
-		{pem, []string{ofPEM, "wrong\n"}, "receipt: error: \"key.pem\": the passphrase is wrong, or the file is damaged\n"},
+		{pem, []string{ofPEM, "wrong\n"}, "receipt: error: \"key.pem\": the passphrase is incorrect, or the file is damaged\n"},
 		{generate, []string{first, "correct horse\n", second, "correct hors\n"}, "receipt: error: the passphrases differ; nothing was written\n"},
 		{generate, []string{first, "\n"}, "receipt: error: no passphrase was typed\n"},
 		{generate, []string{first, "correct horse\n", second, "\x03"}, "receipt: error: interrupted\n"},
@@ -245,7 +245,7 @@ func TestPassphraseWithoutTerminal(t *testing.T) {
 		args []string
 		told string
 	}{
-		{[]string{"keys", "public", "key.pem", "--id", "k"}, `receipt: error: "key.pem" is encrypted, and there is no terminal to ask for its passphrase
+		{[]string{"keys", "public", "key.pem", "--id", "k"}, `receipt: error: "key.pem" is encrypted, and there is no terminal to prompt for its passphrase
 receipt: hint: without a terminal, use a key in an agent or a plugin: --key agent:SHA256:… or NAME://KEY
 `},
 		{[]string{"keys", "generate", "--issuer", "x", "--private", "me.key", "--keys", "keys.json", "--encrypt"}, `receipt: error: there is no terminal to prompt for a passphrase; nothing was written

@@ -463,7 +463,7 @@ func TestServeCutOff(t *testing.T) {
 	r := startServe(t, serveDir(t), "--addr", "127.0.0.1:0", "--keys", "keys.json", "--shutdown-timeout", "50ms")
 	o := r.openRequest(line + line)
 	r.signal(syscall.SIGTERM)
-	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off: they did not end within 50ms") {
+	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were aborted: they did not end within 50ms") {
 		t.Errorf("exit %d\n%s", code, r.logged())
 	}
 	if answer := <-o.answer; strings.Contains(answer, `"complete":true`) {
@@ -474,7 +474,7 @@ func TestServeCutOff(t *testing.T) {
 	r.signal(syscall.SIGTERM)
 	r.logs("shutting down")
 	r.signal(syscall.SIGTERM)
-	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off by a second signal") {
+	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were aborted by a second signal") {
 		t.Errorf("exit %d\n%s", code, r.logged())
 	}
 }

@@ -121,7 +121,7 @@ func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
 
 	actor, err := hex.DecodeString(l.Use.Actor)
 	if err != nil || len(actor) != len(c.Use.Actor) || l.Resource == nil || http.StatusText(l.Status) == "" {
-		return nil, errors.New("expected the actor, the status and the resource of the idempotent request")
+		return nil, errors.New("expected the actor, the status, and the resource of the idempotent request")
 	}
 	c.Use = protocol.Use{Actor: [32]byte(actor), Key: l.Use.Key, Body: l.Use.Body}
 	c.Resource = *l.Resource

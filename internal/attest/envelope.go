@@ -100,7 +100,7 @@ func parse(root canon.Node) (*Envelope, *Error) {
 	case media.String() != MediaType:
 		return nil, unsupported("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
 	case !root.Member("messageSignature").IsZero():
-		return nil, unsupported("/messageSignature", "the bundle signs bytes beside it, expected a DSSE envelope")
+		return nil, unsupported("/messageSignature", "the bundle signs bytes outside it, expected a DSSE envelope")
 	}
 	if err := only(root, "", "mediaType", "verificationMaterial", "dsseEnvelope"); err != nil {
 		return nil, err

@@ -174,14 +174,14 @@ func broken(format string, err error) error {
 	e := &Error{Format: format, err: err}
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		e.err = fmt.Errorf("it needs a window of more than %d MiB", maxWindow>>20)
+		e.err = fmt.Errorf("it requires a window of more than %d MiB", maxWindow>>20)
 		e.Hint, e.Wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
+		e.err, e.Hint = errors.New("the file is truncated"), "it was cut off; get it again"
 	case errors.Is(err, gzip.ErrChecksum):
-		e.err, e.Hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
+		e.err, e.Hint = errors.New("its checksum does not match its content"), "it is damaged; get it again"
 	case errors.Is(err, gzip.ErrHeader):
-		e.err = errors.New("what follows the compressed data, or begins it, is not gzip")
+		e.err = errors.New("the file does not begin with gzip data, or other data follows it")
 	}
 	return e
 }

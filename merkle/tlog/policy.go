@@ -191,7 +191,7 @@ func (p *policyParser) group(words []string) error {
 			return fmt.Errorf("the member %.80q is not defined on an earlier line", m)
 		}
 		if n.member {
-			return fmt.Errorf("%.80q is a member twice", m)
+			return fmt.Errorf("%.80q is listed twice as a member", m)
 		}
 		n.member = true
 		n.join(g)

@@ -79,7 +79,7 @@ func noteFault(msg []byte) string {
 	case !bytes.HasSuffix(msg, []byte("\n")):
 		return "expected LF at the end of the last signature"
 	}
-	return "expected 1 to 100 signatures behind the empty line, each as — NAME BASE64 on a line"
+	return "expected 1 to 100 signatures after the empty line, each as — NAME BASE64 on a line"
 }
 
 // add checks one signature line. Key IDs are short, so several keys may share one. The line is

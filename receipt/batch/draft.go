@@ -64,11 +64,11 @@ func misplaced(root canon.Node, before int) []receipt.Problem {
 	link := root.Member("chain")
 	if !link.Member("merkle_root").IsZero() {
 		problems = append(problems, receipt.Problem{Pointer: "/chain/merkle_root", Code: receipt.CodeSchemaInvalid,
-			Detail: "the batch gives its receipts their root; a draft has none"})
+			Detail: "a draft must not state a root, because the batch adds it"})
 	}
 	if before >= 0 && !link.Member(previousMember).IsZero() {
 		problems = append(problems, receipt.Problem{Pointer: "/chain/" + previousMember, Code: receipt.CodeChainBreak,
-			Detail: fmt.Sprintf("the receipt before this one is made of draft %d, whose hash no draft can know", before)})
+			Detail: fmt.Sprintf("the predecessor is created from draft %d, so its hash is not known in advance", before)})
 	}
 	return problems
 }

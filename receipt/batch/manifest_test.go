@@ -96,7 +96,7 @@ func TestParse(t *testing.T) {
 		"duplicate name":       {edit(`{"batch_version":1`, `{"batch_version":1,"batch_version":1`), "batch: line "},
 		"array":                {"[]", "batch: the manifest is malformed: 1 problem\nexpected object, found array"},
 		"version 2":            {edit(`"batch_version":1`, `"batch_version":2`), "batch: the manifest is malformed: 1 problem\nexpected 1, found a number at \"/batch_version\""},
-		"profile":              {edit(`"content"`, `"checkpoint"`), "batch: the manifest is malformed: 1 problem\nexpected \"content\", found a text of 10 characters at \"/profile\""},
+		"profile":              {edit(`"content"`, `"checkpoint"`), "batch: the manifest is malformed: 1 problem\nexpected \"content\", found a string of 10 characters at \"/profile\""},
 		"unknown member":       {edit(`{"leaf_hash"`, `{"x":1,"leaf_hash"`), "batch: the manifest is malformed: 1 problem\nunknown member \"x\" at \"/receipts/0/x\""},
 		"upper case":           {edit(`"leaf_hash":"sha256`, `"leaf_hash":"SHA256`), "batch: the manifest is malformed: 1 problem\n"},
 		"no entry":             {manifest(canon.Digest(merkle.EmptyRoot())), "batch: the manifest is malformed: 1 problem\nexpected at least 1 element, found 0 at \"/receipts\""},

@@ -102,7 +102,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	// Reject a batch whose manifest would be too large to be read.
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
-		return nil, fmt.Errorf("batch: the manifest would have %d bytes, and at most %d are read", size, MaxBytes)
+		return nil, fmt.Errorf("batch: the manifest would have %d bytes; the maximum is %d", size, MaxBytes)
 	}
 
 	return &Batch{receipts, m}, nil

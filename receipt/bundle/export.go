@@ -62,7 +62,7 @@ func Export(run *Run, o Options) (*Text, error) {
 		return nil, wrong
 	}
 	if o.CreatedAt = cmp.Or(o.CreatedAt, said(record, "finished_at"), said(record, "started_at")); o.CreatedAt == "" {
-		return nil, &OptionError{"CreatedAt", "is empty, and the record does not say when the run ended or began"}
+		return nil, &OptionError{"CreatedAt", "is empty, and the record does not state when the run ended or began"}
 	}
 
 	// Each text of the record is searched once, although most occur twice in the bundle.

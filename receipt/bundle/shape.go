@@ -63,7 +63,7 @@ func shapeOf(n, defs canon.Node) (*shape, error) {
 		case "properties":
 			err = s.addMembers(v, defs)
 		default:
-			err = fmt.Errorf("bundle: the schema has the keyword %s, which is not read", keyword.String())
+			err = fmt.Errorf("bundle: the schema has the unsupported keyword %s", keyword.String())
 		}
 		if err != nil {
 			return nil, err

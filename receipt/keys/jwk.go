@@ -120,7 +120,7 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 			return "", invalid("/alg", "alg is %s, expected %s, the one of the curve", quote(alg), natural)
 		}
 	default:
-		const which = "; an RSA key must say which of PS256, PS384, PS512, RS256, RS384 and RS512 it is for"
+		const which = "; an RSA key must state which of PS256, PS384, PS512, RS256, RS384 and RS512 it is for"
 		if alg == "" {
 			return "", invalid("/alg", "no alg"+which)
 		}

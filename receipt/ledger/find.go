@@ -168,7 +168,7 @@ func (s *StreamHead) ends(last *Row) *Fault {
 	case last == nil:
 		return &Fault{Code: FaultMissing, Stream: s.Stream, Detail: fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", s.Head.Count, s.Head.Hash)}
 	case last.Hash != s.Head.Hash:
-		return last.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is said to be %v", s.Head.Hash)
+		return last.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is recorded as %v", s.Head.Hash)
 	}
 	return nil
 }

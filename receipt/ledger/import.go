@@ -139,7 +139,7 @@ func (i *importer) flush() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: others stored receipts %d times during the import", ErrNotStored, importTries)
+	return fmt.Errorf("%w: other processes stored receipts %d times during the import", ErrNotStored, importTries)
 }
 
 // A plan is what happens to the waiting receipts.

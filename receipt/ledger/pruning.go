@@ -107,7 +107,7 @@ func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *Fault {
 	case err != nil:
 		return p.fault(string(receipt.CodeCheckpointInvalid), "the checkpoint that %d receipts were pruned under cannot be read: %v", p.Size, err)
 	case signed.Size != p.Size || signed.Root != p.Root:
-		return p.fault(FaultRow, "%d receipts are said to be pruned, under a checkpoint that is over %d", p.Size, signed.Size)
+		return p.fault(FaultRow, "%d receipts are recorded as pruned, but the checkpoint covers %d", p.Size, signed.Size)
 	case tree.Size() != p.Size || sequence != p.Last:
 		return p.fault(FaultMissing, "of %d receipts that were pruned the ledger has the hashes of %d", p.Size, tree.Size())
 	case tree.Root() != p.Root:

@@ -130,7 +130,7 @@ func (r *Row) Intact() error {
 // empty makes sure that a row that is marked as pruned has no content.
 func (r *Row) empty() *Fault {
 	if len(r.JSON) > 0 {
-		return r.fault(FaultRow, "it is said to be pruned, and its content is there")
+		return r.fault(FaultRow, "it is recorded as pruned, but its content is present")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (r *Row) placed() *Fault {
 	case !first && p.Before >= r.Sequence:
 		return r.fault(FaultRow, "its row was stored before the receipt that it follows")
 	case r.Position == p.Head.Count && p.Head.Hash != r.Hash:
-		return r.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is said to be %v", p.Head.Hash)
+		return r.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is recorded as %v", p.Head.Hash)
 	}
 	return nil
 }

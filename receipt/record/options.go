@@ -180,7 +180,7 @@ type LineError = event.LineError
 
 // ErrNotEnded indicates that no terminal event was recorded. Only a task that has ended gets a
 // receipt.
-var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
+var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed, or task.canceled was recorded")
 
 // ErrEmpty indicates that a log has no lines.
 var ErrEmpty = errors.New("record: the input is empty: expected a line for each event")

@@ -93,7 +93,7 @@ func (s *replay) marked(e *event.Event) {
 // foundBefore remembers the first event that only a replay may have.
 func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
-		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected a replay.started: this event was replayed from another task"}
+		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected an earlier replay.started, because this event was replayed from another task"}
 	}
 }
 

@@ -215,7 +215,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 	case o.value == nil && o.ArtifactID == "":
 		p.fail(at+".value", "expected a value or an artifact_id")
 	case (o.Kind == kindPayload || o.Kind == kindCheckpoint) && o.EventID == "":
-		p.fail(at+".event_id", "expected the event that the kind %s replaces", o.Kind)
+		p.fail(at+".event_id", "expected the event of an override of the kind %s", o.Kind)
 	case o.Kind == kindPayload && o.value != nil && o.value[0] != '{':
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
@@ -235,7 +235,7 @@ func (p *parser) fitsSecret(at string, o *Override) {
 	case o.value != nil && o.ArtifactID != "":
 		p.fail(at+".artifact_id", "expected a value or an artifact_id, found both")
 	case !o.Stated.IsZero():
-		p.fail(at+".sha256", "expected none: a digest of a secret lets it be guessed")
+		p.fail(at+".sha256", "expected none, because a secret can be guessed from its digest")
 	case o.Visibility != ReceiptOnly:
 		p.fail(at+".visibility", "expected receipt_only for a secret")
 	}
@@ -267,9 +267,9 @@ func keyPrefix(text string) (string, error) {
 		c, _ := utf8.DecodeRuneInString(text[at:])
 		return "", fmt.Errorf("expected a key of printable characters without spaces, found %U at byte %d", c, at)
 	case !cut:
-		return "", errors.New("expected a key of the prefix llm, mcp, secret, time or host, found no colon")
+		return "", errors.New("expected a key with the prefix llm, mcp, secret, time, or host, found no colon")
 	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
-		return "", fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host, found %s", quote(prefix))
+		return "", fmt.Errorf("expected a key with the prefix llm, mcp, secret, time, or host, found %s", quote(prefix))
 	}
 
 	// These keys have two names.

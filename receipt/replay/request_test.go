@@ -78,9 +78,9 @@ func TestRefusalsShowNoValue(t *testing.T) {
 // TestKeyRefusals verifies that an error contains the finding, and only the prefix of a key.
 func TestKeyRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"hunter2":                         "expected a key of the prefix llm, mcp, secret, time or host, found no colon",
-		"disk:hunter2":                    `expected a key of the prefix llm, mcp, secret, time or host, found "disk"`,
-		"Secret:hunter2":                  `expected a key of the prefix llm, mcp, secret, time or host, found "Secret"`,
+		"hunter2":                         "expected a key with the prefix llm, mcp, secret, time, or host, found no colon",
+		"disk:hunter2":                    `expected a key with the prefix llm, mcp, secret, time, or host, found "disk"`,
+		"Secret:hunter2":                  `expected a key with the prefix llm, mcp, secret, time, or host, found "Secret"`,
 		"secret:\nhunter2":                "expected a key of printable characters without spaces, found U+000A at byte 7",
 		"secret:hun ter2":                 "expected a key of printable characters without spaces, found U+0020 at byte 10",
 		"secret:\xffhunt2":                "expected a key of printable characters without spaces, found bytes that are not UTF-8",
@@ -89,7 +89,7 @@ func TestKeyRefusals(t *testing.T) {
 		"mcp:forge:":                      "expected a name after the last colon of mcp, found none",
 		"secret:":                         "expected a name after the last colon of secret, found none",
 		"llm:" + strings.Repeat("é", 300): "expected a key of at most 512 bytes, found 604",
-		strings.Repeat("é", 100) + ":a":   `expected a key of the prefix llm, mcp, secret, time or host, found "` + strings.Repeat(`\u00e9`, 32) + `"…`,
+		strings.Repeat("é", 100) + ":a":   `expected a key with the prefix llm, mcp, secret, time, or host, found "` + strings.Repeat(`\u00e9`, 32) + `"…`,
 	} {
 		if _, err := replay.KeyPrefix(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -177,7 +177,7 @@ func appendKey(out []byte, key canon.Node) []byte {
 // exists.
 func getAgentCard(c *call) error {
 	const about = "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones."
-	skill := protocol.Skill{ID: "verify-receipts", Name: "Verify receipts", Description: "Says of a receipt whether it is verified, refuted or undecided, and why.", Tags: []string{"receipts", "verification"}}
+	skill := protocol.Skill{ID: "verify-receipts", Name: "Verify receipts", Description: "Reports whether a receipt is verified, refuted, or undecided, and why.", Tags: []string{"receipts", "verification"}}
 	card := protocol.NewCard(protocol.DialectOpenAPI, "receipt-verifier", "receipt verifier", about, c.s.began, []string{"rest"}, verifyMedia(), []string{mediaJSON, mediaNDJSON}, skill)
 	if c.s.options.Source != nil {
 		card.Capabilities = append(card.Capabilities, "receipts")

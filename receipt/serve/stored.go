@@ -101,10 +101,10 @@ func sourceFault(err error) error {
 func storedDocument(s Stored) (*canon.Document, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {
-		return nil, protocol.Internal(protocol.WithoutText(err), "the stored receipt is not a JSON text that can be given out; verifying it says what is wrong")
+		return nil, protocol.Internal(protocol.WithoutText(err), "the stored receipt is not a JSON object that can be served; verify it for details")
 	}
 	if doc.Root().Kind() != canon.KindObject {
-		return nil, protocol.Internal(nil, "the stored receipt is not a JSON object; verifying it says what is wrong")
+		return nil, protocol.Internal(nil, "the stored receipt is not a JSON object; verify it for details")
 	}
 	return doc, nil
 }

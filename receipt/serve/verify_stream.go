@@ -84,7 +84,7 @@ func encodedBody(c *streamed, encoding string) (io.Reader, error) {
 	case err != nil && c.body.Failure() != nil:
 		return nil, protocol.Unread(c.body.Failure())
 	case !bytes.Equal(head[:n], magic):
-		return nil, protocol.Invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding says", encoding)
+		return nil, protocol.Invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding states", encoding)
 	}
 	return io.MultiReader(bytes.NewReader(head), c.body), nil
 }

@@ -125,12 +125,12 @@ func TestCompressionTold(t *testing.T) {
 		in         []byte
 		text, hint string
 	}{
-		{"cut gzip", gz[:len(gz)-9], "gzip: the file ends in its middle", "cut off"},
-		{"cut zstd", zst[:len(zst)-9], "zstd: the file ends in its middle", "cut off"},
-		{"garbage behind gzip", text(gz, "garbage garbage"), "gzip: what follows", ""},
-		{"a line end behind gzip", text(gz, "\n"), "gzip: what follows", ""},
-		{"a cut member behind gzip", text(gz, string(gz[:7])), "gzip: the file ends in its middle", "cut off"},
-		{"sum of gzip", flipped(gz, -6), "gzip: its checksum does not fit", "damaged"},
+		{"cut gzip", gz[:len(gz)-9], "gzip: the file is truncated", "cut off"},
+		{"cut zstd", zst[:len(zst)-9], "zstd: the file is truncated", "cut off"},
+		{"garbage behind gzip", text(gz, "garbage garbage"), "gzip: the file does not begin", ""},
+		{"a line end behind gzip", text(gz, "\n"), "gzip: the file does not begin", ""},
+		{"a cut member behind gzip", text(gz, string(gz[:7])), "gzip: the file is truncated", "cut off"},
+		{"sum of gzip", flipped(gz, -6), "gzip: its checksum does not match", "damaged"},
 		{"nested", gzipped(t, gz), "inside a compressed file", ""},
 	} {
 		r := verify(t, c.in, stream.Options{})

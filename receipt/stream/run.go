@@ -217,9 +217,9 @@ func (r *Run) noteUnused() {
 		case p.Part != "":
 			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s has values that fit no receipt of the input: %s", given, p.Part)
 		case p.Kind == "disclosures":
-			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s has to do with no receipt of the input", given)
+			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s matches no receipt of the input", given)
 		default:
-			r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", given)
+			r.summary.addNote(receipt.CodeEvidenceUnused, "%s matches no receipt of the input", given)
 		}
 	}
 }

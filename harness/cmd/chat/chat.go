@@ -216,7 +216,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 		i.next++
 		for _, m := range added {
 			if m = slices.Clone(m); !i.added(m) {
-				return c.fail(ctx, i, path, &failure{category: "provider_invalid_response", err: errors.New("the answer to it is no message")})
+				return c.fail(ctx, i, path, &failure{category: "provider_invalid_response", err: errors.New("its answer is not a message")})
 			}
 			s.messages = append(s.messages, m)
 		}

@@ -45,7 +45,7 @@ type Options struct {
 
 func (o *Options) fill() error {
 	if o.Dir == "" || o.Issuer == "" || o.Signer == nil || o.Trust == nil {
-		return errors.New("harness: expected a folder, an issuer, a signer and a trust in the options")
+		return errors.New("harness: expected a directory, an issuer, a signer, and a trust in the options")
 	}
 	if o.Provider == nil {
 		o.Provider = Scripted{}

@@ -187,7 +187,7 @@ func (h *Harness) toolError(err error) json.RawMessage {
 
 // interrupted records that the call had started before a crash, so that its effects are unknown.
 func (s *live) interrupted(id string, c Call) (Result, error) {
-	return s.returned(id, c, Done{}, errors.New("the harness was interrupted: nobody knows whether it was done"))
+	return s.returned(id, c, Done{}, errors.New("the harness was interrupted, so it is unknown whether it was done"))
 }
 
 // ask waits for the answer of the person.

@@ -56,7 +56,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 	readType(f, payload.Member("type"))
 	readLink(f, payload.Member("previousReceiptHash"))
 	if !payload.Member("committed_fields_root").IsZero() {
-		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeRedactionsNotChecked, Pointer: payload.Pointer() + "/committed_fields_root", Detail: "the values that it commits to were not given"})
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeRedactionsNotChecked, Pointer: payload.Pointer() + "/committed_fields_root", Detail: "the values that it commits to were not supplied"})
 	}
 
 	previous, _ := canon.ParseDigest([]byte("sha256:" + strings.TrimPrefix(payload.Member("previousReceiptHash").String(), "sha256:"))) // zero if it is absent

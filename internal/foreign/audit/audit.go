@@ -35,7 +35,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	for _, at := range []string{"observation/priorCommitment", "correlation/externalAnchor"} {
 		group, name, _ := strings.Cut(at, "/")
 		if !r.p.Member(group).Member(name).IsZero() {
-			f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeBatchNotChecked, Pointer: "/payload", Detail: name + ": no evidence for its time was given"})
+			f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeBatchNotChecked, Pointer: "/payload", Detail: name + ": no evidence for its time was supplied"})
 		}
 	}
 	s.Signatures(f, message, "EdDSA", "", form.Time(r.p.Member("issuedAt")))

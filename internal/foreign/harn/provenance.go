@@ -73,7 +73,7 @@ func ReadProvenance(doc *canon.Document) *receipt.Foreign {
 }
 
 func mismatch(f *receipt.Foreign, step receipt.Step, at, stated string, computed canon.Digest) {
-	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: receipt.CodeHashMismatch, Pointer: at, Stated: stated[:min(len(stated), 80)], Computed: computed.String(), Detail: "the hash is of other content"})
+	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: receipt.CodeHashMismatch, Pointer: at, Stated: stated[:min(len(stated), 80)], Computed: computed.String(), Detail: "the hash is that of different content"})
 }
 
 // readObjects checks the members of all objects. A member that upstream does not declare is

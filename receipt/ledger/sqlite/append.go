@@ -126,7 +126,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 			return err
 		}
 		if !bytes.Equal(last, at.Hash[:]) {
-			return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: run.Stream, Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", at.Count, at.Hash)}
+			return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: run.Stream, Detail: fmt.Sprintf("number %d of a stream is not its head, which is recorded as %v", at.Count, at.Hash)}
 		}
 	}
 

@@ -457,7 +457,7 @@ var hints = map[int]string{
 	sqlite3.SQLITE_PERM:     notWritable,
 }
 
-const notWritable = "; the file and its folder must be writable"
+const notWritable = "; the file and its directory must be writable"
 
 // code returns SQLite's result code of an error, or 0 for other errors.
 func code(err error) int {

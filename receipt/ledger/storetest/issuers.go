@@ -34,7 +34,7 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	// B has seen an empty stream.
 	fork := seal(t, Draft("receipt_b", "w"), chain.Head{})
 	if err := b.Append(t.Context(), after(stream("w"), chain.Head{}, fork)); !errors.Is(err, ledger.ErrHeadMoved) {
-		t.Fatalf("another handle, after the head that it saw last: %v, expected ErrHeadMoved", err)
+		t.Fatalf("another handle appends after an old head: %v, expected ErrHeadMoved", err)
 	}
 	wantAbsent(t, a, "receipt_b")
 	wantHead(t, b, stream("w"), first, 1)

@@ -131,7 +131,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 	writing.Wait()
 
 	if !t.Failed() && !slices.Equal(followed, w.seen) {
-		t.Errorf("following the sequences yields %d receipts, a list from the beginning %d, or others", len(followed), len(w.seen))
+		t.Errorf("following the sequences yields %d receipts, but a list from the beginning yields %d, or different ones", len(followed), len(w.seen))
 	}
 	if !t.Failed() && len(w.seen) != len(w.acknowledged) {
 		t.Errorf("the list has %d receipts, %d were acknowledged", len(w.seen), len(w.acknowledged))

@@ -14,7 +14,7 @@ type ConflictError struct {
 
 // Error names the ID and both addresses.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("serve: the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one", e.ReceiptID, e.First, e.Second)
+	return fmt.Sprintf("serve: the receipt_id %.80q belongs to two different receipts, %q and %q", e.ReceiptID, e.First, e.Second)
 }
 
 // A CheckpointError states why a checkpoint is not served: it is not a checkpoint, or it does not

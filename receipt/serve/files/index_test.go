@@ -220,10 +220,10 @@ func TestFilesRefuse(t *testing.T) {
 		want  string
 	}{
 		"two contents": {map[string][]byte{"a.jsonl": servetest.Lines(list...), "b.json": other},
-			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "b.json"; an id can name only one`},
+			`serve: the receipt_id "r0" belongs to two different receipts, "a.jsonl:1" and "b.json"`},
 		"two damaged": {map[string][]byte{"a.jsonl": []byte(`{"receipt_id":"r0",}` + "\n" + `{"receipt_id":"r0",,}` + "\n")},
-			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "a.jsonl:2"; an id can name only one`},
-		"torn gzip": {map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
+			`serve: the receipt_id "r0" belongs to two different receipts, "a.jsonl:1" and "a.jsonl:2"`},
+		"torn gzip": {map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))[:200]}, `"a.jsonl.gz": gzip: the file is truncated`},
 		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": contains no receipt`},
 	} {
 		_, sources := servetest.Files(t, c.files)

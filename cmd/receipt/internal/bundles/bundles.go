@@ -123,7 +123,7 @@ const aBundle, aRun = "session bundle", "run record"
 // member name, which they cannot replace.
 func stays(path, what string, err error) error {
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
-		return cli.Refuted("rename the member, or leave the object out", "%q: %w", cli.SourceName(path), wrong)
+		return cli.Refuted("rename the member, or omit the object", "%q: %w", cli.SourceName(path), wrong)
 	}
 	return failure(path, what, err)
 }

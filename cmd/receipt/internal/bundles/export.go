@@ -31,7 +31,7 @@ bundle. The same record and flags give the same bytes.`,
 			case o.local && o.replayOnly:
 				return cli.Usage("", "--local and --replay-only exclude each other")
 			case o.Strict && !o.replayOnly:
-				return cli.Usage("", "--strict is a form of --replay-only, which is not given")
+				return cli.Usage("", "--strict requires --replay-only")
 			case o.local:
 				o.Mode = bundle.Local
 			case o.replayOnly:
@@ -102,7 +102,7 @@ in it. A replay_only bundle cannot be converted to a sanitized one.`,
 		Args: cli.ExactArgs(1, "one session bundle"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if o.strict && o.mode != string(bundle.ReplayOnly) {
-				return cli.Usage("", "--strict is a form of --mode replay_only, which is not given")
+				return cli.Usage("", "--strict requires --mode replay_only")
 			}
 			return o.sanitize(e, args[0])
 		},

@@ -137,7 +137,7 @@ func FileArg(args []string) string {
 func RefuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
-			err = Usage("leave the flag out, or give it a value", "--%s is empty", f.Name)
+			err = Usage("omit the flag, or specify a value", "--%s is empty", f.Name)
 		}
 	})
 	return err
@@ -198,7 +198,7 @@ type onceValue struct {
 // Set returns an error if the value was already set.
 func (v *onceValue) Set(text string) error {
 	if v.given {
-		return fmt.Errorf("it is given twice, first as %.80q", v.first)
+		return fmt.Errorf("it is specified twice, first as %.80q", v.first)
 	}
 	v.given, v.first = true, text
 	return v.Value.Set(text)

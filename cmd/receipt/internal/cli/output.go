@@ -99,9 +99,9 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	info, err := os.Stat(path) // for a link, the info is that of its target, if it exists
 	switch {
 	case err == nil && info.IsDir():
-		return false, Usage("", "%q is a folder, expected a file", path)
+		return false, Usage("", "%q is a directory, expected a file", path)
 	case err == nil && !info.Mode().IsRegular():
-		return false, Usage("", "%q is a device, a pipe or a socket, expected a file", path)
+		return false, Usage("", "%q is a device, a pipe, or a socket, expected a file", path)
 	case !force:
 		return false, Usage("overwrite it with --force", "%q exists already", path)
 	}

@@ -35,7 +35,7 @@ type agentKey struct {
 func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
 	fingerprint := strings.TrimPrefix(name, agentPrefix)
 	if !isFingerprint(fingerprint) {
-		return nil, cli.Usage("ssh-add -l lists the keys of an agent",
+		return nil, cli.Usage("list the keys of an agent with ssh-add -l",
 			"a key of an ssh-agent is named by its fingerprint, agent:SHA256: and 43 characters of base64, found %q", name)
 	}
 
@@ -94,12 +94,12 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 
 	switch {
 	case certified:
-		return nil, cli.Usage("ssh-add FILE adds the key itself", "%q: the ssh-agent has a certificate of this key, and not the key", name)
+		return nil, cli.Usage("add the key itself with ssh-add FILE", "%q: the ssh-agent has a certificate of this key, but not the key", name)
 	case len(list) == 0:
-		return nil, cli.Usage("ssh-add FILE adds a key; ssh-add -X unlocks an agent, which shows none when it is locked", "%q: the ssh-agent has no keys", name)
+		return nil, cli.Usage("add a key with ssh-add FILE; a locked agent lists no keys until ssh-add -X unlocks it", "%q: the ssh-agent has no keys", name)
 	}
 	slices.Sort(others)
-	return nil, cli.Usage("ssh-add FILE adds a key, ssh-add -l lists those that there are",
+	return nil, cli.Usage("list the keys with ssh-add -l, or add one with ssh-add FILE",
 		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), foreign.Cut(strings.Join(others, ", "), maxNamed))
 }
 
@@ -113,12 +113,12 @@ func signs(name string, key ssh.PublicKey) (ssh.PublicKey, error) {
 		return key, nil
 	case ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
 		return nil, cli.Usage("create a key that signs the message itself with ssh-keygen -t ed25519",
-			"%q is a key of the type %s: a security key wraps the message in data of its own, so its signature does not verify for a receipt", name, key.Type())
+			"%q is a key of the type %s: a security key adds its own data to the message, so its signature does not verify for a receipt", name, key.Type())
 	case ssh.KeyAlgoRSA:
 		return nil, cli.Usage("create a key with a single algorithm with ssh-keygen -t ed25519",
 			"%q is an RSA key, which does not specify which of six algorithms it signs with", name)
 	}
-	return nil, cli.Usage("ssh-keygen -t ed25519 makes a key that does", "%q: receipts are not signed by keys of the type %s", name, key.Type())
+	return nil, cli.Usage("create a supported key with ssh-keygen -t ed25519", "%q: keys of the type %s cannot sign receipts", name, key.Type())
 }
 
 func (k *agentKey) Public() crypto.PublicKey { return k.public }
@@ -203,7 +203,7 @@ func (s socket) failure(name string, err error) error {
 	case errors.Is(err, errAbsent):
 		return cli.Usage(`eval "$(ssh-agent)" starts one, and ssh-add FILE gives it a key`, "%q: no ssh-agent: %w", name, err)
 	}
-	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: the program at %q is not an ssh-agent: %w", name, s.path, err)
+	return cli.Usage("set SSH_AUTH_SOCK to the socket of an ssh-agent", "%q: the program at %q is not an ssh-agent: %w", name, s.path, err)
 }
 
 // refusal describes why an agent did not sign with a key. The agent reports only that it did not
@@ -213,7 +213,7 @@ func (s socket) refusal(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, errAbsent):
 		return err
 	case errors.Is(err, errSilent):
-		return fmt.Errorf("the ssh-agent did not answer within %s, which --key-timeout makes longer", s.patience)
+		return fmt.Errorf("the ssh-agent did not answer within %s (see --key-timeout)", s.patience)
 	}
 	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or the request was declined", err)
 }

@@ -270,9 +270,9 @@ func TestAgentKeys(t *testing.T) {
 		want string
 	}{
 		{"a security key", listed(sk), ssh.FingerprintSHA256(skKey),
-			" is a key of the type sk-ssh-ed25519@openssh.com: a security key wraps the message in data of its own, so its signature does not verify for a receipt"},
+			" is a key of the type sk-ssh-ed25519@openssh.com: a security key adds its own data to the message, so its signature does not verify for a receipt"},
 		{"RSA", listed(whole(rsaPublic)), ssh.FingerprintSHA256(rsaPublic), " is an RSA key, which does not specify which of six algorithms it signs with"},
-		{"a certificate", listed(whole(certificate)), ssh.FingerprintSHA256(plain), ": the ssh-agent has a certificate of this key, and not the key"},
+		{"a certificate", listed(whole(certificate)), ssh.FingerprintSHA256(plain), ": the ssh-agent has a certificate of this key, but not the key"},
 		{"another key", listed(unknown, whole(rsaPublic)), ssh.FingerprintSHA256(plain), " is not among the 2 keys of the ssh-agent: " + ssh.FingerprintSHA256(rsaPublic)},
 		{"none", listed(), ssh.FingerprintSHA256(plain), ": the ssh-agent has no keys"},
 	} {
@@ -360,7 +360,7 @@ func TestAgentSlow(t *testing.T) {
 		return nil, errors.New("nobody came")
 	}
 	key := open(t, e, name, time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), ": the ssh-agent did not answer within 1s, which --key-timeout makes longer") {
+	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), ": the ssh-agent did not answer within 1s (see --key-timeout)") {
 		t.Error(err)
 	}
 }

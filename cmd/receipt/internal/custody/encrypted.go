@@ -64,10 +64,10 @@ type typist struct {
 // Unwrap implements [age.Identity].
 func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	if n := workFactor(stanzas); n > maxWorkFactor {
-		return nil, cli.Usage("age -d decrypts it, and age -p -a encrypts it again", "%q requires scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
+		return nil, cli.Usage("decrypt it with age -d, and encrypt it again with age -p -a", "%q requires scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
 	}
 	if !slices.ContainsFunc(stanzas, func(s *age.Stanza) bool { return s.Type == "scrypt" }) {
-		return nil, cli.Usage("age -d -i IDENTITY decrypts it, and age -p -a encrypts it with a passphrase", "%q is encrypted to keys, not with a passphrase", t.path)
+		return nil, cli.Usage("decrypt it with age -d -i IDENTITY, and encrypt it with age -p -a", "%q is encrypted to keys, not with a passphrase", t.path)
 	}
 	passphrase, err := askFor(t.ctx, t.e, t.path)
 	if err != nil {

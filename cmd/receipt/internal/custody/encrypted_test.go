@@ -27,7 +27,7 @@ func TestWorkFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	const asked, refused = "there is no terminal to ask", " requires scrypt with 2^"
+	const asked, refused = "there is no terminal to prompt", " requires scrypt with 2^"
 	for factor, want := range map[string]string{"10": asked, "18": asked, "20": asked, "21": refused, "22": refused, "30": refused, "64": refused, "999999999": refused} {
 		text := bytes.Replace(b.Bytes(), []byte(" 10\n"), []byte(" "+factor+"\n"), 1)
 		var armored bytes.Buffer

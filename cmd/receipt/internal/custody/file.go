@@ -33,7 +33,7 @@ func (k *inFile) Signer() *keys.Signer { return keys.NewSigner(k.PrivateKey, k.n
 
 func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, error) {
 	if path == cli.StdinName { // stdin is often the receipt
-		return nil, cli.Usage("", "--key is a file, stdin is not read for it")
+		return nil, cli.Usage("", "--key must be a file, not stdin")
 	}
 	data, err := input.ReadBounded(e, path, maxFile+1)
 	if err != nil {
@@ -78,7 +78,7 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 		if wrong := input.WrongKind(path, data, "a private key", kind.PrivateKey); wrong != nil {
 			return nil, wrong
 		}
-		return nil, cli.Usage("a private key is a JWK, as receipt keys generate writes it, or PEM", "%q: %w", path, err)
+		return nil, cli.Usage("use a JWK from receipt keys generate, or PEM", "%q: %w", path, err)
 	}
 	if id != "" && id != private.Public().ID {
 		return nil, cli.Usage("", "%q contains the key %q, but --key-id is %q", path, private.Public().ID, id)
@@ -89,7 +89,7 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 
 func parsePEM(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
 	if id == "" {
-		return nil, cli.Usage("", "%q is PEM, which holds no key id; give it by --key-id", path)
+		return nil, cli.Usage("", "%q is PEM, which contains no key ID; specify it with --key-id", path)
 	}
 	if block, rest := pem.Decode(bytes.TrimSpace(data)); block != nil && block.Type == pkcs8Type && len(bytes.TrimSpace(rest)) == 0 {
 		var err error
@@ -168,7 +168,7 @@ func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id 
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, cli.Usage("", "%q: receipts are not signed by keys of its type", path)
+		return nil, cli.Usage("", "%q: keys of its type cannot sign receipts", path)
 	}
 	private, err := keys.ParsePrivatePEM(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), id, "")
 	if err != nil {

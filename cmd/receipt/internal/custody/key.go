@@ -42,7 +42,7 @@ type Options struct {
 // Open finds a key by its name.
 func Open(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
 	if o.Patience <= 0 {
-		return nil, cli.Usage("leave the flag out for "+Patience.String(), "--key-timeout is longer than nothing, found %s", o.Patience)
+		return nil, cli.Usage("omit the flag for "+Patience.String(), "--key-timeout is longer than nothing, found %s", o.Patience)
 	}
 
 	switch {
@@ -152,4 +152,4 @@ func (r *remote) sign(ctx context.Context, message []byte) ([]byte, error) {
 }
 
 // errHashed indicates that a service was given a digest instead of a message.
-var errHashed = errors.New("custody: a service is given messages, and hashes them itself")
+var errHashed = errors.New("custody: a service requires messages, not digests")

@@ -13,7 +13,7 @@ import (
 )
 
 // errNoTerminal indicates that there is no terminal for a prompt.
-var errNoTerminal = errors.New("there is no terminal to ask at")
+var errNoTerminal = errors.New("there is no terminal for the prompt")
 
 // ask prompts for a passphrase on the controlling terminal and not on the standard streams, because
 // stdin may be a receipt and stderr a log. The input is not echoed.
@@ -73,13 +73,13 @@ func askFor(ctx context.Context, e *cli.Env, path string) (string, error) {
 	passphrase, err := ask(ctx, e, fmt.Sprintf("passphrase of %q:", path))
 	if errors.Is(err, errNoTerminal) {
 		return "", cli.Usage("without a terminal, use a key in an agent or a plugin: --key agent:SHA256:… or NAME://KEY",
-			"%q is encrypted, and there is no terminal to ask for its passphrase", path)
+			"%q is encrypted, and there is no terminal to prompt for its passphrase", path)
 	}
 	return passphrase, err
 }
 
 func wrongPassphrase(path string) error {
-	return cli.Usage("", "%q: the passphrase is wrong", path)
+	return cli.Usage("", "%q: the passphrase is incorrect", path)
 }
 
 // NewPassphrase prompts twice for the passphrase of a new file.

@@ -30,7 +30,7 @@ const (
 
 // errPassphrase indicates a wrong passphrase or a damaged file. PKCS #8 has no way to distinguish
 // them.
-var errPassphrase = errors.New("the passphrase is wrong, or the file is damaged")
+var errPassphrase = errors.New("the passphrase is incorrect, or the file is damaged")
 
 // An encryptedKey is an EncryptedPrivateKeyInfo (RFC 5958 section 3).
 type encryptedKey struct {
@@ -138,7 +138,7 @@ func (p *pbes2) derive(passphrase string, size int) ([]byte, error) {
 			return nil, errors.New("its parameters of PBKDF2 are malformed")
 		}
 		if q.Iterations < 1 || q.Iterations > maxIterations {
-			return nil, fmt.Errorf("it wants %d iterations of PBKDF2, expected 1 to %d", q.Iterations, maxIterations)
+			return nil, fmt.Errorf("it requires %d iterations of PBKDF2, expected 1 to %d", q.Iterations, maxIterations)
 		}
 		prf, err := prfOf(q.PRF.Algorithm)
 		if err != nil {
@@ -152,7 +152,7 @@ func (p *pbes2) derive(passphrase string, size int) ([]byte, error) {
 			return nil, errors.New("its parameters of scrypt are malformed")
 		}
 		if q.N < 2 || q.N > maxScryptN || q.R < 1 || q.R > maxScryptR || q.P < 1 || q.P > maxScryptP {
-			return nil, fmt.Errorf("it wants scrypt with N=%d r=%d p=%d, expected at most %d, %d and %d", q.N, q.R, q.P, maxScryptN, maxScryptR, maxScryptP)
+			return nil, fmt.Errorf("it requires scrypt with N=%d r=%d p=%d, expected at most %d, %d and %d", q.N, q.R, q.P, maxScryptN, maxScryptR, maxScryptP)
 		}
 		return scrypt.Key([]byte(passphrase), q.Salt, q.N, q.R, q.P, size)
 
@@ -173,7 +173,7 @@ func prfOf(oid asn1.ObjectIdentifier) (func() hash.Hash, error) {
 	case "1.2.840.113549.2.11":
 		return sha512.New, nil
 	default:
-		return nil, fmt.Errorf("its PBKDF2 is over %s, expected an HMAC of SHA-1 or SHA-2", name)
+		return nil, fmt.Errorf("its PBKDF2 uses %s, expected an HMAC of SHA-1 or SHA-2", name)
 	}
 }
 

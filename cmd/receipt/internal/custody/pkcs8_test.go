@@ -79,7 +79,7 @@ func TestPKCS8Refuses(t *testing.T) {
 		if params.Derivation.Parameters.FullBytes, err = asn1.Marshal(pbkdf2Params{Salt: []byte("12345678"), Iterations: n}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := key.open(params, "correct horse"); err == nil || err.Error() != fmt.Sprintf("it wants %d iterations of PBKDF2, expected 1 to 10000000", n) {
+		if _, err := key.open(params, "correct horse"); err == nil || err.Error() != fmt.Sprintf("it requires %d iterations of PBKDF2, expected 1 to 10000000", n) {
 			t.Error(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestPKCS8Refuses(t *testing.T) {
 	heavy := bytes.Replace(der, []byte{2, 2, 0x40, 0, 2, 1, 8}, []byte{2, 2, 0x40, 0, 2, 1, 127}, 1)
 	if key, params, err := readEncrypted(heavy); err != nil || bytes.Equal(heavy, der) {
 		t.Error(err)
-	} else if _, err := key.open(params, "correct horse"); err == nil || !strings.HasPrefix(err.Error(), "it wants scrypt with N=16384 r=127 p=1, expected at most ") {
+	} else if _, err := key.open(params, "correct horse"); err == nil || !strings.HasPrefix(err.Error(), "it requires scrypt with N=16384 r=127 p=1, expected at most ") {
 		t.Error(err)
 	}
 }

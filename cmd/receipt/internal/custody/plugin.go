@@ -39,15 +39,15 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, e
 	plugin, resource, _ := strings.Cut(name, pluginMark)
 	switch {
 	case !isPluginName(plugin):
-		return nil, cli.Usage("a file whose name has :// in it is named with ./ before it",
-			"a plugin is named by letters, digits, -, _ and +, before ://, found %q", name)
+		return nil, cli.Usage("if the name of a file contains ://, put ./ in front of it",
+			"invalid plugin name %q: must consist of letters, digits, -, _, and +", name)
 	case resource == "":
 		return nil, cli.Usage("NAME://KEY names a key of a plugin", "%q names no key", name)
 	}
 
 	p, err := findProgram(pluginPrefix+plugin, o.Patience)
 	if err != nil {
-		return nil, cli.Usage("a plugin is a program sigstore-kms-NAME in a folder of PATH", "%q: %w", name, err)
+		return nil, cli.Usage("install the plugin as the program sigstore-kms-NAME in a directory of PATH", "%q: %w", name, err)
 	}
 	e.Finally(p.rest)
 
@@ -101,7 +101,7 @@ func (k *pluginKey) fetch(ctx context.Context) (crypto.PublicKey, error) {
 		if public, rsa := keys.ParsePublicPEM(text, "", "PS256"); rsa == nil {
 			return public.Crypto(), nil
 		}
-		return nil, fmt.Errorf("%s gave no public key: %w", k.name, err)
+		return nil, fmt.Errorf("%s returned no public key: %w", k.name, err)
 	}
 	return public.Crypto(), nil
 }
@@ -132,7 +132,7 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 
 	doc := new(canon.Document)
 	if err := doc.Parse(out, canon.Limits{Bytes: maxAnswer, Depth: 64}); err != nil || doc.Root().Kind() != canon.KindObject {
-		return nil, fmt.Errorf("%s answered no JSON object%s", k.name, said)
+		return nil, fmt.Errorf("%s did not return a JSON object%s", k.name, said)
 	}
 
 	// A plugin reports an error in errorMessage and not in its exit status.
@@ -141,12 +141,12 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	}
 	answer := doc.Root().Member(method)
 	if answer.IsZero() {
-		return nil, fmt.Errorf("%s answered without %s%s", k.name, method, said)
+		return nil, fmt.Errorf("%s returned no %s%s", k.name, method, said)
 	}
 
 	data, err := base64.StdEncoding.Strict().DecodeString(answer.Member(member).String())
 	if err != nil || len(data) == 0 {
-		return nil, fmt.Errorf("%s answered without %s, or not in base64", k.name, member)
+		return nil, fmt.Errorf("%s returned no %s, or not in base64", k.name, member)
 	}
 	return data, nil
 }
@@ -157,7 +157,7 @@ func findProgram(name string, patience time.Duration) (program, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case errors.Is(err, exec.ErrDot):
-		return program{}, fmt.Errorf("%s is in a folder that PATH names relative to the working folder", name)
+		return program{}, fmt.Errorf("%s is in a directory of PATH that is relative to the working directory", name)
 	case err != nil:
 		return program{}, fmt.Errorf("there is no program %s", name)
 	}

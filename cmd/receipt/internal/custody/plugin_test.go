@@ -65,14 +65,14 @@ func TestPluginRefuses(t *testing.T) {
 	plugins(t, "test")
 	for how, want := range map[string]string{
 		"deny":          `sigstore-kms-test says: "the operator said \x1b[31mno\nand left"`,
-		"silent":        `sigstore-kms-test answered nothing (exit status 0)`,
-		"nonsense":      `sigstore-kms-test answered no JSON object`,
-		"list":          `sigstore-kms-test answered no JSON object`,
-		"cut":           `sigstore-kms-test answered no JSON object`,
-		"twice":         `sigstore-kms-test answered no JSON object`,
-		"text":          `sigstore-kms-test answered without signature, or not in base64`,
-		"other-method":  `sigstore-kms-test answered without signMessage`,
-		"loud":          `sigstore-kms-test answered with more than 1048576 bytes`,
+		"silent":        `sigstore-kms-test returned nothing (exit status 0)`,
+		"nonsense":      `sigstore-kms-test did not return a JSON object`,
+		"list":          `sigstore-kms-test did not return a JSON object`,
+		"cut":           `sigstore-kms-test did not return a JSON object`,
+		"twice":         `sigstore-kms-test did not return a JSON object`,
+		"text":          `sigstore-kms-test returned no signature, or not in base64`,
+		"other-method":  `sigstore-kms-test returned no signMessage`,
+		"loud":          `sigstore-kms-test returned more than 1048576 bytes`,
 		"short":         `signer returned 63 bytes, but an Ed25519 signature has 64`,
 		"other-key":     `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
 		"other-message": `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
@@ -91,19 +91,19 @@ func TestPluginKeyRefused(t *testing.T) {
 	e := environment(t, nil)
 	for name, want := range map[string]string{
 		"test://ed25519?key=deny":         `"test://ed25519?key=deny": sigstore-kms-test says: "the operator said \x1b[31mno\nand left"`,
-		"test://ed25519?key=silent":       `"test://ed25519?key=silent": sigstore-kms-test answered nothing (exit status 0)`,
-		"test://ed25519?key=loud":         `"test://ed25519?key=loud": sigstore-kms-test answered with more than 1048576 bytes`,
-		"test://ed25519?key=text":         `"test://ed25519?key=text": sigstore-kms-test answered without publicKeyPEM, or not in base64`,
-		"test://ed25519?key=other-method": `"test://ed25519?key=other-method": sigstore-kms-test answered without publicKey`,
+		"test://ed25519?key=silent":       `"test://ed25519?key=silent": sigstore-kms-test returned nothing (exit status 0)`,
+		"test://ed25519?key=loud":         `"test://ed25519?key=loud": sigstore-kms-test returned more than 1048576 bytes`,
+		"test://ed25519?key=text":         `"test://ed25519?key=text": sigstore-kms-test returned no publicKeyPEM, or not in base64`,
+		"test://ed25519?key=other-method": `"test://ed25519?key=other-method": sigstore-kms-test returned no publicKey`,
 		"test://rsa":                      `"test://rsa" is an RSA key, which does not specify which of six algorithms it signs with`,
 		"test://":                         `"test://" names no key`,
 		"test://none":                     `"test://none": sigstore-kms-test says: "there is no key \"none\""`,
 		"none://x":                        `"none://x": there is no program sigstore-kms-none`,
-		"../bin/test://x":                 `a plugin is named by letters, digits, -, _ and +, before ://, found "../bin/test://x"`,
-		"..://x":                          `a plugin is named by letters, digits, -, _ and +, before ://, found "..://x"`,
-		`a\b://x`:                         `a plugin is named by letters, digits, -, _ and +, before ://, found "a\\b://x"`,
-		"-a://x":                          `a plugin is named by letters, digits, -, _ and +, before ://, found "-a://x"`,
-		"://x":                            `a plugin is named by letters, digits, -, _ and +, before ://, found "://x"`,
+		"../bin/test://x":                 `invalid plugin name "../bin/test://x": must consist of letters, digits, -, _, and +`,
+		"..://x":                          `invalid plugin name "..://x": must consist of letters, digits, -, _, and +`,
+		`a\b://x`:                         `invalid plugin name "a\\b://x": must consist of letters, digits, -, _, and +`,
+		"-a://x":                          `invalid plugin name "-a://x": must consist of letters, digits, -, _, and +`,
+		"://x":                            `invalid plugin name "://x": must consist of letters, digits, -, _, and +`,
 	} {
 		if got := refused(t.Context(), t, e, name, long); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
@@ -129,13 +129,13 @@ func TestPluginSlow(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
 	if got := refused(t.Context(), t, e, "test://ed25519?key=slow", 300*time.Millisecond); got !=
-		`"test://ed25519?key=slow": sigstore-kms-test did not answer within 300ms, which --key-timeout makes longer` {
+		`"test://ed25519?key=slow": sigstore-kms-test did not answer within 300ms (see --key-timeout)` {
 		t.Error(got)
 	}
 
 	// A plugin that returns the key, but does not sign in time.
 	key := open(t, e, "test://ed25519?sign=slow", 5*time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s, which --key-timeout makes longer`) {
+	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s (see --key-timeout)`) {
 		t.Error(err)
 	}
 }
@@ -158,7 +158,7 @@ func TestPluginRelativePath(t *testing.T) {
 	t.Chdir(filepath.SplitList(os.Getenv("PATH"))[0])
 	t.Setenv("PATH", "."+string(os.PathListSeparator)+filepath.Join("..", filepath.Base(filepath.SplitList(os.Getenv("PATH"))[0])))
 	if got := refused(t.Context(), t, environment(t, nil), "test://ed25519", long); got !=
-		`"test://ed25519": sigstore-kms-test is in a folder that PATH names relative to the working folder` {
+		`"test://ed25519": sigstore-kms-test is in a directory of PATH that is relative to the working directory` {
 		t.Error(got)
 	}
 }

@@ -48,13 +48,13 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	case errors.As(err, &start):
 		return nil, "", fmt.Errorf("%s %w", p.name, err)
 	case errors.Is(err, process.ErrLate):
-		return nil, "", fmt.Errorf("%s did not answer within %s, which --key-timeout makes longer%s", p.name, p.patience, said)
+		return nil, "", fmt.Errorf("%s did not answer within %s (see --key-timeout)%s", p.name, p.patience, said)
 	case errors.Is(err, process.ErrLoud):
-		return nil, "", fmt.Errorf("%s answered with more than %d bytes%s", p.name, maxAnswer, said)
+		return nil, "", fmt.Errorf("%s returned more than %d bytes%s", p.name, maxAnswer, said)
 	case err != nil:
 		return nil, "", err
 	case len(result.Stdout) == 0:
-		return nil, "", fmt.Errorf("%s answered nothing (%s)%s", p.name, result.State, said)
+		return nil, "", fmt.Errorf("%s returned nothing (%s)%s", p.name, result.State, said)
 	}
 	return result.Stdout, said, nil
 }

@@ -267,7 +267,7 @@ var (
 	errTimeless = errors.New("the log does not record whether it has ended")
 	errOther    = errors.New("another log records the same task")
 	errGrew     = errors.New("its log has different content than when it was recorded")
-	errUnsigned = errors.New("its receipt is stored already, and is not signed: add a signature with receipt ledger sign")
+	errUnsigned = errors.New("its receipt is already stored, but not signed: add a signature with receipt ledger sign")
 )
 
 // unsettled returns why a task is not over: it is the last of its session or has open calls, and

@@ -82,7 +82,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	case err != nil:
 		return err
 	case len(result.entries) == 0 && result.count[unreadable] == 0:
-		return cli.Usage("logs are files *.jsonl, *.ndjson and *.json, also with .gz or .zst at the end; docs/sources.md lists the supported ones", "no log was found")
+		return cli.Usage("logs are files named *.jsonl, *.ndjson, or *.json, optionally followed by .gz or .zst; see docs/sources.md", "no log was found")
 	}
 
 	return cli.ExitWith(result.exit())

@@ -103,7 +103,7 @@ func (n *noting) Append(ctx context.Context, runs ...ledger.Run) error {
 }
 
 var (
-	errTenant = errors.New("the ledger has a receipt of it by another issuer, for another tenant or of another workspace")
+	errTenant = errors.New("the ledger has a receipt of it with a different issuer, tenant, or workspace")
 	errTaken  = errors.New("the ledger has its receipt_id for one that superseded the receipt of another task")
 )
 

@@ -152,7 +152,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 		return nil, ReadError(path, err)
 	}
 	if info.IsDir() {
-		return nil, cli.Usage("name a file in it", "%q is a folder, expected a file", path)
+		return nil, cli.Usage("name a file in it", "%q is a directory, expected a file", path)
 	}
 
 	f, err := os.Open(path)
@@ -247,7 +247,7 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 		if wrong := WrongKind(path, data, "a disclosure file", kind.Disclosures); wrong != nil {
 			return nil, wrong
 		}
-		return nil, cli.Usage("receipt redact --disclosures and receipt redact disclose write such a file", "%q: %w", path, err)
+		return nil, cli.Usage("use a file from receipt redact --disclosures or receipt redact disclose", "%q: %w", path, err)
 	}
 	return d, nil
 }

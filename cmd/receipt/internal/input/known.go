@@ -86,7 +86,7 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 // ZeroHash returns the failure for the zero hash, which no receipt has. In options, it
 // would mean that there is no requirement.
 func ZeroHash(arg string) error {
-	return cli.Usage("omit the flag if there is no such receipt", "%q is the hash of no receipt", arg)
+	return cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 }
 
 // NoHeads returns the failure for a report without heads.

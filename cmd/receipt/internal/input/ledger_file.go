@@ -90,7 +90,7 @@ func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, 
 		if err := RefuseAddress(path); err != nil {
 			return nil, err
 		}
-		return nil, cli.Usage("receipt ledger init makes one", "%q does not exist", path)
+		return nil, cli.Usage("create a ledger with receipt ledger init", "%q does not exist", path)
 	case err != nil:
 		return nil, cli.Usage(LedgerHint(err), "%w", LedgerReason(err))
 	}

@@ -12,7 +12,7 @@ import (
 // LogHow returns how to convert a file into a log of events with one JSON object per line,
 // from the first bytes of the file.
 func LogHow(path string) string {
-	const form = "a log has a JSON object a line: docs/events.md"
+	const form = "a log has one JSON object per line; see docs/events.md"
 	f, err := os.Open(path)
 	if path == cli.StdinName || err != nil {
 		return form

@@ -83,7 +83,7 @@ func (r *SavedReport) checked(err error) (*SavedReport, error) {
 func (r *SavedReport) consistent() error {
 	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
 	if refuted > r.Refuted || r.Whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
-		return fmt.Errorf("the summary counts %d verified, %d refuted and %d undecided, its reports are %d, %d and %d",
+		return fmt.Errorf("the summary counts %d verified, %d refuted, and %d undecided receipts, but its reports are %d, %d, and %d",
 			r.Verified, r.Refuted, r.Undecided, verified, refuted, undecided)
 	}
 	return nil
@@ -185,7 +185,7 @@ func (r *SavedReport) readDocument(root canon.Node) error {
 func (r *SavedReport) readSummary(text []byte) error {
 	s := new(stream.Summary)
 	if err := json.Unmarshal(text, s); err != nil {
-		return fmt.Errorf("not a report that can be used: %w", err)
+		return fmt.Errorf("unusable report: %w", err)
 	}
 	r.Summary = s
 	return nil

@@ -138,7 +138,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 	// A directory without any receipt is an error, unless another error in it was already
 	// reported.
 	if len(s.Sources) == before && len(s.Missing) == failed {
-		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, *.cborseq, or *.cose, also with .gz or .zst at the end", "the directory %q contains no receipt", root))
+		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, *.cborseq, or *.cose, optionally followed by .gz or .zst", "the directory %q contains no receipt", root))
 	}
 }
 
@@ -204,7 +204,7 @@ func CheckTempDir(dir string) error {
 	case err != nil:
 		return cli.Usage("use --temp-dir to name another directory", "--temp-dir %q: %w", dir, cli.Reason(err))
 	case !info.IsDir():
-		return cli.Usage("use --temp-dir to name another directory", "--temp-dir %q is a file, expected a folder", dir)
+		return cli.Usage("use --temp-dir to name another directory", "--temp-dir %q is a file, expected a directory", dir)
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 	// list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
-		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
+		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
 	}
 
 	return list, nil

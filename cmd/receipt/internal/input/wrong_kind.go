@@ -101,7 +101,7 @@ func RefuseOther(d *stream.Document, wanted string) error {
 	if f := kind.Of(root.Raw(), true); f.Kind != kind.Unknown {
 		return cli.Refuted(Next(f, d.Source), "%q is not a %s: it is %s", d.Address(), wanted, f.What)
 	}
-	return cli.Refuted("", "%q is not a %s: it has no member schema, receipt_id or chain", d.Address(), wanted)
+	return cli.Refuted("", "%q is not a %s: it has no member schema, receipt_id, or chain", d.Address(), wanted)
 }
 
 // RefuseUnsealed rejects a draft, and what RefuseOther rejects.

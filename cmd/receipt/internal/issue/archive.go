@@ -139,7 +139,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 	if !slices.Contains(extensions, form) {
 		hint := ""
 		if form == ".gz" || form == ".zst" {
-			hint = "only plain files are written; compress it afterwards"
+			hint = "compress the file afterwards"
 		}
 		return nil, cli.Usage(hint, "the output is a file %s, found %q", cli.OrList(extensions), to.Path)
 	}
@@ -149,7 +149,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 	if strings.HasPrefix(form, ".cbor") {
 		w.cbor = archive.NewCodec()
 		if to.Stdout() && e.Terminal {
-			return nil, cli.Usage("-o FILE writes to a file", "CBOR is not written to a terminal")
+			return nil, cli.Usage("write to a file with -o FILE", "CBOR is not written to a terminal")
 		}
 	}
 

@@ -123,7 +123,7 @@ func printHash(e *cli.Env, path string) error {
 // notReceipt describes why a document has no hash.
 func notReceipt(path string, err error) error {
 	if errors.Is(err, chain.ErrNotObject) {
-		return cli.Refuted("of a list, name one: "+cli.ShellName(cli.SourceName(path)+":1"), "%q is not a receipt: a receipt is a JSON object", cli.SourceName(path))
+		return cli.Refuted("specify a receipt of the list: "+cli.ShellName(cli.SourceName(path)+":1"), "%q is not a receipt: a receipt is a JSON object", cli.SourceName(path))
 	}
 	return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
 }

@@ -220,7 +220,7 @@ func checkKinds(paths []string, from string) error {
 			return err
 		}
 		if from == "" && !recorded(f.Kind) {
-			return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
+			return cli.Usage(input.Next(f, path), "%q is not a supported log: it is %s", path, f.What)
 		}
 	}
 	return nil
@@ -285,11 +285,11 @@ func recordFailure(path string, err error) error {
 	case errors.As(err, &told): // an error of the --log file, or an interruption
 		return told
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
-		return cli.Usage("--task ID names the one that is meant", "%q: %w", name, err)
+		return cli.Usage("select one with --task ID", "%q: %w", name, err)
 	case errors.As(err, &limit): // the log is valid but exceeds a limit
 		return cli.Usage("", "%q: %w", name, err)
 	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
-		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
+		return cli.Usage("select one with --session ID", "%q: %w", name, err)
 	case errors.As(err, &refusal) && refusal.Index == 1 && refusal.Code == record.CodeMalformed:
 		return cli.Refuted(malformedHow(path, err), "%q: %w", name, err)
 	case errors.As(err, &refusal):
@@ -307,7 +307,7 @@ func recordFailure(path string, err error) error {
 		for _, name := range missing.Names {
 			flags = append(flags, recordFlag(name))
 		}
-		return cli.Usage("see receipt record --help", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
+		return cli.Usage("see receipt record --help", "%q: neither the log nor a flag specifies %s", name, strings.Join(flags, ", "))
 	}
 
 	return cli.Usage("see receipt record --help", "%q: %w", name, cli.Reason(err))

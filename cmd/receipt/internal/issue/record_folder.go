@@ -93,7 +93,7 @@ func (o *folderFlags) ofFolders(paths []string) bool {
 func refuseFolderFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key", "key-timeout"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Usage("receipt record --each session FILE… redacts, and issues with --ledger", "--%s goes with --each, or with a folder", name)
+			return cli.Usage("receipt record --each session FILE… redacts, and issues with --ledger", "--%s requires --each or a directory", name)
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 	// A log on stdin has no name by which the next run could recognize it.
 	for _, path := range paths {
 		if path == cli.StdinName {
-			return cli.Usage("receipt record - makes the draft of one log", "folders and files are recorded here, found -")
+			return cli.Usage("to create the draft of one log from stdin, run receipt record -", "expected directories or files, found -")
 		}
 	}
 
@@ -151,11 +151,11 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 	signed := o.key.Path != ""
 	switch {
 	case o.ledger == "" && (signed || o.unsigned):
-		return cli.Usage("create a ledger with receipt ledger init LEDGER", "--key and --unsigned go with --ledger: without one these are drafts")
+		return cli.Usage("create a ledger with receipt ledger init LEDGER", "--key and --unsigned require --ledger")
 	case o.ledger == "":
 		return nil
 	case r.output.Path != "":
-		return cli.Usage("write receipts with receipt ledger export", "--ledger keeps the receipts, so it excludes --output")
+		return cli.Usage("write receipts with receipt ledger export", "--ledger and --output exclude each other")
 	case signed && o.unsigned:
 		return cli.Usage("", "--key and --unsigned exclude each other")
 	case o.dryRun && !signed:

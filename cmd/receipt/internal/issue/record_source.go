@@ -141,13 +141,13 @@ func sourceFailure(paths []string, err error) error {
 		return notSupported(paths[0], session.What, session.Next)
 	case errors.Is(err, source.ErrUnknown):
 		if f := input.KindOfFile(paths[0]); f.Kind != kind.Unknown && f.Kind != kind.Transcript {
-			return cli.Usage(input.Next(f, paths[0]), "%q is not a log that receipts are made of: it is %s", name, f.What)
+			return cli.Usage(input.Next(f, paths[0]), "%q is not a supported log: it is %s", name, f.What)
 		}
 		return cli.Usage("expected a log of one of "+strings.Join(source.Names(), ", "), "%q: none of its first lines is of an agent's log that is read", name)
 	case errors.Is(err, source.ErrEmpty):
 		return cli.Usage("", "%q: no line records an action", name)
 	case errors.As(err, &mixed):
-		return cli.Usage("record logs of two programs on their own", "%q is a log of %s, and the one before of %s", mixed.Name, mixed.Is, mixed.Other)
+		return cli.Usage("record the logs of each program separately", "%q is a log of %s, but the previous log is of %s", mixed.Name, mixed.Is, mixed.Other)
 	}
 	return recordFailure(paths[0], err)
 }

@@ -111,7 +111,7 @@ func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, 
 		return nil, err
 	}
 	if k.Hash.IsZero() {
-		return nil, cli.Usage("", "--supersedes takes a hash or a receipt, found a report")
+		return nil, cli.Usage("", "--supersedes must be a hash or a receipt, found a report")
 	}
 	if err := succeeds(draft.Root(), k); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func succeeds(draft canon.Node, k input.Known) error {
 		return cli.Usage("use a separate receipt_id for the draft", "--supersedes: the draft has the receipt_id of the receipt that it supersedes, %q", id)
 	}
 	if issuer := draft.Member("issuer").Member("id").String(); issuer != k.Stream.Issuer {
-		return cli.Usage("only the issuer of a receipt can supersede it", "--supersedes: the draft is of the issuer %q, the receipt of %q", issuer, k.Stream.Issuer)
+		return cli.Usage("only the issuer of a receipt can supersede it", "--supersedes: the draft has the issuer %q, but the receipt has %q", issuer, k.Stream.Issuer)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		return rules, wrong
 	}
 	if err != nil {
-		return rules, cli.Usage("--rules takes upstream, default, strict, a YAML policy or a TOML file in gitleaks' format", "%q: %w", name, err)
+		return rules, cli.Usage("--rules must be upstream, default, strict, a YAML policy, or a TOML file in gitleaks format", "%q: %w", name, err)
 	}
 	return rules, nil
 }

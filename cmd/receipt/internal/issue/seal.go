@@ -126,14 +126,14 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 	var damaged *receipt.RefutedError
 	switch {
 	case errors.As(err, &damaged):
-		return chain.Head{}, cli.Refuted("a predecessor is a sealed, undamaged receipt, a hash or a report", "%q: %w", previous, damaged)
+		return chain.Head{}, cli.Refuted("use a sealed and undamaged receipt, a hash, or a report", "%q: %w", previous, damaged)
 	case err != nil:
 		return chain.Head{}, err
 	case known.Summary != nil:
 		return StatedHead(previous, known.Summary, stream)
 	case known.Stream != nil && *known.Stream != stream:
-		return chain.Head{}, cli.Usage("a stream is one issuer.id, tenant_id and workspace_ref",
-			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, input.StreamText(*known.Stream), input.StreamText(stream))
+		return chain.Head{}, cli.Usage("issuer.id, tenant_id, and workspace_ref must be the same",
+			"%s: %q belongs to the stream %s, but the draft belongs to %s", receipt.CodeStreamMismatch, previous, input.StreamText(*known.Stream), input.StreamText(stream))
 	}
 
 	return chain.Head{Hash: known.Hash}, nil
@@ -143,7 +143,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 // error if the summary's verdict is not verified.
 func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
 	if v := sum.Verdict(); v != receipt.Verified {
-		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q states %s, so the heads that it states prove nothing", path, v)
+		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q states %s, so its heads are not reliable", path, v)
 	}
 
 	for _, s := range sum.Streams {

@@ -104,11 +104,11 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 func (o *generateOptions) check() error {
 	switch {
 	case o.private == "" || o.public == "":
-		return cli.Usage("receipt keys generate --help shows examples", "--private FILE and --keys FILE are both needed")
+		return cli.Usage("receipt keys generate --help shows examples", "both --private FILE and --keys FILE are required")
 	case o.private == cli.StdinName:
-		return cli.Usage("", "a private key is written to a file only, found --private -")
+		return cli.Usage("", "--private must be a file, not stdout")
 	case cli.SameFile(o.private, o.public):
-		return cli.Usage("a trust file never holds private keys", "--private and --keys name the same file, %q", o.private)
+		return cli.Usage("a trust file never contains private keys", "--private and --keys name the same file, %q", o.private)
 	}
 	return o.bindingFlags.check()
 }

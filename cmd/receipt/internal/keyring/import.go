@@ -73,7 +73,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		return err
 	}
 	if o.id != "" && len(found) > 1 {
-		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))
+		return cli.Usage("omit --id, or import one key at a time", "%q contains %d keys, but --id applies to a single key", cli.SourceName(path), len(found))
 	}
 
 	trust, err := openTrust(e, o.to, true)
@@ -94,7 +94,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 			return err
 		}
 		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
-			return cli.Usage("specify its roles with --role", "%q: the key %q states that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
+			return cli.Usage("specify its roles with --role", "%q: the key %q is for the role %s, not for issuers", cli.SourceName(path), k.ID, cli.RolesText(k))
 		}
 		o.bind(k)
 		k.Origin = cmp.Or(verifier, k.Origin)
@@ -162,11 +162,11 @@ func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	start := bytes.TrimSpace(data)
 	switch {
 	case bytes.Contains(start, []byte("OPENSSH PRIVATE KEY-----")):
-		return nil, errors.New("this file holds a private key; make its public half with: ssh-keygen -y -f FILE")
+		return nil, errors.New("this file contains a private key; export its public half with: ssh-keygen -y -f FILE")
 	case bytes.HasPrefix(start, []byte("---- BEGIN SSH2 PUBLIC KEY")):
 		return nil, errors.New("this is an SSH2 key; convert it with: ssh-keygen -i -f FILE")
 	case bytes.HasPrefix(start, []byte("PuTTY-User-Key-File")):
-		return nil, errors.New("this file holds a private key; give its public half, as an OpenSSH line")
+		return nil, errors.New("this file contains a private key; use its public half, as an OpenSSH line")
 	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
 		return one(keys.ParsePublicPEM(data, id, algorithm))
 	case isVerifierKey(start):
@@ -197,7 +197,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	case n == 0:
 		return nil, errors.New("the JWK Set has no keys")
 	case n > keys.MaxKeys:
-		return nil, fmt.Errorf("the JWK Set has %d keys, at most %d are read", n, keys.MaxKeys)
+		return nil, fmt.Errorf("the JWK Set has %d keys; the maximum is %d", n, keys.MaxKeys)
 	}
 
 	var found []*keys.PublicKey
@@ -216,8 +216,8 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
 	for _, k := range list {
 		if there, missing := t.find(k.ID); missing == nil {
-			return cli.Usage("--id gives the new key another id; a key that was replaced is kept, and revoked by: receipt keys revoke ID --reason superseded",
-				"%q has a key %q already, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
+			return cli.Usage("specify another ID with --id; to replace the old key, keep it, and run: receipt keys revoke ID --reason superseded",
+				"%q already has a key %q, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
 		}
 	}
 	return cli.Usage("", "the key cannot be trusted: %w", err)
@@ -283,18 +283,18 @@ func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error
 		return nil, errors.New("expected an OpenSSH public key: its type, a space, its base64")
 	}
 	if len(options) > 0 {
-		return nil, errors.New("options before an OpenSSH key mean nothing here; remove them")
+		return nil, errors.New("remove the options before the OpenSSH key")
 	}
 
 	switch parsed.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
 	default: // certificates, security keys (which sign something else), and DSA
-		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
+		return nil, fmt.Errorf("keys of the type %s cannot sign receipts", parsed.Type())
 	}
 
 	key, ok := parsed.(ssh.CryptoPublicKey)
 	if !ok {
-		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
+		return nil, fmt.Errorf("keys of the type %s cannot sign receipts", parsed.Type())
 	}
 
 	return keys.FromPublic(key.CryptoPublicKey(), id, algorithm)

@@ -88,7 +88,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 func (t *trustFile) save() error {
 	path := t.path
 	if path == cli.StdinName {
-		return cli.Usage("", "a trust file that is changed must be a file, found -")
+		return cli.Usage("", "a trust file to change must be a file, not -")
 	}
 	if t.create {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -108,7 +108,7 @@ func (t *trustFile) save() error {
 
 	// Never write a file that is too large to be read again.
 	if len(text) > keys.MaxSetBytes {
-		return cli.Usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
+		return cli.Usage("", "the trust file %q would have %d bytes; the maximum is %d", t.path, len(text), keys.MaxSetBytes)
 	}
 
 	return cli.ReplaceFile(path, text, t.mode)
@@ -159,14 +159,14 @@ func (b *bindingFlags) check() error {
 
 	for _, r := range b.roles {
 		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, receipt.Role(r)) {
-			return cli.Usage("", "--role is issuer, witness or checkpoint, found %q", r)
+			return cli.Usage("", "invalid --role %q: must be issuer, witness, or checkpoint", r)
 		}
 	}
 
 	// Only the name is validated here, so any key works.
 	if b.origin != "" {
 		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // an invalid name cannot be in a checkpoint
-			return cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
+			return cli.Usage("use a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
 		}
 	}
 

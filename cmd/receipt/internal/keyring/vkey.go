@@ -28,7 +28,7 @@ func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	name := cmp.Or(k.Origin, k.ID)
 	w, err := tlog.NewWitness(name, public)
 	if err != nil {
-		return nil, cli.Usage("a name is not empty and has no spaces and no plus sign", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
+		return nil, cli.Usage("use a name without spaces and plus signs", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
 	}
 	if witness {
 		list = append(list, w.String())
@@ -78,7 +78,7 @@ func parseVerifierKey(text, id string) (*keys.PublicKey, error) {
 		role = receipt.RoleWitness
 	}
 	if len(v.Key()) != ed25519.PublicKeySize {
-		return nil, errors.New("the verifier key is for ML-DSA-44; trust files have Ed25519 keys of witnesses")
+		return nil, errors.New("the verifier key is for ML-DSA-44; trust files support only Ed25519 keys of witnesses")
 	}
 
 	k, err := keys.FromPublic(ed25519.PublicKey(v.Key()), id, "")

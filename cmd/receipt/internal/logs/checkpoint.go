@@ -130,7 +130,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 	case o.key.Path == "":
 		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "missing --key KEY")
 	case o.origin == "":
-		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "missing --origin NAME")
+		return nil, nil, cli.Usage("use a URL without https://, such as log.example.net/receipts", "missing --origin NAME")
 	}
 
 	key, err := o.key.Open(ctx, e)
@@ -164,7 +164,7 @@ func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
 		return nil
 	case len(half.Roles) > 0:
-		return cli.Usage("generate a key with receipt keys generate --any-issuer --role checkpoint --origin NAME", "the key %q is for the role %s, and a log signs with the role checkpoint", half.ID, cli.RolesText(half))
+		return cli.Usage("generate a key with receipt keys generate --any-issuer --role checkpoint --origin NAME", "the key %q has the role %s, but checkpoints require the role checkpoint", half.ID, cli.RolesText(half))
 	}
 
 	e.Warn(fmt.Sprintf("%s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE", o.key.PublicHalf(), cli.ShellName(o.origin)),
@@ -262,7 +262,7 @@ func sound(sum *stream.Summary, err error) error {
 		return input.NotRead(list[0])
 	}
 	if list := sum.Findings; len(list) > 0 {
-		return cli.Refuted("receipt verify --integrity-only PATH… shows all of it", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
+		return cli.Refuted("for details, run receipt verify --integrity-only PATH…", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
 	}
 	if sum.Verdict() != receipt.Verified {
 		return cli.Usage("", "input contains no receipt")

@@ -57,7 +57,7 @@ section 2.1.4.1:
 		Args:   o.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.from == "" || o.to == "" {
-				return cli.Usage(cmd.CommandPath()+" --help shows examples", "--from%s OLD and --to%[1]s NEW are both needed", mark)
+				return cli.Usage(cmd.CommandPath()+" --help shows examples", "both --from%s OLD and --to%[1]s NEW are required", mark)
 			}
 			return o.run(cmd.Context(), e, args)
 		},
@@ -76,11 +76,11 @@ section 2.1.4.1:
 func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	switch {
 	case o.check == "" && o.keys != "":
-		return cli.Usage("", "--keys goes with --check: a proof is made without keys")
+		return cli.Usage("", "--keys requires --check")
 	case o.check != "" && (len(paths) > 0 || o.FilesFrom != ""):
-		return cli.Usage("", "--check takes no receipts: the proof stands for them")
+		return cli.Usage("", "--check accepts no receipts")
 	case o.check != "" && o.output.Path != "":
-		return cli.Usage("", "--check writes no proof, so it excludes -o")
+		return cli.Usage("", "--check and -o exclude each other")
 	}
 
 	if o.check != "" {
@@ -148,9 +148,9 @@ func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trus
 	}
 	switch {
 	case from.Origin != to.Origin:
-		return nil, nil, cli.Usage("", "the checkpoints are of two logs, %q and %q", from.Origin, to.Origin)
+		return nil, nil, cli.Usage("", "the checkpoints belong to two logs, %q and %q", from.Origin, to.Origin)
 	case from.Size == 0:
-		return nil, nil, cli.Usage("", "%q is over no receipts, which every tree extends: there is nothing to prove", cli.SourceName(o.from))
+		return nil, nil, cli.Usage("", "%q covers no receipts, so there is nothing to prove", cli.SourceName(o.from))
 	}
 	return from, to, nil
 }

@@ -104,7 +104,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
 	switch {
 	case o.state == cli.StdinName:
-		return "", cli.Usage("", "--state takes a file, found -")
+		return "", cli.Usage("", "--state must be a file, not -")
 	case o.state != "":
 		return o.state, nil
 	case o.key.Path == cli.StdinName || custody.Elsewhere(o.key.Path):
@@ -158,9 +158,9 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 
 	if !public.Has(receipt.RoleWitness) {
 		if custody.Elsewhere(o.key.Path) { // such keys have no file that states a role
-			hint = "--keys names the trusted keys that give it the role: receipt keys import KEY --any-issuer --role witness"
+			hint = "assign the role with receipt keys import KEY --any-issuer --role witness, and specify the trust file with --keys"
 		}
-		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
+		return nil, cli.Usage(hint, "the key %q has the role %s, but cosigning requires the role witness", public.ID, cli.RolesText(public))
 	}
 
 	// A cosignature by an expired or revoked key would not count, so refuse to create it.
@@ -169,7 +169,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		why = "is revoked"
 	}
 	if why != "" {
-		return nil, cli.Usage(hint, "the key %q %s, so a cosignature by it now counts for nobody; nothing was cosigned", public.ID, why)
+		return nil, cli.Usage(hint, "the key %q %s, so its cosignature would not count; nothing was cosigned", public.ID, why)
 	}
 	material, ok := public.Crypto().(ed25519.PublicKey)
 	if !ok {
@@ -178,7 +178,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 
 	w := &cosigner{key: key, name: cmp.Or(public.Origin, public.ID)}
 	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
-		return nil, cli.Usage("give the key an --origin", "%q: %s", o.key.Path, trust.PlainMerkle(err))
+		return nil, cli.Usage("set an --origin for the key", "%q: %s", o.key.Path, trust.PlainMerkle(err))
 	}
 
 	return w, nil
@@ -244,7 +244,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	// A log that is its own witness adds no assurance.
 	for _, log := range logs {
 		if log.Name() == h.Origin && bytes.Equal(log.Key(), w.witness.Key()) {
-			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
+			return nil, cli.Usage("use a key of a witness that is independent of the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
 		}
 	}
 

@@ -124,7 +124,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 		return nil, nil
 	}
 	if o.task+o.session != "" || o.ledgerRange != (ledgerRange{}) {
-		return nil, cli.Usage("a checkpoint over a part is for the same flags without it", "--checkpoint selects the receipts, so it excludes --task, --session, --stream, --from, --before and --until")
+		return nil, cli.Usage("for a checkpoint of a part, use the flags that selected the part", "--checkpoint selects the receipts, so it excludes --task, --session, --stream, --from, --before, and --until")
 	}
 
 	head, err := trust.ReadHead(e, o.checkpoint, nil)

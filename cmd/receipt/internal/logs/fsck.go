@@ -84,7 +84,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 
 	c, err := ledger.Check(ctx, l, v, tell, seen)
 	if err != nil {
-		return cli.Usage("", "%q is not checked to its end: %w", path, err)
+		return cli.Usage("", "%q was not checked completely: %w", path, err)
 	}
 
 	// A truncated or rolled-back ledger is consistent in itself, so compare it with known heads.
@@ -144,7 +144,7 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 			return cli.Usage("", "%w", err)
 		}
 
-		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
+		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back, cut off, or replaced", head.Hash)}
 		if named := s != (chain.Stream{}); named {
 			f.Stream = s
 			ok = ok && found.Stream == s

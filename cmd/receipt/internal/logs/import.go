@@ -143,9 +143,9 @@ func importFailure(address string, err error) error {
 		f := undecided.Report.Finding()
 		return cli.Undecided(hint, "%q: undecided, %s: %s", address, f.Code, f.Detail)
 	case errors.Is(err, ledger.ErrDuplicateID):
-		return cli.Refuted("", "%s: %q: its receipt_id is taken by another receipt", receipt.CodeDuplicateID, address)
+		return cli.Refuted("", "%s: %q: its receipt_id belongs to another receipt", receipt.CodeDuplicateID, address)
 	case errors.Is(err, ledger.ErrFork):
-		return cli.Refuted("ask the issuer which of the two is right; receipt ledger export shows the ledger's", "%s: %q: %w", receipt.CodeChainFork, address, err)
+		return cli.Refuted("ask the issuer which receipt is correct; receipt ledger export prints the ledger's", "%s: %q: %w", receipt.CodeChainFork, address, err)
 	case errors.Is(err, ledger.ErrGap):
 		return cli.Refuted("", "%s: %q: %w", receipt.CodeChainBreak, address, err)
 	}
@@ -260,11 +260,11 @@ func issueFailure(address string, err error) error {
 		}
 		return cli.Refuted("withhold them with receipt redact, or issue the draft unchanged with --keep-secrets", "%s", text)
 	case errors.Is(err, ledger.ErrDuplicateID):
-		return cli.Refuted("use another receipt_id for the draft, because IDs are never reused", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
+		return cli.Refuted("use another receipt_id for the draft, because IDs are never reused", "%s: %q: its receipt_id belongs to a receipt with different content", receipt.CodeDuplicateID, address)
 	case errors.Is(err, ledger.ErrUnsigned):
-		return cli.Refuted("add a signature with receipt ledger sign", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
+		return cli.Refuted("add a signature with receipt ledger sign", "%s: %q: its receipt is already stored, but not signed", receipt.CodeUnsigned, address)
 	case unknown && errors.Is(err, context.Canceled):
-		return cli.Usage("repeat the command; stored receipts are not issued twice", "interrupted; whether %q is stored is not known", address)
+		return cli.Usage("repeat the command; stored receipts are not issued twice", "interrupted; it is unknown whether %q is stored", address)
 	case unknown:
 		return cli.Usage("repeat the command; stored receipts are not issued twice", "%q: %w", address, failed.Err)
 	}

@@ -35,7 +35,7 @@ func ledgerFile(cmd *cobra.Command, args []string) error {
 		return cli.Usage(cmd.CommandPath()+" --help has examples", "expected the FILE of a ledger")
 	}
 	if args[0] == cli.StdinName {
-		return cli.Usage("", "a ledger is a file, found -")
+		return cli.Usage("", "a ledger must be a file, not -")
 	}
 	return nil
 }
@@ -63,9 +63,9 @@ ledger must not be on a network file system.`,
 			l, file, err := input.CreateLedger(cmd.Context(), e, args[0])
 			var exists *fs.PathError
 			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != strings.TrimPrefix(args[0], "sqlite:") {
-				return cli.Usage("restore that ledger, or move the file away", "%q is left of a ledger that was here", exists.Path)
+				return cli.Usage("restore that ledger, or move the file away", "%q remains from a ledger that no longer exists", exists.Path)
 			} else if errors.Is(err, fs.ErrExist) {
-				return cli.Usage("a ledger is made once: receipt ledger issue adds to it", "%q exists already", name)
+				return cli.Usage("add receipts to it with receipt ledger issue", "%q exists already", name)
 			} else if err != nil {
 				return cli.Usage("", "%w", input.LedgerReason(err))
 			}
@@ -100,7 +100,7 @@ func ledgerReading(err error) error {
 // prunedFailure reports that a receipt is in an archive. Nothing is invalid, but the ledger does not
 // contain the receipt.
 func prunedFailure(err *ledger.PrunedError) error {
-	return cli.Usage("check the archive with receipt verify --checkpoint", "receipt %q was pruned: %q has it (%v), under the checkpoint of %q over %s",
+	return cli.Usage("check the archive with receipt verify --checkpoint", "receipt %q was pruned: it is in %q (%v), and in the checkpoint of %q that covers %s",
 		err.ID, err.Pruning.Archive, err.Pruning.Digest, err.Pruning.Origin(), trust.LeavesText(err.Pruning.Size))
 }
 

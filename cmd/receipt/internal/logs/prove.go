@@ -55,7 +55,7 @@ selected it.`,
 
 func (o *proveOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	if o.checkpoint == "" || o.receipt == "" {
-		return cli.Usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
+		return cli.Usage("receipt batch prove --help shows examples", "both --checkpoint FILE and --receipt ID|FILE are required")
 	}
 	return o.with(ctx, e, paths, o.output.Path, func(m *meant) error { return o.prove(ctx, e, m) })
 }
@@ -146,7 +146,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 	case !w.found:
 		return nil, cli.Refuted("use a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
 	case w.index >= h.Size:
-		return nil, cli.Refuted("use a later checkpoint", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
+		return nil, cli.Refuted("use a later checkpoint", "%q is number %d of the input, but the checkpoint covers the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
 	}
 
 	// RFC 9162 section 2.1.3.1

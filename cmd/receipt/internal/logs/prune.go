@@ -31,10 +31,13 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
 The checkpoint must cover exactly the first receipts, and be signed by a trusted
 key of its log. The archive must contain each of them that was not pruned
-before, and nothing else. Otherwise, nothing is changed.
+before, and nothing else, as receipt ledger export writes it. Otherwise, nothing
+is changed.
 
 IDs, hashes, and places stay, so chains, proofs, and later checkpoints do not
-change. Keep the archive and the checkpoint: nothing else has the content.`,
+change. Keep the archive and the checkpoint: nothing else has the content.
+
+Pruning is atomic. The file keeps its size.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,
@@ -46,16 +49,16 @@ change. Keep the archive and the checkpoint: nothing else has the content.`,
 	f := cmd.Flags()
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint of the first receipts (`FILE`)")
 	f.StringVar(&o.archive, "archive", "", "archive: JSON lines or a CBOR sequence (`FILE`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
 	return cmd
 }
 
 func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	switch {
 	case o.checkpoint == "" || o.archive == "":
-		return cli.Usage("create the checkpoint with receipt batch checkpoint LEDGER --until TIME, then the archive with receipt ledger export LEDGER --checkpoint FILE", "--checkpoint FILE and --archive FILE are both needed")
+		return cli.Usage("create the checkpoint with receipt batch checkpoint LEDGER --until TIME, then the archive with receipt ledger export LEDGER --checkpoint FILE", "both --checkpoint FILE and --archive FILE are required")
 	case o.archive == cli.StdinName:
-		return cli.Usage("", "an archive that stays is a file, found -")
+		return cli.Usage("", "--archive must be a file, not -")
 	}
 
 	file, err := trust.ReadKeys(e, o.keys)
@@ -124,7 +127,7 @@ func openArchive(e *cli.Env, path string) (*archived, error) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, input.ReadError(path, err)
 		}
-		return nil, cli.Usage("", "%q is not a file that stays", path)
+		return nil, cli.Usage("", "%q is not a regular file", path)
 	}
 
 	// Open the file once, so that the digest covers exactly the bytes that are compared.
@@ -166,7 +169,7 @@ func pruneFailure(err error, path string, found *addresses, head *trust.Head) er
 	case errors.As(err, &refused) && refused.Code == receipt.CodeUnknownKey:
 		return cli.Undecided("use trusted keys that contain the key of the log, with the role checkpoint and its origin", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &refused):
-		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt batch checkpoint LEDGER --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
+		return cli.Refuted("use a checkpoint of the first receipts of this ledger, from receipt batch checkpoint LEDGER --until TIME", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, new(*ledger.Fault)):
 		return ledgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):

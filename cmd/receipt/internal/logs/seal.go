@@ -198,7 +198,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	case err != nil:
 		return nil, err
 	case k.Summary == nil:
-		return nil, cli.Usage("use a report of an earlier run, which contains the heads of all streams", "the drafts are of %s streams, so they cannot all follow one hash or receipt", cli.Count(len(heads)))
+		return nil, cli.Usage("use a report of an earlier run, which contains the heads of all streams", "the drafts belong to %s streams, so they cannot all follow one hash or receipt", cli.Count(len(heads)))
 	}
 
 	for s := range heads {

@@ -113,7 +113,7 @@ func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 		cli.Tell(e, why(i))
 	}
 	if more := n - o.limit; more > 0 {
-		cli.Tell(e, cli.Usage("--report FILE.json lists all of them, and --limit prints more", "%s not read", cli.Plural(more, "more input", "")))
+		cli.Tell(e, cli.Usage("list all of them with --report FILE.json, or print more with --limit", "%s not read", cli.Plural(more, "more input", "")))
 	}
 }
 

@@ -102,7 +102,7 @@ func failure(path string, err error) error {
 	var missing *replay.UnavailableError
 	switch {
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
-		return cli.Usage("--task ID names the one that is meant", "%q: %w", path, err)
+		return cli.Usage("select one with --task ID", "%q: %w", path, err)
 	case errors.As(err, &limit):
 		return cli.Usage("", "%q: %w", path, err)
 	case errors.As(err, &refusal):

@@ -69,7 +69,7 @@ func newCompletion(e *cli.Env) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(e.Out)
 			}
-			return cli.Usage("expected bash, zsh, fish or powershell", "unknown shell %q", args[0])
+			return cli.Usage("expected bash, zsh, fish, or powershell", "unknown shell %q", args[0])
 		},
 	}
 }

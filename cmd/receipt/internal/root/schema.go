@@ -69,7 +69,7 @@ is a document or, for the schema event, a log whose lines are checked.`,
 
 func listSchemas(e *cli.Env, o *schemaOptions) error {
 	if o.check != "" || o.markdown {
-		return cli.Usage("list the names with receipt schema", "no NAME: which schema?")
+		return cli.Usage("list the names with receipt schema", "missing NAME of a schema")
 	}
 	var names strings.Builder
 	for _, n := range schemas.Names() {
@@ -84,7 +84,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	case !ok:
 		return unknownSchema(string(n))
 	case o.check != "" && (o.output.Path != "" || o.markdown):
-		return cli.Usage("", "--check writes no schema: leave out --output and --markdown")
+		return cli.Usage("", "--check excludes --output and --markdown")
 	case o.check != "":
 		return checkFile(cmd.Context(), e, n, o.check)
 	case o.markdown && n != eventSchema:
@@ -231,7 +231,7 @@ func (c *schemaCheck) conclude() error {
 	file := cli.EscapeText(c.file)
 	switch {
 	case c.checked == 0:
-		return cli.Usage("a log has a JSON object a line: docs/events.md", "%q is empty", c.file)
+		return cli.Usage("a log has one JSON object per line; see docs/events.md", "%q is empty", c.file)
 	case c.findings > maxFindings:
 		fmt.Fprintf(c.out, "and %d more places\n", c.findings-maxFindings)
 	}

@@ -17,7 +17,7 @@ type flagCheck struct{ *serveOptions }
 
 func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	if len(args) > 0 && len(o.receipts) == 0 {
-		return cli.Usage("--receipts PATH serves receipts", "expected flags, found %q", args[0])
+		return cli.Usage("serve receipts with --receipts PATH", "expected flags, found %q", args[0])
 	}
 	if o.newAPIKey != "" {
 		return o.checkNewKey(flags)
@@ -37,7 +37,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	case o.noAuth && o.apiKeys != "":
 		return cli.Usage("omit one of them", "--no-auth and --api-keys exclude each other")
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
-		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy and --anchors")
+		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy, and --anchors")
 	}
 
 	// Files may be read again while the server runs.
@@ -54,16 +54,16 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 func (o flagCheck) checkStores() error {
 	switch {
 	case o.ledger != "" && len(o.receipts) > 0:
-		return cli.Usage("store the receipts with receipt ledger import", "--ledger and --receipts are two stores, and one is served")
+		return cli.Usage("store the receipts with receipt ledger import", "--ledger and --receipts exclude each other")
 	case o.partial && len(o.receipts) == 0:
-		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
+		return cli.Usage("specify receipts with --receipts PATH", "--partial requires --receipts")
 	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
-		return cli.Usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
+		return cli.Usage("specify receipts with --receipts PATH or --ledger FILE", "--batch requires stored receipts")
 	case o.checkpoint != "" && o.ledger != "":
 		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it is over, for --receipts",
 			"--checkpoint is over receipts of files, and a ledger is served")
 	case o.checkpoint != "" && len(o.receipts) == 0:
-		return cli.Usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
+		return cli.Usage("specify receipts with --receipts PATH", "--checkpoint requires stored receipts")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (o flagCheck) checkLimits() error {
 		return cli.Usage("omit it to use the default", "limits must not be negative")
 	}
 	if l.Jobs > cli.MaxJobs {
-		return cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, l.Jobs)
+		return cli.Usage("", "--jobs must be 0 to %d, found %d", cli.MaxJobs, l.Jobs)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (o flagCheck) checkLimits() error {
 // checkNewKey validates the flags of --new-api-key, which creates a key and starts no server.
 func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
-		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key adds to a file of API keys")
+		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key requires a file of API keys")
 	}
 	return onlyFlags(flags, "--new-api-key makes a key and serves nothing", "new-api-key", "api-keys")
 }
@@ -134,7 +134,7 @@ func CheckAddr(addr string) (loopback bool, err error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr is IP:PORT with a port up to 65535, found %q", addr)
+		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "invalid --addr %q: must be IP:PORT with a port up to 65535", addr)
 	}
 
 	if host == "localhost" {
@@ -145,7 +145,7 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr has an IP address or localhost, found %q", host)
+		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "invalid --addr %q: must have an IP address or localhost", host)
 	}
 
 	return ip.IsLoopback(), nil

@@ -95,7 +95,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 		case err := <-ended:
 			if err != nil {
 				server.Close()
-				return cli.Usage("--shutdown-timeout gives them more time", "requests were cut off: they did not end within %s", h.grace)
+				return cli.Usage("allow more time with --shutdown-timeout", "requests were aborted: they did not end within %s", h.grace)
 			}
 			h.log.Info("stopped")
 			return nil
@@ -105,7 +105,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 	}
 
 	server.Close()
-	return cli.Usage("", "requests were cut off by a second signal")
+	return cli.Usage("", "requests were aborted by a second signal")
 }
 
 // listen opens a TCP port.

@@ -79,7 +79,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 		}
 		src.Open = func() (io.ReadCloser, error) {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe may block forever
-				return nil, fmt.Errorf("%w: no regular file", serve.ErrChanged)
+				return nil, fmt.Errorf("%w: not a regular file", serve.ErrChanged)
 			}
 			return open()
 		}
@@ -93,7 +93,7 @@ func servedFailure(err error) error {
 	var conflict *files.ConflictError
 	switch {
 	case errors.As(err, &conflict):
-		return cli.Usage("serve one of them, or each by a server of its own", "the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one",
+		return cli.Usage("serve one of them, or use a separate server for each", "the receipt_id %.80q belongs to two different receipts, %q and %q",
 			conflict.ReceiptID, conflict.First, conflict.Second)
 	case errors.Is(err, context.Canceled):
 		return cli.Usage("", "interrupted")

@@ -183,7 +183,7 @@ func (f *apiKeyFile) load() error {
 	}
 	list, err := serve.ParseAPIKeys(data)
 	if err != nil {
-		return cli.Usage("receipt serve --new-api-key NAME --api-keys FILE adds a key to such a file", "%q: %s", f.path, refusal(err))
+		return cli.Usage("add a key with receipt serve --new-api-key NAME --api-keys FILE", "%q: %s", f.path, refusal(err))
 	}
 	f.current.Store(list)
 	return nil
@@ -193,7 +193,7 @@ func (f *apiKeyFile) load() error {
 func addAPIKey(e *cli.Env, o *serveOptions) error {
 	path := o.apiKeys
 	if path == cli.StdinName {
-		return cli.Usage("", "a file of API keys that is changed must be a file, found -")
+		return cli.Usage("", "--api-keys must be a file, not -")
 	}
 	if _, err := cli.MayWrite(path, true); err != nil {
 		return err

@@ -35,7 +35,7 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	}
 	dir = filepath.Join(dir, "receipt", "cosigned")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", cli.Usage("--state names another file", "%q: %w", dir, cli.Reason(err))
+		return "", cli.Usage("specify another file with --state", "%q: %w", dir, cli.Reason(err))
 	}
 	return filepath.Join(dir, key.Fingerprint()), nil
 }
@@ -59,7 +59,7 @@ func Claim(path string, h *Head) error {
 
 	// The claim counts only if no other process has claimed the size in the meantime.
 	if err := appendClaim(path, mine); err != nil {
-		return cli.Usage("--state names another file", "--state %q: %w", path, cli.Reason(err))
+		return cli.Usage("specify another file with --state", "--state %q: %w", path, cli.Reason(err))
 	}
 	if held, err = readClaims(path); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *claim) judge(held []claim, path string) (known bool, err error) {
 		case h == *c:
 			return true, nil
 		case h.Size == c.Size:
-			return false, cli.Refuted("a log that shows two trees of one size lies; keep both checkpoints as evidence",
+			return false, cli.Refuted("keep both checkpoints as evidence that the log presented two trees of the same size",
 				"%s: the witness cosigned another tree of %s of %q: root %s, not %s (%q); nothing was cosigned",
 				receipt.CodeMerkleRootMismatch, LeavesText(c.Size), c.Origin, h.Root, c.Root, path)
 		case h.Size > c.Size:
@@ -96,7 +96,7 @@ func readClaims(path string) (list []claim, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, cli.Usage("--state names another file", "--state %q: %w", path, cli.Reason(err))
+		return nil, cli.Usage("specify another file with --state", "--state %q: %w", path, cli.Reason(err))
 	}
 	defer f.Close()
 
@@ -122,7 +122,7 @@ func readClaims(path string) (list []claim, err error) {
 			break
 		}
 		if !ok {
-			return nil, cli.Usage("receipt batch cosign writes such a file", "--state %q, line %d: expected {\"origin\":…,\"size\":…,\"root\":…}", path, number)
+			return nil, cli.Usage("use a file from receipt batch cosign", "--state %q, line %d: expected {\"origin\":…,\"size\":…,\"root\":…}", path, number)
 		}
 		list = append(list, c)
 	}

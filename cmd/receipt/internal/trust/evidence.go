@@ -138,7 +138,7 @@ func notCheckpoint(path string, note []byte) error {
 	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
 		return nil
 	}
-	return cli.Usage("receipt batch checkpoint writes such a file", "%q is not a checkpoint", cli.SourceName(path))
+	return cli.Usage("use a file from receipt batch checkpoint", "%q is not a checkpoint", cli.SourceName(path))
 }
 
 // name names a piece of evidence by its file.
@@ -181,13 +181,13 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 		return p, nil, nil
 	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@v1"):
 		return nil, &stream.Finding{Code: receipt.CodeProofInvalid, Source: cli.SourceName(path), Detail: PlainMerkle(err),
-			Hint: "ask the log for an undamaged copy; receipt batch prove writes such a file"}, nil
+			Hint: "ask the log for an undamaged copy, or create one with receipt batch prove"}, nil
 	}
 
 	if wrong := input.WrongKind(path, data, "a proof", kind.Proof); wrong != nil {
 		return nil, nil, wrong
 	}
-	return nil, nil, cli.Usage("receipt batch prove writes such a file", "%q: %w", path, err)
+	return nil, nil, cli.Usage("use a file from receipt batch prove", "%q: %w", path, err)
 }
 
 // artifacts are the files of a directory by the digest of their content, and by the digest
@@ -273,7 +273,7 @@ func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
 		if wrong := input.WrongKind(path, data, "a batch manifest", kind.Batch); wrong != nil {
 			return nil, wrong
 		}
-		return nil, cli.Usage("receipt batch seal writes such a file", "%q: %w", path, briefly(err))
+		return nil, cli.Usage("use a file from receipt batch seal", "%q: %w", path, briefly(err))
 	}
 	return m, nil
 }

@@ -70,7 +70,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 	root := sealed.Document().Root()
 	for _, s := range root.Member("signatures").Elements() {
 		if s.Member("key_id").String() == public.ID {
-			return nil, cli.Usage("", "the receipt is signed by %q already", public.ID)
+			return nil, cli.Usage("", "the receipt is already signed by %q", public.ID)
 		}
 	}
 
@@ -99,7 +99,7 @@ func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 // expects a signature.
 func (k *KeyFlags) Given() (bool, error) {
 	if k.Path == "" && k.id != "" {
-		return false, cli.Usage("generate a key with receipt keys generate", "--key-id names the key of --key, which is missing")
+		return false, cli.Usage("generate a key with receipt keys generate", "--key-id requires --key")
 	}
 	return k.Path != "", nil
 }

@@ -63,7 +63,7 @@ func ReadHead(e *cli.Env, path string, logs []*tlog.Log, witnesses ...*tlog.Witn
 
 	signed, err := tlog.OpenSigned(note, logs, witnesses)
 	if err != nil {
-		hint := "receipt batch checkpoint writes checkpoints"
+		hint := "create a checkpoint with receipt batch checkpoint"
 		if falsified := (*tlog.SignatureError)(nil); errors.As(err, &falsified) {
 			hint = "the checkpoint was changed after it was signed"
 		}
@@ -101,7 +101,7 @@ func (h *Head) Over(leaves []merkle.Hash) error {
 
 // TooLarge returns the failure for a checkpoint that covers more receipts than there are.
 func (h *Head) TooLarge(n uint64) error {
-	return cli.Refuted("give all receipts that it is over, in their order", "%s: %q is over %s, the input has %d",
+	return cli.Refuted("specify all receipts that it covers, in their order", "%s: %q covers %s, but the input has %d",
 		receipt.CodeTruncated, cli.SourceName(h.Path), LeavesText(h.Size), n)
 }
 
@@ -110,6 +110,6 @@ func (h *Head) CheckRoot(root merkle.Hash) error {
 	if root == h.Root {
 		return nil
 	}
-	return cli.Refuted("give the receipts that it is over, in their order", "%s: the root over the first %s is %v, %q states %v",
+	return cli.Refuted("specify the receipts that it covers, in their order", "%s: the root of the first %s is %v, but %q states %v",
 		receipt.CodeMerkleRootMismatch, LeavesText(h.Size), root, cli.SourceName(h.Path), h.Root)
 }

@@ -125,7 +125,7 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	}
 	const hint = "specify trusted keys with --keys FILE or $RECEIPT_KEYS, or use --integrity-only to check content without keys"
 	if path == "" {
-		return cli.Usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is given, and the user has no configuration directory")
+		return cli.Usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is set, and the user has no configuration directory")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil

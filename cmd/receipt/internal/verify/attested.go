@@ -48,7 +48,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 func (f *attestFlags) asked() (list []attest.Subject, err error) {
 	if f.commit != "" {
 		if !attest.IsCommit(f.commit) {
-			return nil, cli.Usage("git rev-parse HEAD prints it", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", f.commit)
+			return nil, cli.Usage("print it with git rev-parse HEAD", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", f.commit)
 		}
 		list = append(list, attest.Subject{Algorithm: attest.GitCommit, Digest: f.commit})
 	}

@@ -34,7 +34,7 @@ integer outside ±9007199254740991, which the canonical form rounds.`,
 		Args: cli.ExactArgs(2, "two receipts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == cli.StdinName && args[1] == cli.StdinName {
-				return cli.Usage("", "- is given twice, but stdin can be read once")
+				return cli.Usage("", "- is specified twice, but stdin can be read only once")
 			}
 			a, err := readSide(e, args[0])
 			if err != nil {

@@ -140,7 +140,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 
 		digest := sha256.Sum256(data)
 		if first, again := seen[digest]; again {
-			return nil, cli.Usage("a report that is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
+			return nil, cli.Usage("specify each report only once", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
 		}
 		seen[digest] = path
 

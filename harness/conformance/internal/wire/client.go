@@ -103,7 +103,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	}
 	out, err := http.NewRequestWithContext(ctx, method, c.base+r.Path, body)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be asked for: %w", r, plain(err))
+		return nil, fmt.Errorf("%s cannot be requested: %w", r, plain(err))
 	}
 
 	set := func(name, value string) {
@@ -171,7 +171,7 @@ func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("%s: %w", r, err)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("%s: expected a whole answer within %s, found none", r, c.timeout)
+		return fmt.Errorf("%s: expected a complete answer within %s, found none", r, c.timeout)
 	}
 	return fmt.Errorf("%s: expected an answer, found none: %w", r, plain(err))
 }

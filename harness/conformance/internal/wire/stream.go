@@ -200,7 +200,7 @@ func (f Frame) Check() error {
 	case text("object") != "event":
 		return fmt.Errorf("expected an object \"event\" as data, found %s", Quote(text("object")))
 	case text("id") == "" || text("event") == "":
-		return errors.New("expected texts as id and event of the data, found none")
+		return errors.New("expected strings as id and event of the data, found none")
 	}
 	_, err := Natural(root, "sequence")
 	return err

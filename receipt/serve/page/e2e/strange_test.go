@@ -115,7 +115,7 @@ func testDisclosed(b *tab) {
 
 	b.drop(first, second, disclosed("")) // it discloses nothing, so it cannot be used
 	b.expect("Undecided")
-	if shown := b.text("#outcome"); !strings.Contains(shown, "has to do with no receipt of the input") {
+	if shown := b.text("#outcome"); !strings.Contains(shown, "matches no receipt of the input") {
 		b.Errorf("of disclosed values: %s", shown)
 	}
 	b.drop(first, second, disclosed(`{"field":"/metadata","salt":"0123456789abcdef0123456789abcdef","value":1}`))

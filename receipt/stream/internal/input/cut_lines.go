@@ -224,7 +224,7 @@ func (l *lineCutter) oversize(ended bool) (Piece, error) {
 		return d, nil
 	}
 	if l.packed {
-		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read after it", l.line, maxDocument)
+		l.err = fmt.Errorf("line %d has more than %d bytes; the rest of the compressed input is not read", l.line, maxDocument)
 		return d, nil
 	}
 	l.err = l.skipLine()

@@ -77,7 +77,7 @@ func (p *pageCutter) seek() (Piece, error) {
 		// Only the frame is kept in memory, so its size is limited.
 		p.read(c)
 		if len(p.frame) > MaxWrapping {
-			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
+			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes outside the entries of a list, found more; the rest was not read", MaxWrapping)), nil
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (p *pageCutter) end() (Piece, error) {
 		d.fault.Torn = true
 		return d, nil
 	case errors.As(err, &syntax):
-		return p.fault(receipt.Code(syntax.Code), "beside the entries of the list: "+syntax.Detail), nil
+		return p.fault(receipt.Code(syntax.Code), "outside the entries of the list: "+syntax.Detail), nil
 	case doc.Root().Member("object").String() != "list" || !p.found:
 		return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, or a page of a list, found neither", receipt.MaxBytes)), nil
 	}
