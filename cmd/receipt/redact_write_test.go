@@ -102,9 +102,9 @@ func TestRedactFails(t *testing.T) {
 	}{
 		{[]string{"--disclosures", "d", "-o", "old"}, `"old" exists already`},
 		{[]string{"--disclosures", "old", "-o", "r"}, `"old" exists already`},
-		{[]string{"--disclosures", "d", "-o", "folder"}, `"folder" is a folder`},
-		{[]string{"--disclosures", "d", "-o", "folder", "--force"}, `"folder" is a folder`},
-		{[]string{"--disclosures", "folder", "-o", "r", "--force"}, `"folder" is a folder`},
+		{[]string{"--disclosures", "d", "-o", "folder"}, `"folder" is a directory`},
+		{[]string{"--disclosures", "d", "-o", "folder", "--force"}, `"folder" is a directory`},
+		{[]string{"--disclosures", "folder", "-o", "r", "--force"}, `"folder" is a directory`},
 		{[]string{"--disclosures", "d", "-o", "absent/r"}, `"absent/r": the folder "absent" does not exist`},
 		{[]string{"--disclosures", "absent/d", "-o", "r"}, `"absent/d": the folder "absent" does not exist`},
 		{[]string{"--disclosures", "old/d", "-o", "r"}, `"old/d": not a directory`},
