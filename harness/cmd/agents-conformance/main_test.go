@@ -74,7 +74,7 @@ func TestExitCodes(t *testing.T) {
 		{"--target URL --timeout 0", exitUsage, "--timeout: expected 1 to 3600000 milliseconds, found 0"},
 		{"--target URL --keys " + filepath.Join(folder, "absent"), exitUsage, "--keys: open"},
 		{"--target URL --keys " + bad, exitUsage, "--keys: "},
-		{"--target URL --issuer harness_example_cloud", exitUsage, "it can name no issuer"},
+		{"--target URL --issuer harness_example_cloud", exitUsage, "it cannot require an issuer"},
 		{"--target URL more", exitUsage, "unknown command"},
 		{"--unknown", exitUsage, "unknown flag"},
 	} {
