@@ -166,7 +166,7 @@ func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *rec
 	case rep.Verdict == receipt.Verified:
 		return nil
 	case rep.Verdict == receipt.Refuted:
-		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+		return cli.Refuted("for details, run receipt verify", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	case o.keys == "" && f.Code == receipt.CodeUnknownKey && (!attested || rep.Signatures[len(rep.Signatures)-1].Status == receipt.SignatureValid):
 		warnOtherKey(e, sealed, public)
 		e.Warn("", "whether the signatures of %q hold was not checked: they are by other keys than %q; --keys checks them", cli.SourceName(path), public.ID)
@@ -216,7 +216,7 @@ func commitFailure(path string, err error) error {
 	case errors.As(err, &word) && len(word.Named) > 0:
 		return cli.Refuted("", "%q must not be attested for that commit: it names %s, but --commit is %s", cli.SourceName(path), word.Named[0], word.Commit)
 	case errors.As(err, &word):
-		return cli.Usage("git rev-parse HEAD prints it", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", word.Commit)
+		return cli.Usage("print it with git rev-parse HEAD", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", word.Commit)
 	}
 	return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 }

@@ -14,7 +14,7 @@ import (
 const lingering = 250 * time.Millisecond
 
 var (
-	ErrLoud = errors.New("it wrote too much output")
+	ErrLoud = errors.New("it wrote too much output output")
 	ErrLate = errors.New("it took too long")
 )
 
