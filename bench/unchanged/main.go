@@ -1,0 +1,235 @@
+// Command unchanged checks that this tree kept what programs rely on since an older commit:
+//
+//	go run ./unchanged COMMIT
+//
+// It compares the commands and flags with their types and defaults (docs/cli.txt), the codes
+// (docs/codes.md), the members of the JSON Schemas, and in the scripts of the command the exit code
+// of each command line, the member names of the printed JSON, and each code with its pointer. It
+// prints everything that is missing or different now, and exits 1 if there is any. Additions are
+// only counted.
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: unchanged COMMIT")
+		os.Exit(2)
+	}
+
+	before, err := committed(os.Args[1])
+	now, nowErr := current("..")
+	if err = errors.Join(err, nowErr); err != nil {
+		fmt.Fprintf(os.Stderr, "unchanged: error: %v\n", err)
+		os.Exit(2)
+	}
+	if compare(os.Stdout, before, now) > 0 {
+		os.Exit(1)
+	}
+}
+
+// roots are the files and directories that are compared.
+var roots = []string{"docs/cli.txt", "docs/codes.md", "schemas", "cmd/receipt/testdata"}
+
+// A tree contains files by path.
+type tree map[string]string
+
+// committed returns the compared files of a commit.
+func committed(commit string) (tree, error) {
+	cmd := exec.Command("git", append([]string{"archive", commit, "--"}, roots...)...)
+	cmd.Dir, cmd.Stderr = "..", os.Stderr
+	archive, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git archive %s: %w", commit, err)
+	}
+
+	files := tree{}
+	for r := tar.NewReader(bytes.NewReader(archive)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		files[h.Name] = string(text)
+	}
+}
+
+// current returns the compared files of the working tree in dir.
+func current(dir string) (tree, error) {
+	cmd := exec.Command("git", append([]string{"ls-files", "-z", "--"}, roots...)...)
+	cmd.Dir = dir
+	list, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files: %w", err)
+	}
+
+	files := tree{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		text, err := os.ReadFile(path.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		files[name] = string(text)
+	}
+	return files, nil
+}
+
+// A kind of facts is compared as a set. A fact has an identity and a value, which may be empty.
+type kind struct {
+	name  string
+	facts func(tree) map[string]string
+}
+
+var kinds = []kind{
+	{"commands and flags", flags},
+	{"codes", codes},
+	{"members of schemas", schemaMembers},
+	{"exit codes", exitCodes},
+	{"members of printed JSON", printedMembers},
+	{"codes with pointers", pointers},
+}
+
+// compare prints the facts that are missing or different now, and returns their number.
+func compare(w io.Writer, before, now tree) (differences int) {
+	for _, k := range kinds {
+		was, is := k.facts(before), k.facts(now)
+		if len(was) == 0 {
+			fmt.Fprintf(w, "%s: none before\n", k.name)
+			differences++
+			continue
+		}
+
+		lost := 0
+		for _, id := range slices.Sorted(maps.Keys(was)) {
+			value, ok := is[id]
+			switch {
+			case !ok:
+				fmt.Fprintf(w, "missing: %s\n", id)
+				lost++
+			case value != was[id]:
+				fmt.Fprintf(w, "different: %s: %s before, %s now\n", id, was[id], value)
+				lost++
+			}
+		}
+		fmt.Fprintf(w, "%s: %d before, %d missing or different, %d now\n", k.name, len(was), lost, len(is))
+		differences += lost
+	}
+	return differences
+}
+
+// flags returns the commands, and the flags of each with type and default.
+func flags(t tree) map[string]string {
+	found, command := map[string]string{}, ""
+	lines := strings.Split(t["docs/cli.txt"], "\n")
+	for _, line := range lines[min(1, len(lines)):] {
+		name, value, isFlag := strings.Cut(line, " ")
+		if flag, ok := strings.CutPrefix(line, "  --"); ok {
+			name, value, isFlag = strings.Cut(flag, " ")
+			found[command+" --"+name] = value
+		} else if isFlag || name != "" {
+			command = commandName(line)
+			found[command] = ""
+		}
+	}
+	return found
+}
+
+// commandName returns the words of a command without its arguments.
+func commandName(line string) string {
+	var words []string
+	for word := range strings.FieldsSeq(line) {
+		if strings.ToLower(word) != word || strings.ContainsAny(word, "[(|-…") {
+			break
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// codes returns the codes, each with its effect on the verdict.
+func codes(t tree) map[string]string {
+	found := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(t["docs/codes.md"], -1) {
+		found[m[1]] = m[2]
+	}
+	return found
+}
+
+var member = regexp.MustCompile(`"([A-Za-z_$][A-Za-z0-9_$]*)" ?:`)
+
+// schemaMembers returns the member names in each schema.
+func schemaMembers(t tree) map[string]string {
+	found := map[string]string{}
+	for name, text := range t {
+		if !strings.HasPrefix(name, "schemas/") || !strings.HasSuffix(name, ".schema.json") {
+			continue
+		}
+		for _, m := range member.FindAllStringSubmatch(text, -1) {
+			found[path.Base(name)+" "+m[1]] = ""
+		}
+	}
+	return found
+}
+
+// scripts yields the scripts of the command.
+func scripts(t tree) func(yield func(name, text string) bool) {
+	return func(yield func(name, text string) bool) {
+		for name, text := range t {
+			if strings.HasPrefix(name, "cmd/receipt/testdata/") && strings.HasSuffix(name, ".txtar") && !yield(path.Base(name), text) {
+				return
+			}
+		}
+	}
+}
+
+// exitCodes returns the expected exit codes of each command line of each script, in order.
+func exitCodes(t tree) map[string]string {
+	found := map[string]string{}
+	for name, text := range scripts(t) {
+		for _, m := range regexp.MustCompile(`(?m)^exits (\d+) (receipt .*)$`).FindAllStringSubmatch(text, -1) {
+			found[name+": "+m[2]] += m[1]
+		}
+	}
+	return found
+}
+
+// printedMembers returns the member names in the scripts.
+func printedMembers(t tree) map[string]string {
+	found := map[string]string{}
+	for _, text := range scripts(t) {
+		for _, m := range member.FindAllStringSubmatch(text, -1) {
+			found[m[1]] = ""
+		}
+	}
+	return found
+}
+
+// pointers returns each pair of a code and a pointer that a script prints as JSON.
+func pointers(t tree) map[string]string {
+	found := map[string]string{}
+	for name, text := range scripts(t) {
+		for _, m := range regexp.MustCompile(`"code":"([a-z0-9_]+)","pointer":"([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			found[fmt.Sprintf("%s: %s at %q", name, m[1], m[2])] = ""
+		}
+	}
+	return found
+}
