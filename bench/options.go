@@ -78,7 +78,7 @@ func (o *options) check() error {
 	case o.rounds < 5:
 		return fmt.Errorf("-rounds is 5 or more, found %d", o.rounds)
 	case o.receipts < o.rounds || o.receipts > wholeCorpus:
-		return fmt.Errorf("-receipts is from the number of rounds to %d, found %d", wholeCorpus, o.receipts)
+		return fmt.Errorf("invalid -receipts: must be between the number of rounds and %d, found %d", wholeCorpus, o.receipts)
 	case o.slice <= 0:
 		return fmt.Errorf("-time is positive, found %v", o.slice)
 	case o.record && len(o.skip) > 0:

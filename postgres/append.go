@@ -162,9 +162,9 @@ func (a *appending) extend(run ledger.Run, rows []ledger.Row) error {
 	return nil
 }
 
-// statements returns those that write. They are the end of the transaction: the lock of the
-// sequence numbers is held until the commit. New streams are in the order of their names, too, since
-// others may add the same ones.
+// statements returns the statements that write. They end the transaction, because the lock of the
+// sequence numbers is held until the commit. New streams are sorted by name, because other processes
+// may add the same streams.
 func (a *appending) statements() *pgx.Batch {
 	b := &pgx.Batch{}
 	byName := func(s, t chain.Stream) int { return bytes.Compare(nameOf(s), nameOf(t)) }

@@ -24,7 +24,7 @@ type Checkpoint struct {
 	opened *checkpoint
 }
 
-// A checkpoint is a checkpoint of the evidence, opened once for all receipts.
+// A checkpoint is an opened checkpoint of the evidence. It is opened once for all receipts.
 type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
 	readable   bool            // the text is a checkpoint

@@ -168,7 +168,7 @@ func TestMemberNames(t *testing.T) {
 		}
 		again(t, p, r)
 	}
-	// The object may be one that cannot be withheld.
+	// It may be impossible to withhold the object.
 	for in, want := range map[string]redact.Problem{
 		`{"k-12":1}`:                                   {Code: redact.CodeProtectedField, Pointer: "", Rule: "pattern k in a member name"},
 		`{"issuer":{"a":{"k-12":1}}}`:                  {Code: redact.CodeProtectedField, Pointer: "/issuer/a", Rule: "pattern k in a member name"},

@@ -19,7 +19,7 @@ func CompileText(location string, text []byte, loader jsonschema.URLLoader) (*Sc
 	return compile(location, text, loader)
 }
 
-// CheckCut checks as Check does, but cuts arrays behind a number of elements.
+// CheckCut checks as Check does, but cuts arrays after a number of elements.
 func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 	c := checker{base: root.Pointer(), elements: elements}
 	c.check(s.compiled, root, func() string { return "" })

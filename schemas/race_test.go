@@ -2,6 +2,6 @@
 
 package schemas_test
 
-// raceEnabled says that the race detector is on: with it slices.Grow allocates
+// raceEnabled reports whether the race detector is on. With it, slices.Grow allocates
 // twice.
 const raceEnabled = true

@@ -45,7 +45,7 @@ func TestHarness(t *testing.T) {
 	}
 }
 
-// TestFolder verifies that a run without -ledger leaves no files behind.
+// TestFolder verifies that a run without -ledger leaves no files.
 func TestFolder(t *testing.T) {
 	program, temp := build(t), t.TempDir()
 	t.Setenv("TMPDIR", temp)

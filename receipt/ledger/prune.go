@@ -144,7 +144,7 @@ func (a *archived) same(e *Row) error {
 	case err != nil:
 		return err
 	case !bytes.Equal(json, e.JSON):
-		return &PruneError{Index: a.read, ID: e.ID, Detail: fmt.Sprintf("it is not, byte for byte, %.200q, which is stored in its place", e.ID)}
+		return &PruneError{Index: a.read, ID: e.ID, Detail: fmt.Sprintf("it differs from %.200q, which is stored at this position", e.ID)}
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (a *attempt) commit(ctx context.Context) {
 		// A head that others move is progress. A head that moves and stays the same shows a store
 		// that contradicts itself.
 		if stale == mostStale || round >= mostRounds {
-			err := fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
+			err := fmt.Errorf("%w, %d times; its head is recorded as %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
 			a.fail(&IssueError{stageStore, StoredNo, true, err})
 			return
 		}

@@ -38,9 +38,9 @@ type Request struct {
 // be done again.
 func (r *Request) Use() Use { return Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked} }
 
-// Hold takes memory for n bytes of the answer until it was read, of [Limits].Memory. A handler
+// Hold reserves n bytes of [Limits].Memory for the answer, until the client has read it. A handler
 // whose answer is longer than its request calls Hold before it changes anything. The error is an
-// *[Error], 503.
+// *[Error] with the status 503.
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
 
 // Conn returns the body and the answer on the connection, for a handler that streams. Data that is

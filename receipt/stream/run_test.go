@@ -150,7 +150,7 @@ func settle(t *testing.T, before int) {
 	t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stack[:runtime.Stack(stack, true)])
 }
 
-// TestStop verifies that a stopped run reports this, and leaves no goroutine behind.
+// TestStop verifies that a stopped run reports this, and leaves no goroutine running.
 func TestStop(t *testing.T) {
 	in := jsonl(chained(t, 1000)...)
 	before := runtime.NumGoroutine()

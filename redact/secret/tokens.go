@@ -205,7 +205,7 @@ func protocolTokens() []Detector {
 			`[\w/+-]{10,}={0,2}\.?|`+
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
 
-		// Behind a name, as in TOKEN_ghp_…, only what has the length or the shape
+		// After a name, as in TOKEN_ghp_…, only a string with the length or the shape
 		// that they are issued with: any other could stand in base64url by chance,
 		// or be a name itself.
 		{Name: "github_token", Group: FirstGroup, Entropy: 3,

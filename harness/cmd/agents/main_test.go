@@ -70,7 +70,7 @@ func start(t testing.TB, args ...string) *process {
 }
 
 // TestProgram checks that the program serves a client that has the printed key, and that it
-// leaves no files behind.
+// leaves no files.
 func TestProgram(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

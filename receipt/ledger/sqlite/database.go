@@ -283,7 +283,7 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 		err = nil
 	}
 	if err == nil && is.Sequence > 0 && (!bytes.Equal(hash, is.Hash[:]) || pruned > is.Sequence) {
-		err = &ledger.Fault{Code: ledger.FaultFile, Detail: fmt.Sprintf("what was stored as number %d of all cannot be read again", is.Sequence)}
+		err = &ledger.Fault{Code: ledger.FaultFile, Detail: fmt.Sprintf("the row that was stored with the sequence %d cannot be read again", is.Sequence)}
 	}
 	return l.wrap(ctx, "read what was stored", err)
 }

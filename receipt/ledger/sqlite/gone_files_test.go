@@ -105,7 +105,7 @@ func cutTime(line string) (receipt string, at int64) {
 	return line[:i], at
 }
 
-// end kills the writers that do not end within a time, and returns the number of killed writers.
+// end kills the writers that do not exit in time, and returns their number.
 func end(all []*writer, wait time.Duration) (killed int) {
 	deadline := time.After(wait)
 	for _, w := range all {

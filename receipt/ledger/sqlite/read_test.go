@@ -289,7 +289,7 @@ func TestOpen(t *testing.T) {
 	}
 	defer ro.Close()
 
-	// Nothing can be stored, and the error says so, so callers do not retry.
+	// Nothing can be stored, and the error states this, so callers do not retry.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Exit codes. Only a positive verdict returns ExitVerified.
+// Exit codes. ExitVerified is returned only if the verdict is verified.
 const (
 	ExitVerified  = 0
 	ExitRefuted   = 1

@@ -142,7 +142,7 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
-		// The pattern decides for that stretch alone.
+		// Only the pattern itself decides for that part of the text.
 		from = max(from, align(w.text, there.from))
 		at, base, known := w.leftmost(d, p, from, there, end)
 		if !known {

@@ -388,7 +388,7 @@ func (c *Call) end() event.Members {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}
 
-	// A search goes to a host that no line states.
+	// No line states the host of a search.
 	hosts := c.hosts
 	if c.searched {
 		hosts = append(slices.Clip(hosts), "unknown")
