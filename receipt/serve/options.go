@@ -108,7 +108,7 @@ type Limits struct {
 	// Streams is how many streams are verified at the same time. Default: 8. The
 	// next one is answered 503. Two of them may have lines beyond 1 MiB, be compressed, or be
 	// CBOR sequences beyond 1 MiB; the next such one waits, at most as long as Idle. One takes
-	// up to 100 MiB beside what judging takes, any other stream at most 30 MiB.
+	// up to 100 MiB in addition to the memory for judging, any other stream at most 30 MiB.
 	Streams int
 
 	// Jobs is how many processors one stream uses, and how many single receipts are judged at the

@@ -88,7 +88,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 			return nil, fmt.Errorf("%q: listed twice", s.Name)
 		}
 		names[s.Name] = true
-		s.Found = true // documents of other kinds lie beside receipts for good reason
+		s.Found = true // other files are stored next to receipts for good reasons
 		o, file, err := openOrigin(s)
 		if errors.Is(err, errEmpty) {
 			x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
