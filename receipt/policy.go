@@ -115,11 +115,11 @@ func (p Policy) clone() Policy {
 func (p *Policy) validate(trust Trust) error {
 	switch {
 	case p.IntegrityOnly && (p.Issuer != "" || p.Witnesses.Threshold != 0):
-		return errors.New("receipt: a policy for integrity only looks at no signatures, so it can name no issuer and no witnesses")
+		return errors.New("receipt: a policy for integrity only checks no signatures, so it cannot require an issuer or witnesses")
 	case p.IntegrityOnly && (p.Checkpoint.asked() || p.Checkpoint.Cosigners.Threshold != 0):
-		return errors.New("receipt: a policy for integrity only knows no keys of logs, so it can ask for no checkpoint")
+		return errors.New("receipt: a policy for integrity only has no keys of logs, so it cannot require a checkpoint")
 	case !p.IntegrityOnly && (trust == nil || trust.Len() == 0):
-		return errors.New("receipt: no trusted keys; give at least one, or ask for integrity only")
+		return errors.New("receipt: no trusted keys; supply at least one, or request integrity only")
 	}
 
 	if len(p.Witnesses.Groups) > 0 {
@@ -189,11 +189,11 @@ func (q *Quorum) validate(who string) error {
 	}
 	switch {
 	case q.Threshold < 0:
-		return fmt.Errorf("receipt: a threshold of %s is at least 1, found %d", who, q.Threshold)
+		return fmt.Errorf("receipt: the threshold of %s must be at least 1, found %d", who, q.Threshold)
 	case q.Threshold == 0 && len(q.Keys)+len(q.Groups) > 0:
 		return fmt.Errorf("receipt: %s are named, but the threshold is 0", who)
 	case len(q.Keys)+len(q.Groups) > 0 && q.Threshold > len(q.Keys)+len(q.Groups):
-		return fmt.Errorf("receipt: %d %s are asked for, but only %d are named", q.Threshold, who, len(q.Keys)+len(q.Groups))
+		return fmt.Errorf("receipt: %d %s are required, but only %d are named", q.Threshold, who, len(q.Keys)+len(q.Groups))
 	}
 	return nil
 }
