@@ -133,7 +133,7 @@ const signatureAt = "/dsseEnvelope/signatures/0"
 // nothing to the checks.
 func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report, e *Envelope, s *Statement) {
 	if o.judge == nil {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: signatureAt, Detail: "the signature of the attestation: only integrity was asked for"})
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: signatureAt, Detail: "the signature of the attestation: only integrity was requested"})
 		return
 	}
 
@@ -164,7 +164,7 @@ func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Stat
 			continue
 		}
 		v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
-			Detail: fmt.Sprintf("attested for %s, asked for was %s", attested(s), asked)})
+			Detail: fmt.Sprintf("attested for %s, but %s is required", attested(s), asked)})
 	}
 }
 
