@@ -29,8 +29,8 @@ const (
 	valid       = receipt.Code("")
 )
 
-// TestDocumentedVector verifies the vector in section 9 of the format sheet, and that only the
-// documented message verifies of all possible messages (reliability #130).
+// TestDocumentedVector verifies a published signature over the upstream task receipt, and that of
+// all possible messages, only the documented one verifies.
 func TestDocumentedVector(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "key_2026_04", rfc8032Public))
 	const overText = "base64:WbZ8sB4c76MvIDm9Oi8G7qbT7bL3EHYkYeFbUw+6wmCKBxh6f63z9XsBatwy5KaMb12N2gcJCTTkoVPCmlplAA=="

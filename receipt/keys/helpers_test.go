@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// hashText is the hash of the upstream task receipt (format sheet, section 9).
+// hashText is the published hash of the upstream task receipt.
 const hashText = "sha256:6dda1c76c5adc8c210892ba1b7e566dd3b6e3644f7ab6b0dcd14ae34a0b323a7"
 
 // rfc8032Public is the public key of RFC 8032 section 7.1, TEST 1.

@@ -103,7 +103,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// TestSetRefused verifies the rejection of invalid files, by number in the reliability sheet.
+// TestSetRefused verifies the rejection of invalid files. The numbers are those of the cases.
 func TestSetRefused(t *testing.T) {
 	ed := func(members object) []byte { return setJSON(t, ed25519JWK(t, "k1", rfc8032Public).with(members)) }
 	ec := func(members object) []byte { return setJSON(t, ecJWK("k1").with(members)) }
