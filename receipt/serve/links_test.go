@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
@@ -239,5 +240,27 @@ func TestStoredCheckpoint(t *testing.T) {
 	}
 	if seen["verified "] == 0 || seen["undecided unknown_key"] == 0 || seen["undecided checkpoint_required"] == 0 {
 		t.Errorf("%v", seen)
+	}
+}
+
+// A linkedShelf returns the same Check with every receipt.
+type linkedShelf struct {
+	serve.Source
+	link *receipt.Check
+}
+
+func (s linkedShelf) Get(ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+	stored, err := s.Source.Get(ctx, id, reach)
+	stored.Link = s.link
+	return stored, err
+}
+
+// TestSharedLink verifies that a source may share a Check between requests: no request writes to it.
+func TestSharedLink(t *testing.T) {
+	o, link := shelved(t), &receipt.Check{Status: receipt.StatusPassed}
+	o.Source = linkedShelf{o.Source, link}
+	got := start(t, o).post("/v1/receipts/good/verify", "application/json", []byte(`{}`), version()...)
+	if got.status != 200 || link.Step != 0 {
+		t.Errorf("%d %.300s: %+v", got.status, got.body, link)
 	}
 }

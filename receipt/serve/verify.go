@@ -172,8 +172,9 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 
 	// The place among other receipts can refute an intact receipt.
 	if link != nil {
-		link.Step = receipt.StepLink
-		judge.Amend(rep, *link)
+		check := *link // a source may share it between requests
+		check.Step = receipt.StepLink
+		judge.Amend(rep, check)
 	}
 	c.s.meters.judged(rep.Scope)(rep.Verdict)
 	return give(rep)
