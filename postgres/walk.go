@@ -37,7 +37,7 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 			}
 
 			for _, r := range page {
-				if err := r.Intact(); err != nil {
+				if err := q.Check(r); err != nil {
 					yield(ledger.Row{}, err)
 					return
 				}

@@ -58,6 +58,18 @@ func (q *Query) Selects(r *Row) bool {
 	return true
 }
 
+// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select it:
+// a damaged index leads to other rows.
+func (q *Query) Check(r *Row) error {
+	if err := r.Intact(); err != nil {
+		return err
+	}
+	if !q.Selects(r) {
+		return r.misled()
+	}
+	return nil
+}
+
 // List returns a page of a query and the cursor of the next page, which is "" if there is none. An
 // empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {

@@ -210,3 +210,29 @@ func must[T any](value T, err error) func(*testing.T) T {
 		return value
 	}
 }
+
+// TestQueryCheck verifies that a query refuses a row that it does not select, as a damaged index yields
+// it, and a row that was altered.
+func TestQueryCheck(t *testing.T) {
+	ctx, l := t.Context(), new(memory.Ledger)
+	if _, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, storetest.Draft("receipt_1", "w")); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range l.Walk(ctx, ledger.Query{}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := new(ledger.Query).Check(&r); err != nil {
+			t.Error(err)
+		}
+
+		var fault *ledger.Fault
+		if err := (&ledger.Query{Session: "another"}).Check(&r); !errors.As(err, &fault) || fault.Code != ledger.FaultFile {
+			t.Errorf("a row of another session: %v", err)
+		}
+		r.Session = "another"
+		if err := (&ledger.Query{Session: "another"}).Check(&r); !errors.As(err, &fault) {
+			t.Errorf("an altered row: %v", err)
+		}
+	}
+}

@@ -215,15 +215,11 @@ func (l *reader) list(ctx context.Context, q query, after, last int64, limit int
 		}
 	}
 
-	// A damaged index leads to other rows.
 	statement, args := l.statement(q, after, last, limit)
 	rows, err := collect(ctx, l.read, scanRow, statement, args...)
 	for i, r := range rows {
-		if err := r.Intact(); err != nil {
+		if err := q.Check(r); err != nil {
 			return rows[:i], err
-		}
-		if !q.Selects(r) {
-			return rows[:i], &ledger.Fault{Code: ledger.FaultFile, ID: r.ID, Stream: r.Stream, Detail: "an index leads to it that should not"}
 		}
 	}
 	return rows, l.wrap(ctx, "list receipts", err)
