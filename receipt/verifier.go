@@ -29,8 +29,9 @@ type Verifier struct {
 	lender   *lender
 }
 
-// NewVerifier returns a Verifier. It rejects a contradictory policy. It rejects a trust without
-// keys, unless the policy is for integrity only.
+// NewVerifier returns a Verifier. It rejects a contradictory policy, a rule that is nil, and a
+// rule whose name is invalid or used twice. It rejects a trust without keys, unless the policy is
+// for integrity only.
 func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
