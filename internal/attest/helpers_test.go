@@ -17,8 +17,6 @@ import (
 
 const head = "8f94139338f9404f26296befa88755fc2598c289"
 
-// full reports whether there is time for all cases.
-
 func read(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := fixtures.Read(file)
