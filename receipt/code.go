@@ -5,22 +5,26 @@ package receipt
 type Code string
 
 // Codes of the step parse: the bytes are not an I-JSON text, or the format does not allow the
-// text. Package canon finds the first nine.
+// text. Package canon finds the first nine. The last three are about attestations, whose receipt is
+// then not read.
 const (
-	CodeSyntax               Code = "syntax"
-	CodeDuplicateName        Code = "duplicate_name"
-	CodeInvalidUTF8          Code = "invalid_utf8"
-	CodeLoneSurrogate        Code = "lone_surrogate"
-	CodeNumberRange          Code = "number_range"
-	CodeDepthLimit           Code = "depth_limit"
-	CodeSizeLimit            Code = "size_limit"
-	CodeTrailingData         Code = "trailing_data"
-	CodeEmptyInput           Code = "empty_input"
-	CodeNumberPrecision      Code = "number_precision"
-	CodeNotObject            Code = "not_object"
-	CodeNonDeterministicCBOR Code = "non_deterministic_cbor"
-	CodeTornTail             Code = "torn_tail"
-	CodeForeignReceipt       Code = "foreign_receipt"
+	CodeSyntax                 Code = "syntax"
+	CodeDuplicateName          Code = "duplicate_name"
+	CodeInvalidUTF8            Code = "invalid_utf8"
+	CodeLoneSurrogate          Code = "lone_surrogate"
+	CodeNumberRange            Code = "number_range"
+	CodeDepthLimit             Code = "depth_limit"
+	CodeSizeLimit              Code = "size_limit"
+	CodeTrailingData           Code = "trailing_data"
+	CodeEmptyInput             Code = "empty_input"
+	CodeNumberPrecision        Code = "number_precision"
+	CodeNotObject              Code = "not_object"
+	CodeNonDeterministicCBOR   Code = "non_deterministic_cbor"
+	CodeTornTail               Code = "torn_tail"
+	CodeForeignReceipt         Code = "foreign_receipt"
+	CodeAttestationInvalid     Code = "attestation_invalid"
+	CodeAttestationMismatch    Code = "attestation_mismatch"
+	CodeAttestationUnsupported Code = "attestation_unsupported"
 )
 
 // Codes of the step schema.
@@ -58,30 +62,27 @@ const (
 	CodeNotInBatch         Code = "not_in_batch"
 )
 
-// Codes of the step signatures, of attestations, and of key files.
+// Codes of the step signatures, and of key files.
 const (
-	CodeUnsigned               Code = "unsigned"
-	CodeUnknownKey             Code = "unknown_key"
-	CodeTrustUnavailable       Code = "trust_unavailable"
-	CodeUnsupportedAlgorithm   Code = "unsupported_algorithm"
-	CodeMalformedSignature     Code = "malformed_signature"
-	CodeAlgorithmMismatch      Code = "algorithm_mismatch"
-	CodeSignatureInvalid       Code = "signature_invalid"
-	CodeIssuerUnbound          Code = "issuer_unbound"
-	CodeIssuerMismatch         Code = "issuer_mismatch"
-	CodeRoleMismatch           Code = "role_mismatch"
-	CodeNamedKeyMissing        Code = "named_key_missing"
-	CodeThresholdNotMet        Code = "threshold_not_met"
-	CodeKeyNotYetValid         Code = "key_not_yet_valid"
-	CodeKeyExpired             Code = "key_expired"
-	CodeKeyRevoked             Code = "key_revoked"
-	CodeSignatureLimit         Code = "signature_limit"
-	CodeAttestationInvalid     Code = "attestation_invalid"
-	CodeAttestationMismatch    Code = "attestation_mismatch"
-	CodeAttestationUnsupported Code = "attestation_unsupported"
-	CodeNotAttested            Code = "not_attested"
-	CodeWeakKey                Code = "weak_key"
-	CodeInvalidKeySet          Code = "invalid_key_set"
+	CodeUnsigned             Code = "unsigned"
+	CodeUnknownKey           Code = "unknown_key"
+	CodeTrustUnavailable     Code = "trust_unavailable"
+	CodeUnsupportedAlgorithm Code = "unsupported_algorithm"
+	CodeMalformedSignature   Code = "malformed_signature"
+	CodeAlgorithmMismatch    Code = "algorithm_mismatch"
+	CodeSignatureInvalid     Code = "signature_invalid"
+	CodeIssuerUnbound        Code = "issuer_unbound"
+	CodeIssuerMismatch       Code = "issuer_mismatch"
+	CodeRoleMismatch         Code = "role_mismatch"
+	CodeNamedKeyMissing      Code = "named_key_missing"
+	CodeThresholdNotMet      Code = "threshold_not_met"
+	CodeKeyNotYetValid       Code = "key_not_yet_valid"
+	CodeKeyExpired           Code = "key_expired"
+	CodeKeyRevoked           Code = "key_revoked"
+	CodeSignatureLimit       Code = "signature_limit"
+	CodeNotAttested          Code = "not_attested"
+	CodeWeakKey              Code = "weak_key"
+	CodeInvalidKeySet        Code = "invalid_key_set"
 )
 
 // Codes of the step redactions.
@@ -202,6 +203,9 @@ func Codes() []CodeInfo {
 		{CodeNonDeterministicCBOR, "parse", OutcomeRefutes, "An item of an archive is not the deterministic CBOR (RFC 8949 section 4.2.1) of its receipt. It has another order, length, number form, or type.", "Ask for the JSON, or for an archive in deterministic CBOR."},
 		{CodeTornTail, "parse", OutcomeUndecides, "The input ends in the middle of a receipt. It is still being written, its writer was interrupted, or the copy is truncated.", "Copy the file again when it is complete. The receipts before the truncated end are judged."},
 		{CodeForeignReceipt, "parse", OutcomeUndecides, "The document is a receipt, or other signed evidence, in the format of another maker. Nothing in it was checked, and nothing is known to be wrong with it.", "Verify it with a tool for that format."},
+		{CodeAttestationInvalid, "parse", OutcomeRefutes, "An attestation is malformed: its bundle, envelope, or statement does not have the form that the format requires, or has additional content.", "Ask for an undamaged copy."},
+		{CodeAttestationMismatch, "parse", OutcomeRefutes, "The subjects of an attestation are not those of the receipt inside.", "Ask the attester of the receipt for a new attestation."},
+		{CodeAttestationUnsupported, "parse", OutcomeUndecides, "An attestation is of an unsupported kind: another version of the bundle, another type of payload or predicate, or one that relies on a certificate, a log, or a timestamp.", "Verify it with a tool for that kind, such as cosign."},
 
 		{CodeNotAReceipt, "schema", OutcomeRefutes, "The document is JSON, but not marked as a receipt: it has none of the members schema, receipt_id, and chain.", "Check that the file is a receipt."},
 		{CodeUnsupportedSchema, "schema", OutcomeUndecides, "The schema member names a version of the receipt format other than receipt-2026-04-25.", "Verify it with a tool that supports that version."},
@@ -241,9 +245,6 @@ func Codes() []CodeInfo {
 		{CodeKeyExpired, "signatures", OutcomeNotCounted, "The key's validity had ended (exp) at the time at which the receipt was issued, or at the time that the policy names.", "Check the receipt's issued_at and the key file's exp."},
 		{CodeKeyRevoked, "signatures", OutcomeNotCounted, "The key was revoked. Its signatures are rejected regardless of the time in the receipt, unless the key was superseded after the receipt was issued.", "Ask the issuer for the receipt with a signature by a valid key."},
 		{CodeSignatureLimit, "signatures", OutcomeUndecides, "The receipt has more than 100 signatures. Only the first 100 were examined.", "Remove unneeded signatures, which are outside the hash."},
-		{CodeAttestationInvalid, "signatures", OutcomeRefutes, "An attestation is malformed: its bundle, envelope, or statement does not have the form that the format requires, or has additional content.", "Ask for an undamaged copy."},
-		{CodeAttestationMismatch, "signatures", OutcomeRefutes, "The subjects of an attestation are not those of the receipt inside.", "Ask the attester of the receipt for a new attestation."},
-		{CodeAttestationUnsupported, "signatures", OutcomeUndecides, "An attestation is of an unsupported kind: another version of the bundle, another type of payload or predicate, or one that relies on a certificate, a log, or a timestamp.", "Verify it with a tool for that kind, such as cosign."},
 		{CodeNotAttested, "signatures", OutcomeUndecides, "An attestation of a commit or a digest is required, and the receipt has none or one for something else.", "Ask the issuer of the receipt for the required attestation."},
 		{CodeWeakKey, "key set", OutcomeRefusesFile, "A key provides no security: a low-order or non-canonical Ed25519 point, an RSA modulus below 2,048 or above 8,192 bits, an RSA exponent of 3 or less or even, a point off its curve.", "Generate a new key."},
 		{CodeInvalidKeySet, "key set", OutcomeRefusesFile, "The file is not an accepted JWK Set of public signing keys: it is malformed, or contains a duplicate key ID, a private or symmetric key, or a contradictory use.", "Correct the file as the message describes."},

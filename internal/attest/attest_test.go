@@ -48,7 +48,7 @@ func TestFixtures(t *testing.T) {
 }
 
 // TestJudge verifies that a document that is not an attestation is refuted if an attestation is
-// expected.
+// expected, at the step that [receipt.Codes] lists.
 func TestJudge(t *testing.T) {
 	d, rep := newDesk(t, receipt.Policy{}), new(receipt.Report)
 	for text, want := range map[string]string{
@@ -61,6 +61,9 @@ func TestJudge(t *testing.T) {
 	} {
 		if d.o.Judge(d.v, []byte(text), rep); outcome(rep) != want {
 			t.Errorf("%.40s: %s, want %s", text, outcome(rep), want)
+		}
+		if info, _ := receipt.Lookup(rep.Finding().Code); info.Where != rep.Finding().Step.String() {
+			t.Errorf("%s: Codes lists it under %s", outcome(rep), info.Where)
 		}
 	}
 }
