@@ -137,7 +137,7 @@ func (a *artifact) read(r *recorder, run, file string) {
 		// The manifest is not signed, so the records have to name the run and the recorder.
 		root := doc.Root()
 		seq, _ := form.Integer(root.Member("seq"))
-		r.records = append(r.records, record{root, payload, strings.TrimPrefix(canon.Sum(payload).String(), "sha256:"), seq, form.Time(root.Member("ts"))})
+		r.records = append(r.records, record{root, payload, form.HexOf(canon.Sum(payload)), seq, form.Time(root.Member("ts"))})
 		if root.Member("run").String() != run || root.Member("recorder").String() != r.id {
 			a.fail("d", receipt.StepSchema, receipt.CodeSchemaInvalid, "a record is of another run or recorder than its file")
 		}

@@ -4,9 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
@@ -36,7 +34,7 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 	// The request is the task. Its arguments are not in the receipt.
 	action, issued := at("subject", "object").String(), at("issued_at").String()
 	resource := "urn:receiptkit:" + form.Escape(action) + ":" + form.Escape(at("subject", "id").String())
-	request := digestOf(object(map[string]any{"action": action, "resourceId": resource, "resourceKind": "uri"}))
+	request := digestOf(form.Canonical(map[string]any{"action": action, "resourceId": resource, "resourceKind": "uri"}))
 	reported, agreement := "permit", "not-exercised"
 	if at("lifecycle", "final_state").String() == "REJECTED" {
 		reported, agreement = "deny", "agree"
@@ -69,22 +67,10 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 		"doesNotAssert": []string{"effect", "agreement", "posture.observed", "posture.agreement", "observation", "evaluation"},
 		"evaluation":    map[string]any{"status": "not-evaluated", "unavailableInput": []string{"policy-source", "standing-source"}},
 	}
-	return object(map[string]any{
+	return form.Canonical(map[string]any{
 		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://probityai.github.io/agent-evidence-vectors/predicate/v1/agent-audit-record",
 		"subject": []any{map[string]any{"name": hash, "digest": map[string]any{"sha256": request}}}, "predicate": predicate,
 	}), nil
 }
 
-// object returns an object in canonical JSON.
-func object(members map[string]any) []byte {
-	text, err := json.Marshal(members)
-	if err == nil {
-		text, err = canon.Transform(text)
-	}
-	if err != nil {
-		panic(err) // strings, lists, and objects have a JSON form
-	}
-	return text
-}
-
-func digestOf(text []byte) string { return strings.TrimPrefix(canon.Sum(text).String(), "sha256:") }
+func digestOf(text []byte) string { return form.HexOf(canon.Sum(text)) }

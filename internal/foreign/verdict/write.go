@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -95,7 +94,7 @@ func (r Resource) descriptor() map[string]any {
 }
 
 func hexDigest(d canon.Digest) map[string]string {
-	return map[string]string{"sha256": strings.TrimPrefix(d.String(), "sha256:")}
+	return map[string]string{"sha256": form.HexOf(d)}
 }
 
 func (v *Verdict) statement(predicateType string, predicate any) []byte {
@@ -103,12 +102,5 @@ func (v *Verdict) statement(predicateType string, predicate any) []byte {
 	for _, s := range v.Subjects {
 		subjects = append(subjects, map[string]any{"name": s.Name, "digest": hexDigest(s.Digest)})
 	}
-	text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "predicateType": predicateType, "subject": subjects, "predicate": predicate})
-	if err == nil {
-		text, err = canon.Transform(text)
-	}
-	if err != nil {
-		panic(err) // these types have a JSON form
-	}
-	return text
+	return form.Canonical(map[string]any{"_type": "https://in-toto.io/Statement/v1", "predicateType": predicateType, "subject": subjects, "predicate": predicate})
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,6 +163,21 @@ func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
 	}
 	return append(dst, n.Raw()...)
 }
+
+// Canonical returns the canonical form (RFC 8785) of strings, lists, and objects.
+func Canonical(v any) []byte {
+	text, err := json.Marshal(v)
+	if err == nil {
+		text, err = canon.Transform(text)
+	}
+	if err != nil {
+		panic(err) // these types have a JSON form
+	}
+	return text
+}
+
+// HexOf returns the digits of a digest, without the name of its algorithm.
+func HexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }
 
 // Escape returns a text as part of a URN: every byte that is not unreserved is percent-encoded (RFC
 // 3986 section 2.1).
