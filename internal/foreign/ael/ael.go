@@ -11,7 +11,6 @@
 package ael
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -29,11 +28,8 @@ func Read(line []byte) *receipt.Foreign {
 		f.Fail(receipt.StepParse, receipt.CodeSyntax, "", "expected base64url without padding, in its one encoding")
 		return f
 	}
-	doc := new(canon.Document)
-	if err := doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
-		var syntax *canon.SyntaxError
-		errors.As(err, &syntax) // the only type of error of Parse
-		f.Fail(receipt.StepParse, receipt.Code(syntax.Code), "", "the payload: %v", syntax)
+	doc := form.Payload(f, text, "")
+	if doc == nil {
 		return f
 	}
 	f.Hash = canon.Sum(text)

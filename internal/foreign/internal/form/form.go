@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,19 @@ func Base64(text string) ([]byte, bool) {
 func Time(n canon.Node) time.Time {
 	at, _ := receipt.ParseTime(n.Text()) // zero with an error
 	return at
+}
+
+// Payload parses the text of a payload, with the limits of receipts. It records a syntax error as a
+// failed parse, and returns nil.
+func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
+		var syntax *canon.SyntaxError
+		errors.As(err, &syntax) // the only type of error of Parse
+		f.Fail(receipt.StepParse, receipt.Code(syntax.Code), pointer, "the payload: %v", syntax)
+		return nil
+	}
+	return doc
 }
 
 // Members checks the members of an object: the required ones are present, and there are no others

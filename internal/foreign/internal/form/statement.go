@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,13 +57,10 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 		f.Fail(receipt.StepParse, receipt.CodeSyntax, "/payload", "expected padded base64, in its one encoding")
 		return nil
 	}
-	s.Document, s.signatures = new(canon.Document), root.Member("signatures")
-	if err := s.Document.Parse(s.Text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
-		var syntax *canon.SyntaxError
-		errors.As(err, &syntax) // the only type of error of Parse
-		f.Fail(receipt.StepParse, receipt.Code(syntax.Code), "/payload", "the payload: %v", syntax)
+	if s.Document = Payload(f, s.Text, "/payload"); s.Document == nil {
 		return nil
 	}
+	s.signatures = root.Member("signatures")
 	s.Predicate = s.Document.Root().Member("predicate")
 	return s
 }
