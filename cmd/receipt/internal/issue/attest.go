@@ -70,8 +70,7 @@ func (o *attestOptions) run(ctx context.Context, e *cli.Env, path string) error 
 	if o.commit != "" && o.predicate != ownPredicate {
 		return cli.Usage("", "--commit is for the predicate %s", ownPredicate)
 	}
-	switch o.predicate {
-	case vsa, svr:
+	if o.predicate == vsa || o.predicate == svr {
 		return judge(ctx, e, o, path)
 	}
 	if o.verifier != "" {
@@ -140,8 +139,8 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key custody.Key, t
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review verifies the attestation before it is written, or the receipt of which another statement is
-// made, with the trusted keys or, without --keys, with the signing key only.
+// review verifies an attestation, or the receipt that a statement of another format describes, before
+// the output is written. It uses the trusted keys or, without --keys, only the signing key.
 func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *receipt.Sealed, public *keys.PublicKey) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
@@ -159,8 +158,8 @@ func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *rec
 		v.VerifyBytes(data, new(canon.Document), rep)
 	}
 
-	// The last signature in the report is that of the attestation, because it is checked after the
-	// signatures of the receipt.
+	// The last signature in the report is that of the attestation, if there is one, because it is
+	// checked after the signatures of the receipt.
 	f := rep.Finding()
 	switch {
 	case rep.Verdict == receipt.Verified:
