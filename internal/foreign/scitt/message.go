@@ -44,7 +44,7 @@ func decodeMap(data []byte, v *headers) error {
 }
 
 // decodeWith decodes one item, and permits nothing after it. The library accepts a length in any
-// form; here, two texts of one statement would have two digests.
+// form, so the length is checked separately: otherwise, one statement would have two digests.
 func decodeWith(tags cbor.TagsMode, data []byte, v any) error {
 	mode, err := cbor.DecOptions{DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: maxNesting, TagsMd: tags}.DecMode()
 	if err != nil {

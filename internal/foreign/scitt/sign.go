@@ -26,8 +26,8 @@ func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) (
 	if !ok {
 		return nil, fmt.Errorf("scitt: unsupported algorithm %q: must be EdDSA, ES256, ES384, or ES512", s.Algorithm)
 	}
-	encoding := encoding()
-	header, err := encoding.Marshal(map[int64]any{
+	mode := encoding()
+	header, err := mode.Marshal(map[int64]any{
 		labelAlg: alg, labelContentType: s.ContentType, labelKID: []byte(s.KeyID),
 		labelClaims: map[int64]any{claimIssuer: s.Issuer, claimSubject: s.Subject, claimIssuedAt: s.IssuedAt.Unix()},
 	})
@@ -35,7 +35,7 @@ func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) (
 		return nil, fmt.Errorf("scitt: %w", err)
 	}
 
-	protected, err := encoding.Marshal(header)
+	protected, err := mode.Marshal(header)
 	if err != nil {
 		return nil, fmt.Errorf("scitt: %w", err)
 	}
@@ -43,5 +43,5 @@ func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) (
 	if err != nil {
 		return nil, fmt.Errorf("scitt: %w", err)
 	}
-	return encoding.Marshal(cbor.Tag{Number: 18, Content: []any{cbor.RawMessage(protected), map[int64]any{}, s.Payload, sig}})
+	return mode.Marshal(cbor.Tag{Number: 18, Content: []any{cbor.RawMessage(protected), map[int64]any{}, s.Payload, sig}})
 }
