@@ -232,7 +232,8 @@ func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, 
 	return SignText(ctx, s.Bytes(), signer)
 }
 
-// SignText signs any other statement of in-toto.
+// SignText puts an in-toto statement with any predicate into an envelope and signs it, as Sign does.
+// It does not check the text.
 func SignText(ctx context.Context, text []byte, signer receipt.Signer) (*Envelope, error) {
 	e := &Envelope{Payload: text, payloadType: PayloadType}
 	sig, err := signer.Sign(ctx, e.Message())

@@ -9,7 +9,7 @@
 //	}
 //
 // The readers share strict decoding and member lists in internal/form, and little else: each
-// format signs other bytes, and links and hashes in another way.
+// format has its own signed bytes, links, and hashes.
 package foreign
 
 import (

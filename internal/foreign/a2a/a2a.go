@@ -30,7 +30,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
-	// The form that was received, and the one without members that mean nothing.
+	// The card as received, and without empty members.
 	received := doc.AppendCanonical(nil, signatures)
 	f.Hash = canon.Sum(received)
 	forms := [][]byte{received}
@@ -93,7 +93,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		}
 	}
 
-	// RFC 9864 names the algorithm of Ed25519 keys so.
+	// Ed25519 is the name in RFC 9864 of EdDSA with an Ed25519 key.
 	s := receipt.ForeignSignature{KeyID: kid, Algorithm: alg, Value: sig, Pointer: n.Pointer()}
 	if alg == "Ed25519" {
 		s.Algorithm = "EdDSA"

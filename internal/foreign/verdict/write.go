@@ -27,18 +27,19 @@ func Issuer(id string) string {
 // Key returns the URI of a verifier that is known only by the ID of its key.
 func Key(id string) string { return keyURN + form.Escape(id) }
 
-// A Verdict is the result of a verification, of which the verifier makes a statement.
+// A Verdict is the result of a verification that its verifier states. It has at least one subject and
+// one policy.
 type Verdict struct {
 	Verifier   string // a URI
 	At         time.Time
 	Subjects   []Subject
-	Refuted    bool // and otherwise verified; nothing is stated of what is undecided
+	Refuted    bool // false: verified; an undecided result has no Verdict
 	Properties []string
 	Policies   []Resource   // the first is that of a VSA
 	Report     canon.Digest // zero: none
 }
 
-// A Subject is what was verified.
+// A Subject is a verified receipt, or the head of a verified stream.
 type Subject struct {
 	Name   string
 	Digest canon.Digest
@@ -50,12 +51,13 @@ type Resource struct {
 	Digest canon.Digest // zero: unknown
 }
 
-// Property returns the name of a step that passed.
+// Property returns the property of a subject for which a step passed, such as RECEIPT_HASH.
 func Property(s receipt.Step) string {
 	return "RECEIPT_" + strings.ToUpper(strings.TrimSuffix(s.String(), "s"))
 }
 
-// SVR returns a simple verification result in canonical JSON. Only what was verified has one.
+// SVR returns a simple verification result in canonical JSON. It ignores Refuted, because such a
+// result cannot state a failure: callers must not call it for a refuted subject.
 func (v *Verdict) SVR() []byte {
 	var policies []any
 	for _, p := range v.Policies {

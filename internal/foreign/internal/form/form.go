@@ -140,8 +140,8 @@ func Integers(f *receipt.Foreign, n canon.Node) bool {
 }
 
 // AppendSorted appends the compact form of a value in which names are in the order of their UTF-8
-// bytes and numbers are spelled as received. Members of the outermost object with an omitted name
-// are left out.
+// bytes and numbers are spelled as received. It omits members of the outermost object whose names
+// are in omit.
 func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
 	switch n.Kind() {
 	case canon.KindString:
@@ -193,8 +193,8 @@ func Canonical(v any) []byte {
 // HexOf returns the digits of a digest, without the name of its algorithm.
 func HexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }
 
-// Escape returns a text as part of a URN: every byte that is not unreserved is percent-encoded (RFC
-// 3986 section 2.1).
+// Escape returns text for use in a URN: every byte that is not unreserved is percent-encoded (RFC 3986
+// section 2.1).
 func Escape(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -207,7 +207,7 @@ func Escape(text string) string {
 	return b.String()
 }
 
-// Unescape returns the text that Escape returned as the given one, and otherwise the given one.
+// Unescape returns the string for which Escape returns escaped, or escaped itself if there is none.
 func Unescape(escaped string) string {
 	parts := strings.Split(escaped, "%")
 	text := parts[0]
