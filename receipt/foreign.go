@@ -24,7 +24,7 @@ type Foreign struct {
 
 	// Signatures are the signatures of the receipt. If it is empty, nobody signed.
 	Signatures []ForeignSignature
-	All        bool // a trusted key must have made each of them, and not only one
+	All        bool // trusted keys must have made all signatures, instead of at least one
 
 	// Inclusions are signatures of logs over the roots of trees that contain the receipt. A
 	// trusted key with the role checkpoint has to make them; an unknown log decides nothing.

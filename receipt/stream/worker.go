@@ -86,8 +86,8 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 }
 
-// verifyForeign judges a receipt of another maker, and returns its place in a chain. Without a reader for
-// its format, the receipt is undecided.
+// verifyForeign judges a receipt of another maker, and returns its place in a chain. If its format has
+// no reader, the receipt is undecided, and the result is nil.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
 	if f == nil {
