@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -32,8 +33,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	routes, end := handler(os.Args[2], os.Args[3], map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"})
-	server := &http.Server{Addr: os.Args[1], Handler: routes}
-	go server.ListenAndServe()
+	server, listener := &http.Server{Handler: routes}, must(net.Listen("tcp", os.Args[1]))
+	go server.Serve(listener)
 	<-ctx.Done()
 	must(0, errors.Join(server.Shutdown(context.Background()), end()))
 }

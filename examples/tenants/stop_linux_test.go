@@ -107,3 +107,18 @@ func TestStop(t *testing.T) {
 		t.Errorf("%d receipts are stored, expected 1", n)
 	}
 }
+
+// TestAddressInUse verifies that the program ends with an error if it cannot listen.
+func TestAddressInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	_, address := start(t, path)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	second := exec.CommandContext(ctx, must(os.Executable()), address, path, keyFile)
+	second.Env = append(os.Environ(), asProgram+"=1", "TOKEN=secret")
+	out, err := second.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || !exit.Exited() || !bytes.Contains(out, []byte("address already in use")) {
+		t.Errorf("a second program at the address: %v\n%s", err, out)
+	}
+}
