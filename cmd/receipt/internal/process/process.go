@@ -13,8 +13,12 @@ import (
 // lingering is how long processes that a program started may keep its output open.
 const lingering = 250 * time.Millisecond
 
+// Errors of Run.
 var (
-	ErrLoud = errors.New("it wrote too much output output")
+	// ErrLoud indicates that a program was killed because it wrote more than Most bytes to stdout.
+	ErrLoud = errors.New("it wrote too much output")
+
+	// ErrLate indicates that a program was killed because it ran longer than Patience.
 	ErrLate = errors.New("it took too long")
 )
 
@@ -24,16 +28,16 @@ type Program struct {
 	Args     []string // without the path
 	Env      []string // nil: that of this process
 	Stdin    []byte
-	Patience time.Duration
-	Most     int // bytes of stdout
-	MostSaid int // bytes of stderr that are kept
+	Patience time.Duration // limit on the time of the run
+	Most     int           // bytes of stdout
+	MostSaid int           // bytes of stderr that are kept
 }
 
 // An Output is what a program left.
 type Output struct {
 	Stdout []byte
-	Said   []byte // the beginning of stderr
-	State  *os.ProcessState
+	Said   []byte           // the beginning of stderr
+	State  *os.ProcessState // exit status, set unless the program could not be started
 }
 
 // Run runs the program, and kills it if it exceeds a limit. On Unix, each run has its own process
