@@ -67,12 +67,15 @@ func program(name string, args ...string) verifier {
 
 		go write(in, receipts)
 		results := make([]string, 0, len(receipts))
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
 			results = append(results, lines.Text())
 		}
-		if err := cmd.Wait(); err != nil || len(results) != len(receipts) {
-			return nil, fmt.Errorf("%s answered %d of %d receipts: %w: %s",
-				cmd, len(results), len(receipts), errors.Join(err), messages.String())
+		if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+			return nil, fmt.Errorf("%s answered %d of %d receipts: %w: %s", cmd, len(results), len(receipts), err, messages.String())
+		}
+		if len(results) != len(receipts) {
+			return nil, fmt.Errorf("%s answered %d of %d receipts: %s", cmd, len(results), len(receipts), messages.String())
 		}
 		return results, nil
 	}
