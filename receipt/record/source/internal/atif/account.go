@@ -68,7 +68,8 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	case !total.Told() && a.metered == 0:
 	case a.metered > 0 && (!total.Told() || whole && same(total.Input, sum.Input) && same(total.Output, sum.Output)):
 		a.tellSteps(s)
-	case a.metered > 0 && whole && sum.More(total):
+	case a.metered > 0 && (whole && sum.More(total) || above(sum.Input, total.Input) || above(sum.Output, total.Output)):
+		// A total that is less than its parts is wrong, even if some parts are not stated.
 		s.Lacks(story.TotalsDiffer)
 		a.tellSteps(s)
 	default:
@@ -105,6 +106,8 @@ func plus(a, b *int64) *int64 {
 	n := *a + *b
 	return &n
 }
+
+func above(a, b *int64) bool { return a != nil && b != nil && *a > *b }
 
 func same(a, b *int64) bool { return a != nil && b != nil && *a == *b || a == nil && b == nil }
 

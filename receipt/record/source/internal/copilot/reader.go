@@ -276,7 +276,7 @@ func ran(c *story.Call, told canon.Node) {
 	}
 }
 
-// outcomeOf returns how a call ended. A shell that ran succeeds, whatever its command did.
+// outcomeOf returns how a call ended. The exit code of a command decides, if the log states it.
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
