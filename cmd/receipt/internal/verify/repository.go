@@ -30,15 +30,12 @@ const (
 // A repository is a git repository. Git itself reads it: nothing is written, and nothing is
 // fetched.
 type repository struct {
-	ctx context.Context
-	dir string
-
+	dir     string
 	commits int
 	shallow bool // older commits are missing
 	blobs   map[string]*blob
 	order   []*blob // oldest first
-	read    int
-	unread  int // blobs beyond the limits, and blobs that are missing in a partial clone
+	unread  int     // blobs beyond the limits, and blobs that are missing in a partial clone
 	content int64
 }
 
@@ -65,16 +62,16 @@ func (b *blob) at(written string) commitPath {
 // openRepository lists the blobs of all commits that a reference of a repository leads to. The
 // directory may be a working tree, a linked one, a bare repository, or a directory in one of them.
 func openRepository(ctx context.Context, dir string) (*repository, error) {
-	r := &repository{ctx: ctx, dir: dir, blobs: map[string]*blob{}}
-	state := r.git("rev-parse", "--is-shallow-repository")
+	r := &repository{dir: dir, blobs: map[string]*blob{}}
+	state := r.git(ctx, "rev-parse", "--is-shallow-repository")
 	shallow, err := state.Output()
 	if err != nil {
 		return nil, trouble(state, err)
 	}
 	r.shallow = string(bytes.TrimSpace(shallow)) == "true"
 
-	commits := r.git("rev-list", "--all", "--topo-order", "--reverse")
-	changes := r.git("diff-tree", "--stdin", "--always", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
+	commits := r.git(ctx, "rev-list", "--all", "--topo-order", "--reverse")
+	changes := r.git(ctx, "diff-tree", "--stdin", "--always", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
 	if changes.Stdin, err = commits.StdoutPipe(); err != nil {
 		return nil, err
 	}
@@ -95,9 +92,9 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 
 // git returns a command of git that neither writes, prompts, fetches missing objects, nor runs
 // programs that the repository names.
-func (r *repository) git(args ...string) *exec.Cmd {
+func (r *repository) git(ctx context.Context, args ...string) *exec.Cmd {
 	safe := []string{"-C", r.dir, "--no-pager", "--no-replace-objects", "--no-optional-locks", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
-	c := exec.CommandContext(r.ctx, "git", append(safe, args...)...)
+	c := exec.CommandContext(ctx, "git", append(safe, args...)...)
 
 	// Variables of a calling hook would select another repository.
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
@@ -182,7 +179,7 @@ func (r *repository) add(id string, at commitPath) {
 
 // find returns the blobs whose content has one of the digests. It reads blobs of files with the
 // given names first, then the others from the newest, until every digest is found.
-func (r *repository) find(digests map[canon.Digest]bool, names map[string]bool) (map[canon.Digest]*blob, error) {
+func (r *repository) find(ctx context.Context, digests map[canon.Digest]bool, names map[string]bool) (map[canon.Digest]*blob, error) {
 	likely := func(b *blob) bool {
 		return slices.ContainsFunc(b.places, func(p commitPath) bool { return names[path.Base(p.path)] })
 	}
@@ -196,11 +193,9 @@ func (r *repository) find(digests map[canon.Digest]bool, names map[string]bool) 
 	}
 	all := append(first, rest...)
 
-	ctx, stop := context.WithCancel(r.ctx)
+	until, stop := context.WithCancel(ctx)
 	defer stop()
-	within := *r
-	within.ctx = ctx
-	cat := within.git("cat-file", "--batch", "--buffer")
+	cat := r.git(until, "cat-file", "--batch", "--buffer")
 	var ids strings.Builder
 	for _, b := range all {
 		ids.WriteString(b.id + "\n")
@@ -219,8 +214,8 @@ func (r *repository) find(digests map[canon.Digest]bool, names map[string]bool) 
 	// Once every digest is found, the remaining blobs are not needed.
 	stop()
 	_ = cat.Wait()
-	if r.ctx.Err() != nil {
-		err = r.ctx.Err()
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
 	return found, err
 }
@@ -259,7 +254,6 @@ func (r *repository) match(in *bufio.Reader, blobs []*blob, digests map[canon.Di
 		if _, err := in.Discard(1); err != nil {
 			return nil, err
 		}
-		r.read++
 		r.content += size
 		if d := canon.Digest(sum.Sum(nil)); digests[d] && found[d] == nil {
 			found[d] = b

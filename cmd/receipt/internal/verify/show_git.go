@@ -37,7 +37,7 @@ func (s commits) write(ctx context.Context, dir string) error {
 	if err != nil {
 		return cli.Usage("name a git repository", "reading %q: %w", cli.SourceName(dir), err)
 	}
-	found, err := r.find(digests, names)
+	found, err := r.find(ctx, digests, names)
 	if err != nil {
 		return cli.Usage("", "reading %q: %w", cli.SourceName(dir), err)
 	}
