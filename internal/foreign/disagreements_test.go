@@ -19,7 +19,7 @@ func rows(t testing.TB) (list [][]string) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(text), "## Disagreements")
-	table, _, _ = strings.Cut(table, "A test compares")
+	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), "`", ""), "|")
 		if len(cells) == 7 {
