@@ -71,8 +71,7 @@ var rooms = map[string]room{
 	inside + "root":         {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
 	inside + "cli":          {may: below(nil, nil), libs: anyLib},
 	inside + "input":        {may: below([]string{"cli"}, nil), libs: anyLib},
-	inside + "process":      {},
-	inside + "custody":      {may: below([]string{"cli", "input", "process"}, nil), libs: anyLib},
+	inside + "custody":      {may: below([]string{"cli", "input"}, nil), libs: anyLib},
 	inside + "trust":        {may: below([]string{"cli", "input", "custody"}, nil), libs: anyLib},
 	inside + "print":        {may: below([]string{"cli", "input", "trust"}, nil), libs: anyLib},
 	inside + "verify":       {may: below(lower, nil), libs: anyLib},
@@ -82,7 +81,7 @@ var rooms = map[string]room{
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
 	inside + "replays":      {may: below(lower, nil), libs: anyLib},
 	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
-	inside + "conformance":  {may: below([]string{"cli", "process"}, nil), libs: anyLib},
+	inside + "conformance":  {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
 	"harness/feed":          {may: []string{"canon", "receipt", "receipt/protocol"}},

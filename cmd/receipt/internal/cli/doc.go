@@ -1,4 +1,4 @@
 // Package cli contains what all commands share: their environment (Env), exit codes, failures with
-// a hint, flags, escaping of foreign text, and writing of files. Its only knowledge of receipts is
-// about verdicts, keys, and times.
+// a hint, flags, escaping of foreign text, writing of files, and running of programs. Its only
+// knowledge of receipts is about verdicts, keys, and times.
 package cli

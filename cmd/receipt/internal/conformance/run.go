@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/process"
 )
 
 // Limits on the output of a verifier, in bytes.
@@ -130,20 +129,20 @@ func askAll(ctx context.Context, list []question, jobs int, verifier func(contex
 
 // answerOf runs the verifier once. The error is a *silence if it declined to answer.
 func answerOf(ctx context.Context, command []string, q question, timeout time.Duration) (*answer, error) {
-	p := process.Program{
+	p := cli.Program{
 		Path: command[0], Args: append(slices.Clone(command[1:]), q.file), Env: append(os.Environ(), q.env...),
 		Patience: timeout, Most: maxOutput, MostSaid: maxSaid,
 	}
 	out, err := p.Run(ctx)
 
 	// A verifier that hangs or floods fails the case, because a caller would have no verdict.
-	var start *process.StartError
+	var start *cli.StartError
 	switch {
 	case errors.As(err, &start):
 		return nil, &silence{err.Error()}
-	case errors.Is(err, process.ErrLate):
+	case errors.Is(err, cli.ErrLate):
 		return nil, fmt.Errorf("no answer within %s", timeout)
-	case errors.Is(err, process.ErrLoud):
+	case errors.Is(err, cli.ErrLoud):
 		return nil, fmt.Errorf("more than %d bytes of output", maxOutput)
 	case err != nil:
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/process"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // Limits on the output of a program, in bytes.
@@ -38,18 +38,18 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	p.running.RLock()
 	defer p.running.RUnlock()
 
-	run := process.Program{Path: p.path, Args: args, Stdin: stdin, Patience: p.patience, Most: maxAnswer, MostSaid: maxSaid}
+	run := cli.Program{Path: p.path, Args: args, Stdin: stdin, Patience: p.patience, Most: maxAnswer, MostSaid: maxSaid}
 	result, err := run.Run(ctx)
 	said = phrase(result.Said)
 
 	// The exit status has no meaning.
-	var start *process.StartError
+	var start *cli.StartError
 	switch {
 	case errors.As(err, &start):
 		return nil, "", fmt.Errorf("%s %w", p.name, err)
-	case errors.Is(err, process.ErrLate):
+	case errors.Is(err, cli.ErrLate):
 		return nil, "", fmt.Errorf("%s did not answer within %s (see --key-timeout)%s", p.name, p.patience, said)
-	case errors.Is(err, process.ErrLoud):
+	case errors.Is(err, cli.ErrLoud):
 		return nil, "", fmt.Errorf("%s returned more than %d bytes%s", p.name, maxAnswer, said)
 	case err != nil:
 		return nil, "", err

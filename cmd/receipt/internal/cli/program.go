@@ -1,5 +1,4 @@
-// Package process runs programs that may hang, write without end, or leave processes behind.
-package process
+package cli
 
 import (
 	"bytes"
@@ -22,7 +21,8 @@ var (
 	ErrLate = errors.New("it took too long")
 )
 
-// A Program is run once, within its limits.
+// A Program is a program that may hang, write without end, or leave processes behind. It is run once,
+// within its limits.
 type Program struct {
 	Path     string
 	Args     []string // without the path
@@ -33,8 +33,8 @@ type Program struct {
 	MostSaid int           // bytes of stderr that are kept
 }
 
-// An Output is what a program left.
-type Output struct {
+// A ProgramOutput is what a program left.
+type ProgramOutput struct {
 	Stdout []byte
 	Said   []byte           // the beginning of stderr
 	State  *os.ProcessState // exit status, set unless the program could not be started
@@ -45,7 +45,7 @@ type Output struct {
 //
 // The error is a *StartError, ErrLoud, ErrLate, or the error of ctx. The exit status is not an
 // error.
-func (p *Program) Run(ctx context.Context) (Output, error) {
+func (p *Program) Run(ctx context.Context) (ProgramOutput, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(p.Patience, func() { cancel(ErrLate) })
@@ -63,12 +63,12 @@ func (p *Program) Run(ctx context.Context) (Output, error) {
 	// Wait returns when the program has exited. Then end kills the processes that it started. An
 	// error from processes that it left behind does not matter.
 	if err := cmd.Start(); err != nil {
-		return Output{}, &StartError{err}
+		return ProgramOutput{}, &StartError{err}
 	}
 	_ = cmd.Wait()
 	end(cmd)
 
-	out := Output{answer.kept, messages.kept, cmd.ProcessState}
+	out := ProgramOutput{answer.kept, messages.kept, cmd.ProcessState}
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
