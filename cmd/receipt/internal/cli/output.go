@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // OutputFlags specify where a result is written.
@@ -49,6 +51,16 @@ func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
 		return nil, err
 	}
 	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
+}
+
+// WriteJSON writes a value to stdout, as one line of JSON.
+func (e *Env) WriteJSON(v any) error {
+	text, err := receipt.AppendJSON(nil, v)
+	if err != nil {
+		return err
+	}
+	_, err = e.Out.Write(append(text, '\n'))
+	return err
 }
 
 // An Output is stdout, or a file that appears when it is complete.

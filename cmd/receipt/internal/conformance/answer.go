@@ -61,15 +61,9 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 			if err != nil {
 				return &cli.Failure{Code: noAnswer, Err: err}
 			}
-
-			text, err := receipt.AppendJSON(nil, a)
-			if err != nil {
+			if err := e.WriteJSON(a); err != nil {
 				return err
 			}
-			if _, err := e.Out.Write(append(text, '\n')); err != nil {
-				return err
-			}
-
 			return cli.ExitWith(a.status())
 		},
 	}

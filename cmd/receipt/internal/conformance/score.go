@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A scoreboard is the report of a run. Cases that were not answered are counted apart, and never as
@@ -114,12 +113,7 @@ func (t *totals) silent() (list []string) {
 // print writes the report.
 func (s *scoreboard) print(e *cli.Env, format string) error {
 	if format == "json" {
-		text, err := receipt.AppendJSON(nil, s)
-		if err != nil {
-			return err
-		}
-		_, err = e.Out.Write(append(text, '\n'))
-		return err
+		return e.WriteJSON(s)
 	}
 
 	t := &s.Totals

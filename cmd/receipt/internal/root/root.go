@@ -20,7 +20,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/logs"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/replays"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
@@ -199,7 +198,7 @@ func verbs() []verb {
 		{"canon", issue.NewCanon},
 		{"hash", issue.NewHash},
 		{"record", issue.NewRecord},
-		{"replay", replays.New},
+		{"replay", verify.NewReplay},
 		{"seal", issue.NewSeal},
 		{"sign", issue.NewSign},
 		{"attest", issue.NewAttest},

@@ -33,17 +33,9 @@ integer outside ±9007199254740991, which the canonical form rounds.`,
   receipt diff - theirs.json < mine.json`,
 		Args: cli.ExactArgs(2, "two receipts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == cli.StdinName && args[1] == cli.StdinName {
-				return cli.Usage("", "- is specified twice, but stdin can be read only once")
-			}
-			a, err := readSide(e, args[0])
+			a, b, err := readPair(e, args)
 			if err != nil {
-				return unreadable(err)
-			}
-
-			b, err := readSide(e, args[1])
-			if err != nil {
-				return unreadable(err)
+				return err
 			}
 
 			d := differences{a: ShownOf(a), b: ShownOf(b)}
@@ -65,7 +57,22 @@ integer outside ±9007199254740991, which the canonical form rounds.`,
 	}
 }
 
-// readSide reads one of the receipts. It rejects a private key, which diff would print.
+// readPair reads two receipts. An error has exit code 2, because a text that is not JSON, or an
+// integer that the canonical form rounds, cannot be compared.
+func readPair(e *cli.Env, paths []string) (a, b *canon.Document, err error) {
+	if paths[0] == cli.StdinName && paths[1] == cli.StdinName {
+		return nil, nil, cli.Usage("", "- is specified twice, but stdin can be read only once")
+	}
+	if a, err = readSide(e, paths[0]); err == nil {
+		b, err = readSide(e, paths[1])
+	}
+	if f, ok := err.(*cli.Failure); ok {
+		err = &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
+	}
+	return a, b, err
+}
+
+// readSide reads one of the receipts. It rejects a private key, whose members would be printed.
 func readSide(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := input.ReadHashable(e, path)
 	if err != nil {
@@ -75,15 +82,6 @@ func readSide(e *cli.Env, path string) (*canon.Document, error) {
 		return nil, cli.Usage(input.Next(f, path), "%q is %s, expected a receipt", cli.SourceName(path), f.What)
 	}
 	return doc, nil
-}
-
-// unreadable changes the exit code of a refusal to 2: diff cannot compare a text that is
-// not JSON, or an integer that the canonical form rounds.
-func unreadable(err error) error {
-	if f, ok := err.(*cli.Failure); ok {
-		return &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
-	}
-	return err
 }
 
 type differences struct {

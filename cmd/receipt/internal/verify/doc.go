@@ -1,2 +1,2 @@
-// Package verify implements the commands verify, merge, show, and diff.
+// Package verify implements the commands that check receipts: verify, merge, show, diff, and replay.
 package verify

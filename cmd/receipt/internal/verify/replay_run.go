@@ -1,4 +1,4 @@
-package replays
+package verify
 
 import (
 	"github.com/spf13/cobra"
@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-type runOptions struct {
+type replayRun struct {
 	planFlags
 	replay.Run
 	hash   string
 	output cli.OutputFlags
 }
 
-func newRun(e *cli.Env) *cobra.Command {
-	var o runOptions
+func newReplayRun(e *cli.Env) *cobra.Command {
+	var o replayRun
 	cmd := &cobra.Command{
 		Use:   "run LOG",
 		Short: "write the recorded events as the log of a replay",
@@ -53,7 +53,9 @@ are omitted.`,
 			if err := o.write(e, args[0], p); err != nil {
 				return err
 			}
-			noteUnused(e, p)
+			for _, key := range p.Unmatched() {
+				e.Note("override.%s replaced nothing: nothing in the log has this key", key)
+			}
 			return nil
 		},
 	}
@@ -68,16 +70,9 @@ are omitted.`,
 	return cmd
 }
 
-// noteUnused names the overrides that replaced nothing.
-func noteUnused(e *cli.Env, p *replay.Plan) {
-	for _, key := range p.Unmatched() {
-		e.Note("override.%s replaced nothing: nothing in the log has this key", key)
-	}
-}
-
 // write writes the events to stdout or to a file, which is created completely or not at all. Only
 // the owner can read the file, because it contains the recorded answers.
-func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
+func (o *replayRun) write(e *cli.Env, path string, p *replay.Plan) error {
 	out, err := o.output.Open(e, 0o600)
 	if err != nil {
 		return err
@@ -85,7 +80,7 @@ func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
 	defer out.Discard()
 	for line, err := range p.Events(o.Run) {
 		if err != nil {
-			return failure(path, err)
+			return replayFailure(path, err)
 		}
 		if _, err := out.Write(line); err != nil {
 			return err

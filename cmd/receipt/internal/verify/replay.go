@@ -1,5 +1,4 @@
-// Package replays contains the command replay: plan, run, check, and compare.
-package replays
+package verify
 
 import (
 	"context"
@@ -18,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// New returns the command receipt replay.
-func New(e *cli.Env) *cobra.Command {
+// NewReplay returns the replay command.
+func NewReplay(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "replay COMMAND",
 		Short: "list the substitutions in a replay, and check that it made no others",
@@ -27,7 +26,7 @@ func New(e *cli.Env) *cobra.Command {
 These commands run no model or tool.`,
 		Example: `  receipt replay plan log.jsonl --request request.json
   receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
-	}, newPlan(e), newRun(e), newCheck(e), newCompare(e))
+	}, newReplayPlan(e), newReplayRun(e), newReplayCheck(e), newReplayCompare(e))
 }
 
 // planFlags are the inputs of a plan.
@@ -67,7 +66,7 @@ func (o *planFlags) plan(ctx context.Context, e *cli.Env, path string) (p *repla
 	}
 	if err != nil {
 		done()
-		return nil, nil, failure(path, err)
+		return nil, nil, replayFailure(path, err)
 	}
 	return p, done, nil
 }
@@ -94,8 +93,8 @@ func (o *planFlags) folder() replay.Artifacts {
 	return replay.Files(os.DirFS(o.artifacts))
 }
 
-// failure describes why a log was not accepted, and what to do.
-func failure(path string, err error) error {
+// replayFailure describes why a log was not accepted, and what to do.
+func replayFailure(path string, err error) error {
 	var refusal *record.Error
 	var limit *record.LimitError
 	var request *replay.RequestError
@@ -107,9 +106,7 @@ func failure(path string, err error) error {
 		return cli.Usage("", "%q: %w", path, err)
 	case errors.As(err, &refusal):
 		return cli.Refuted("", "%q: %w", path, err)
-	case errors.Is(err, record.ErrNotEnded):
-		return cli.Undecided("", "%q: %w", path, err)
-	case errors.As(err, &missing):
+	case errors.Is(err, record.ErrNotEnded), errors.As(err, &missing):
 		return cli.Undecided("", "%q: %w", path, err)
 	case errors.As(err, &request):
 		return cli.Usage("list the possible substitutions with receipt replay plan LOG", "%w", err)
@@ -126,7 +123,7 @@ func tellMismatches(e *cli.Env, p *replay.Plan) (found bool) {
 	return found
 }
 
-func newPlan(e *cli.Env) *cobra.Command {
+func newReplayPlan(e *cli.Env) *cobra.Command {
 	var o planFlags
 	cmd := &cobra.Command{
 		Use:   "plan LOG",
@@ -150,11 +147,7 @@ Exit codes:
 			defer done()
 
 			// Write the plan even if it cannot be run, because it lists what is wrong or missing.
-			text, err := receipt.AppendJSON(nil, pageOf(p))
-			if err != nil {
-				return err
-			}
-			if _, err := e.Out.Write(append(text, '\n')); err != nil {
+			if err := e.WriteJSON(pageOf(p)); err != nil {
 				return err
 			}
 			return conclude(e, args[0], p)
@@ -182,19 +175,19 @@ func conclude(e *cli.Env, path string, p *replay.Plan) error {
 
 // A planPage is the JSON form of a plan.
 type planPage struct {
-	Version      int             `json:"replay_plan_version"`
-	TaskID       string          `json:"task_id"`
-	LogSHA256    canon.Digest    `json:"log_sha256"`
-	Events       int             `json:"events"`
-	Dependencies []dependency    `json:"dependencies"`
-	Deltas       []receipt.Delta `json:"deltas"`
-	Mismatches   []mismatch      `json:"mismatches"`
-	Unmatched    []string        `json:"unmatched"`
-	Checkpoint   *checkpoint     `json:"checkpoint"`
-	Unavailable  *unavailable    `json:"unavailable"`
+	Version      int              `json:"replay_plan_version"`
+	TaskID       string           `json:"task_id"`
+	LogSHA256    canon.Digest     `json:"log_sha256"`
+	Events       int              `json:"events"`
+	Dependencies []planDependency `json:"dependencies"`
+	Deltas       []receipt.Delta  `json:"deltas"`
+	Mismatches   []planMismatch   `json:"mismatches"`
+	Unmatched    []string         `json:"unmatched"`
+	Checkpoint   *planCheckpoint  `json:"checkpoint"`
+	Unavailable  *planUnavailable `json:"unavailable"`
 }
 
-type dependency struct {
+type planDependency struct {
 	Key     string       `json:"key"`
 	Kind    string       `json:"kind"`
 	EventID string       `json:"event_id"`
@@ -202,18 +195,18 @@ type dependency struct {
 	InLog   bool         `json:"in_log"`
 }
 
-type mismatch struct {
+type planMismatch struct {
 	Param    string       `json:"param"`
 	Stated   canon.Digest `json:"stated"`
 	Computed canon.Digest `json:"computed"`
 }
 
-type checkpoint struct {
+type planCheckpoint struct {
 	EventID  string   `json:"event_id"`
 	Restored []string `json:"restored"`
 }
 
-type unavailable struct {
+type planUnavailable struct {
 	Object      string `json:"object"`
 	ID          string `json:"id"`
 	OverrideKey string `json:"override_key,omitzero"`
@@ -222,18 +215,18 @@ type unavailable struct {
 
 func pageOf(p *replay.Plan) *planPage {
 	log := p.Log()
-	page := &planPage{Version: 1, TaskID: log.TaskID, LogSHA256: log.Digest, Events: log.Events, Dependencies: []dependency{}, Deltas: p.Deltas(), Mismatches: []mismatch{}, Unmatched: append([]string{}, p.Unmatched()...)}
+	page := &planPage{Version: 1, TaskID: log.TaskID, LogSHA256: log.Digest, Events: log.Events, Dependencies: []planDependency{}, Deltas: p.Deltas(), Mismatches: []planMismatch{}, Unmatched: append([]string{}, p.Unmatched()...)}
 	if event, restored := p.Checkpoint(); event != "" {
-		page.Checkpoint = &checkpoint{event, append([]string{}, restored...)}
+		page.Checkpoint = &planCheckpoint{event, append([]string{}, restored...)}
 	}
 	for _, d := range log.Dependencies {
-		page.Dependencies = append(page.Dependencies, dependency{d.Key, d.Kind, d.EventID, d.SHA256, d.Pointer != ""})
+		page.Dependencies = append(page.Dependencies, planDependency{d.Key, d.Kind, d.EventID, d.SHA256, d.Pointer != ""})
 	}
 	for _, m := range p.Mismatches() {
-		page.Mismatches = append(page.Mismatches, mismatch{m.Param(), m.Stated, m.Computed})
+		page.Mismatches = append(page.Mismatches, planMismatch{m.Param(), m.Stated, m.Computed})
 	}
 	if u := p.Unavailable(); u != nil {
-		page.Unavailable = &unavailable{u.Object, u.ID, u.Key, u.EventID}
+		page.Unavailable = &planUnavailable{u.Object, u.ID, u.Key, u.EventID}
 	}
 	return page
 }

@@ -1,9 +1,10 @@
-package replays
+package verify
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,14 +18,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-type checkOptions struct {
+type replayCheck struct {
 	planFlags
 	trust.PolicyFlags
 	log, of, format string
 }
 
-func newCheck(e *cli.Env) *cobra.Command {
-	var o checkOptions
+func newReplayCheck(e *cli.Env) *cobra.Command {
+	var o replayCheck
 	cmd := &cobra.Command{
 		Use:   "check RECEIPT",
 		Short: "verify a replay's receipt against the log and the request",
@@ -56,7 +57,7 @@ members that the log does not name, such as the tenant.
 	return cmd
 }
 
-func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error {
+func (o *replayCheck) check(ctx context.Context, e *cli.Env, path string) error {
 	v, _, err := o.Verifier(e)
 	if err != nil {
 		return err
@@ -79,14 +80,15 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 		return err
 	}
 	if err := p.Check(v, rep, doc, source); err != nil {
-		return failure(o.log, err)
+		return replayFailure(o.log, err)
 	}
 
-	text, err := o.page(rep)
-	if err != nil {
-		return err
+	if o.format == "json" {
+		err = e.WriteJSON(rep)
+	} else {
+		_, err = e.Out.Write(replayText(rep))
 	}
-	if _, err := e.Out.Write(text); err != nil {
+	if err != nil {
 		return err
 	}
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
@@ -94,7 +96,7 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 
 // readSource reads the receipt of the source, if one is specified, and returns an error unless it
 // is verified.
-func (o *checkOptions) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Document, error) {
+func (o *replayCheck) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Document, error) {
 	if o.of == "" {
 		return nil, nil
 	}
@@ -114,14 +116,9 @@ func (o *checkOptions) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Docum
 	}
 }
 
-// page formats the report. The text lists all failed checks and, if the verdict is undecided,
-// missing evidence.
-func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
-	if o.format == "json" {
-		text, err := receipt.AppendJSON(nil, rep)
-		return append(text, '\n'), err
-	}
-
+// replayText formats the report for a person. The text lists all failed checks and, if the verdict
+// is undecided, missing evidence.
+func replayText(rep *receipt.Report) []byte {
 	b := &print.Block{}
 	name := cli.EscapeLine(rep.Source)
 	switch {
@@ -133,32 +130,19 @@ func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 		fmt.Fprintf(b, "%s: verified; every compared member matches the log and the request\n", name)
 	}
 
-	// List every failed check, with its place and both values.
-	for _, c := range rep.Checks {
-		if c.Status == receipt.StatusFailed {
-			row(b, c)
-		}
-	}
-	if rep.Verdict == receipt.Undecided {
-		undecided(b, rep)
-	}
-	notChecked(b, rep)
-	return b.Bytes(), nil
-}
-
-// undecided lists missing evidence: the first finding, and all findings of the comparison.
-func undecided(b *print.Block, rep *receipt.Report) {
+	// List every failed check, with its place and both values. Missing evidence is the first finding,
+	// and all findings of the comparison.
 	first := rep.Finding()
-	row(b, first)
+	if rep.Verdict == receipt.Undecided {
+		replayRow(b, first)
+	}
 	for _, c := range rep.Checks {
-		if c.Code == codeUnavailable && c.Pointer != first.Pointer {
-			row(b, c)
+		if c.Status == receipt.StatusFailed || rep.Verdict == receipt.Undecided && c.Code == codeUnavailable && c.Pointer != first.Pointer {
+			replayRow(b, c)
 		}
 	}
-}
 
-// notChecked lists the members that the check could not compare.
-func notChecked(b *print.Block, rep *receipt.Report) {
+	// These members could not be compared.
 	var open []string
 	for _, n := range rep.NotChecked {
 		if n.Code == codeNotChecked {
@@ -168,37 +152,24 @@ func notChecked(b *print.Block, rep *receipt.Report) {
 	if len(open) > 0 {
 		b.Row("not checked", strings.Join(open, " "))
 	}
+	return b.Bytes()
 }
 
-// codeUnavailable is the code of statements that the log and the request cannot support.
-const codeUnavailable receipt.Code = "replay_unavailable"
+// Codes of what the log and the request cannot support, and of members that neither determines.
+const (
+	codeUnavailable receipt.Code = "replay_unavailable"
+	codeNotChecked  receipt.Code = "replay_not_checked"
+)
 
-// codeNotChecked is the code of members that neither the log nor the request determines.
-const codeNotChecked receipt.Code = "replay_not_checked"
-
-func row(b *print.Block, c receipt.Check) {
-	b.Row(c.Step.String(), fmt.Sprintf("%s at %s: %s", c.Code, orWhole(c.Pointer), c.Detail))
+func replayRow(b *print.Block, c receipt.Check) {
+	b.Row(c.Step.String(), fmt.Sprintf("%s at %s: %s", c.Code, cmp.Or(c.Pointer, "the whole"), c.Detail))
 	if c.Stated != "" || c.Computed != "" {
-		b.Row("  stated", orNone(c.Stated))
-		b.Row("  computed", orNone(c.Computed))
+		b.Row("  stated", cmp.Or(c.Stated, "(nothing)"))
+		b.Row("  computed", cmp.Or(c.Computed, "(nothing)"))
 	}
 }
 
-func orWhole(pointer string) string {
-	if pointer == "" {
-		return "the whole"
-	}
-	return pointer
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "(nothing)"
-	}
-	return text
-}
-
-func newCompare(e *cli.Env) *cobra.Command {
+func newReplayCompare(e *cli.Env) *cobra.Command {
 	strict, format := false, "text"
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -211,14 +182,11 @@ of the receipt and the task, issuer, issued_at, chain, signatures, and metadata.
   receipt replay compare mine.json theirs.json --strict --format json`,
 		Args: cli.ExactArgs(2, "two receipts"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == cli.StdinName && args[1] == cli.StdinName {
-				return cli.Usage("", "stdin is specified twice, but can be read only once")
-			}
 			level := replay.Projection
 			if strict {
 				level = replay.Strict
 			}
-			return compare(e, args[0], args[1], level, format)
+			return compare(e, args, level, format)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "compare everything except the signatures")
@@ -226,55 +194,36 @@ of the receipt and the task, issuer, issued_at, chain, signatures, and metadata.
 	return cmd
 }
 
-func compare(e *cli.Env, a, b string, level replay.Level, format string) error {
-	left, err := input.ReadHashable(e, a)
+func compare(e *cli.Env, paths []string, level replay.Level, format string) error {
+	a, b, err := readPair(e, paths)
 	if err != nil {
-		return unreadable(err)
-	}
-	right, err := input.ReadHashable(e, b)
-	if err != nil {
-		return unreadable(err)
+		return err
 	}
 
 	// The receipts are not verified. Only their differences are listed.
-	found := replay.Compare(left, right, level)
-	text, err := differencesAs(format, found)
-	if err != nil {
-		return err
-	}
-	if _, err := e.Out.Write(text); err != nil {
-		return err
-	}
-	if len(found) > 0 {
-		return cli.ExitWith(cli.ExitRefuted)
-	}
-	return nil
-}
-
-// unreadable changes the exit code of a failure to 2, because there is nothing to compare if an
-// input is not a receipt.
-func unreadable(err error) error {
-	if f, ok := err.(*cli.Failure); ok {
-		return &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
-	}
-	return err
-}
-
-func differencesAs(format string, found []replay.Difference) ([]byte, error) {
+	found := replay.Compare(a, b, level)
 	if format == "json" {
-		text, err := receipt.AppendJSON(nil, struct {
+		err = e.WriteJSON(struct {
 			Same        bool                `json:"same"`
 			Differences []replay.Difference `json:"differences"`
 		}{len(found) == 0, append([]replay.Difference{}, found...)})
-		return append(text, '\n'), err
+	} else {
+		_, err = io.WriteString(e.Out, differencesText(found))
 	}
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return cli.ExitWith(cli.ExitRefuted)
+}
 
-	var b bytes.Buffer
+func differencesText(found []replay.Difference) string {
 	if len(found) == 0 {
-		b.WriteString("the same\n")
+		return "the same\n"
 	}
+	var b strings.Builder
 	for _, d := range found {
-		fmt.Fprintf(&b, "%s\n", cli.EscapeLine(fmt.Sprintf("%s: %s → %s", orWhole(d.Pointer), orNone(d.A), orNone(d.B))))
+		text := fmt.Sprintf("%s: %s → %s", cmp.Or(d.Pointer, "the whole"), cmp.Or(d.A, "(nothing)"), cmp.Or(d.B, "(nothing)"))
+		fmt.Fprintln(&b, cli.EscapeLine(text))
 	}
-	return b.Bytes(), nil
+	return b.String()
 }
