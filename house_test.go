@@ -79,7 +79,6 @@ var rooms = map[string]room{
 	inside + "issue":        {may: below(lower, []string{"daily"}, "redact/rulefile"), libs: anyLib},
 	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
-	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "conformance":  {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
@@ -115,7 +114,7 @@ const inside = "cmd/receipt/internal/"
 // commands themselves.
 var (
 	lower = []string{"cli", "input", "custody", "trust", "print"}
-	verbs = []string{"verify", "issue", "logs", "keyring", "server", "bundles", "conformance"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server", "conformance"}
 )
 
 // below returns what a package of the command may import: the library and the given packages.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,6 +52,19 @@ func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
 		return nil, err
 	}
 	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
+}
+
+// Stream writes a result in parts. A file is created completely or not at all.
+func (o *OutputFlags) Stream(e *Env, mode fs.FileMode, write func(io.Writer) error) error {
+	out, err := o.Open(e, mode)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
 }
 
 // WriteJSON writes a value to stdout, as one line of JSON.

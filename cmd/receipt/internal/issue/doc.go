@@ -1,3 +1,3 @@
-// Package issue contains the commands that lead from a log to a sealed receipt: record,
-// redact, canon, seal, sign, attest, and archive.
+// Package issue contains the commands that create receipts, or convert them: record, redact, canon,
+// seal, sign, attest, export, archive, and bundle.
 package issue

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -81,19 +82,13 @@ Exit codes for a directory, or with --each:
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer ID (`ID`)")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer kind: harness, host, agent, or connector (`KIND`)")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display name of the issuer (`NAME`)")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by this key; sets issuer.public_key_id (`ID`)")
+	issuerFlags(f, &o.Issuer)
+	contextFlags(f, &o.WorkspaceRef, &o.SessionID, &o.TenantID, &o.PersonaRef)
 	f.StringVar(&o.TaskID, "task", "", "task in a log of several tasks; required for frames (`ID`)")
 	f.StringVar(&o.subject, "subject", "", "subject: outcome, event, artifact, approval, or tool_call (default: the task or replay) (`OBJECT:ID`)")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the task ID) (`ID`)")
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the task ended) (`TIME`)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace (`REF`)")
 	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "prefix to remove from file paths (`DIR`)")
-	f.StringVar(&o.SessionID, "session", "", "session (`ID`)")
-	f.StringVar(&o.TenantID, "tenant", "", "tenant (`ID`)")
-	f.StringVar(&o.PersonaRef, "persona", "", "persona (`REF`)")
 	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy (`REF`)")
 	f.StringVar(&o.Tier, "tier", "", "persona tier, if no event names one: shadow, suggest, act_with_approval, or act_auto (`TIER`)")
 	f.StringVar(&o.LogURI, "log-uri", "", "URI of the log, for replays (`URI`)")
@@ -108,10 +103,31 @@ Exit codes for a directory, or with --each:
 	return cmd
 }
 
+// issuerFlags adds the flags for the issuer of a draft.
+func issuerFlags(f *pflag.FlagSet, o *receipt.Issuer) {
+	f.StringVar(&o.ID, "issuer", "", "issuer ID (`ID`)")
+	f.StringVar(&o.Kind, "issuer-kind", "harness", "issuer kind: harness, host, agent, or connector (`KIND`)")
+	f.StringVar(&o.Name, "issuer-name", "", "display name of the issuer (`NAME`)")
+	f.StringVar(&o.PublicKeyID, "key-id", "", "require a signature by this key; sets issuer.public_key_id (`ID`)")
+}
+
+// contextFlags adds the flags for identifiers of a draft.
+func contextFlags(f *pflag.FlagSet, workspace, session, tenant, persona *string) {
+	f.StringVar(workspace, "workspace", "", "workspace (`REF`)")
+	f.StringVar(session, "session", "", "session (`ID`)")
+	f.StringVar(tenant, "tenant", "", "tenant (`ID`)")
+	f.StringVar(persona, "persona", "", "persona (`REF`)")
+}
+
+// noIssuer returns the failure for a draft without an issuer.
+func noIssuer() error {
+	return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
+}
+
 // complete validates and parses the flags that pflag does not.
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
-		return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
+		return noIssuer()
 	}
 
 	if o.subject != "" {

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/bundles"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -205,7 +204,7 @@ func verbs() []verb {
 		{"export", issue.NewExport},
 		{"redact", issue.NewRedact},
 		{"disclose", issue.NewDisclose},
-		{"bundle", bundles.New},
+		{"bundle", issue.NewBundle},
 		{"archive", issue.NewArchive},
 		{"batch", logs.NewBatch},
 		{"ledger", func(e *cli.Env) *cobra.Command { return logs.NewLedger(e, verify.Show) }},

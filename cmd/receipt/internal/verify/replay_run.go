@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -73,18 +75,15 @@ are omitted.`,
 // write writes the events to stdout or to a file, which is created completely or not at all. Only
 // the owner can read the file, because it contains the recorded answers.
 func (o *replayRun) write(e *cli.Env, path string, p *replay.Plan) error {
-	out, err := o.output.Open(e, 0o600)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	for line, err := range p.Events(o.Run) {
-		if err != nil {
-			return replayFailure(path, err)
+	return o.output.Stream(e, 0o600, func(w io.Writer) error {
+		for line, err := range p.Events(o.Run) {
+			if err != nil {
+				return replayFailure(path, err)
+			}
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
 		}
-		if _, err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	return out.Commit()
+		return nil
+	})
 }

@@ -1,4 +1,4 @@
-package bundles
+package issue
 
 import (
 	"errors"
@@ -7,14 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-func newValidate(e *cli.Env) *cobra.Command {
+func newBundleValidate(e *cli.Env) *cobra.Command {
 	var o markerFlags
-	asJSON := false
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "check the form of a session bundle",
@@ -37,8 +36,8 @@ it, or that its contents are true.`,
 	return cmd
 }
 
-// A result is the JSON output of validate for a valid bundle.
-type result struct {
+// A validBundle is the JSON output of validate for a valid bundle.
+type validBundle struct {
 	OK            bool             `json:"ok"`
 	BundleID      string           `json:"bundle_id"`
 	SchemaVersion int              `json:"schema_version"`
@@ -47,8 +46,8 @@ type result struct {
 	Warnings      []bundle.Warning `json:"warnings,omitempty"`
 }
 
-// A refusal is the JSON output of validate for an invalid bundle.
-type refusal struct {
+// An invalidBundle is the JSON output of validate for an invalid bundle.
+type invalidBundle struct {
 	OK   bool        `json:"ok"`
 	Kind bundle.Kind `json:"kind"`
 	Path string      `json:"path"`
@@ -57,64 +56,44 @@ type refusal struct {
 
 func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) error {
 	defer e.Progress("checking").End()
-	b, err := read(e, path)
-	if err != nil {
-		return refuse(e, err, asJSON)
+	b, err := readBundle(e, path)
+	var info *bundle.Info
+	if err == nil {
+		info, err = bundle.Check(b, markers)
+		err = bundleFailure(path, aBundle, err)
 	}
-	info, err := bundle.Check(b, markers)
-	if err != nil {
-		return refuse(e, failure(path, aBundle, err), asJSON)
-	}
-	warn(e, info)
-
-	line := fmt.Appendf(nil, "OK %s schema_version=%d mode=%s\n", cli.EscapeLine(info.BundleID), info.SchemaVersion, info.Mode)
-	if asJSON {
-		line, err = receipt.AppendJSON(nil, result{true, info.BundleID, info.SchemaVersion, info.Mode, info.RunRecordID, info.Warnings})
-		if err != nil {
-			return err
+	if wrong := (*bundle.Error)(nil); asJSON && errors.As(err, &wrong) {
+		if failed := e.WriteJSON(invalidBundle{false, wrong.Kind, wrong.Path, wrong.Rule}); failed != nil {
+			return failed
 		}
-		line = append(line, '\n')
 	}
-	if _, err := e.Out.Write(line); err != nil {
+	if err != nil {
 		return err
 	}
-	e.Note("the form is valid; nothing shows who created the bundle, or that its contents are true")
-	return nil
-}
 
-// refuse returns err. If asJSON is set, it first prints why the file is not a valid bundle.
-func refuse(e *cli.Env, err error, asJSON bool) error {
-	var wrong *bundle.Error
-	if !asJSON || !errors.As(err, &wrong) {
-		return err
-	}
-	line, encoding := receipt.AppendJSON(nil, refusal{false, wrong.Kind, wrong.Path, wrong.Rule})
-	if encoding != nil {
-		return encoding
-	}
-	if _, failed := e.Out.Write(append(line, '\n')); failed != nil {
-		return failed
-	}
-	return err
-}
-
-// warn prints a warning for each string that only a heuristic considers a secret.
-func warn(e *cli.Env, info *bundle.Info) {
+	// These strings are secrets only according to a heuristic.
 	for _, w := range info.Warnings {
 		e.Warn("", "at %s: %s", w.Path, w.Rule)
 	}
 	if more := info.Total - len(info.Warnings); more > 0 {
 		e.Warn("", "and %d more", more)
 	}
+
+	if asJSON {
+		err = e.WriteJSON(validBundle{true, info.BundleID, info.SchemaVersion, info.Mode, info.RunRecordID, info.Warnings})
+	} else {
+		_, err = fmt.Fprintf(e.Out, "OK %s schema_version=%d mode=%s\n", cli.EscapeLine(info.BundleID), info.SchemaVersion, info.Mode)
+	}
+	if err != nil {
+		return err
+	}
+	e.Note("the form is valid; nothing shows who created the bundle, or that its contents are true")
+	return nil
 }
 
-type importOptions struct {
-	output cli.OutputFlags
-	markerFlags
-}
-
-func newImport(e *cli.Env) *cobra.Command {
-	var o importOptions
+func newBundleImport(e *cli.Env) *cobra.Command {
+	var o markerFlags
+	var output cli.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "write the run record of a session bundle",
@@ -129,35 +108,30 @@ code 3: there is nothing to import.`,
 			if err != nil {
 				return err
 			}
-			if err := o.output.Check(); err != nil {
-				return err
-			}
-
-			defer e.Progress("importing").End()
-			b, err := read(e, args[0])
-			if err != nil {
-				return err
-			}
-			text, err := bundle.Import(b, markers)
-			if err != nil {
-				return failure(args[0], aBundle, err)
-			}
-			return write(e, &o.output, text)
+			return makeBundle(e, "importing", &output, func() (*bundle.Text, error) {
+				b, err := readBundle(e, args[0])
+				if err != nil {
+					return nil, err
+				}
+				text, err := bundle.Import(b, markers)
+				return text, bundleFailure(args[0], aBundle, err)
+			})
 		},
 	}
-	o.markerFlags.register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "output file (`FILE`)")
+
+	o.register(cmd.Flags())
+	output.Register(cmd.Flags(), "output file (`FILE`)")
 	return cmd
 }
 
-type draftOptions struct {
+type bundleDraft struct {
 	bundle.DraftOptions
 	output cli.OutputFlags
 	markerFlags
 }
 
-func newDraft(e *cli.Env) *cobra.Command {
-	var o draftOptions
+func newBundleDraft(e *cli.Env) *cobra.Command {
+	var o bundleDraft
 	cmd := &cobra.Command{
 		Use:   "draft FILE",
 		Short: "create the draft of a receipt for a session bundle",
@@ -174,25 +148,19 @@ form of its run record. Exit code 3: the run has not ended.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer ID (`ID`)")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer kind: harness, host, agent, or connector (`KIND`)")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display name of the issuer (`NAME`)")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by this key; sets issuer.public_key_id (`ID`)")
+	issuerFlags(f, &o.Issuer)
+	contextFlags(f, &o.WorkspaceRef, &o.SessionID, &o.TenantID, &o.PersonaRef)
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the bundle ID) (`ID`)")
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the bundle was created) (`TIME`)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace (`REF`)")
-	f.StringVar(&o.SessionID, "session", "", "session (`ID`)")
-	f.StringVar(&o.TenantID, "tenant", "", "tenant (`ID`)")
-	f.StringVar(&o.PersonaRef, "persona", "", "persona (`REF`)")
 	f.StringVar(&o.Tier, "tier", "", "persona tier: shadow, suggest, act_with_approval, or act_auto (`TIER`)")
 	o.markerFlags.register(f)
 	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 
-func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
+func (o *bundleDraft) draft(e *cli.Env, path string) (err error) {
 	if o.Issuer.ID == "" {
-		return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
+		return noIssuer()
 	}
 	if o.Markers, err = o.markers(); err != nil {
 		return err
@@ -202,7 +170,7 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	}
 
 	defer e.Progress("drafting").End()
-	b, err := read(e, path)
+	b, err := readBundle(e, path)
 	if err != nil {
 		return err
 	}
@@ -210,7 +178,7 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	// Draft also searches the bundle for secrets, unless the flags disable that.
 	draft, err := bundle.Draft(b, o.DraftOptions)
 	if err != nil {
-		return failure(path, aBundle, err)
+		return bundleFailure(path, aBundle, err)
 	}
 	text, err := record.JSON(draft)
 	if err != nil {

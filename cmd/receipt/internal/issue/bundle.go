@@ -1,22 +1,22 @@
-// Package bundles contains the command bundle: export, validate, sanitize, import, and draft.
-package bundles
+package issue
 
 import (
+	"cmp"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// New returns the command receipt bundle.
-func New(e *cli.Env) *cobra.Command {
+// NewBundle returns the command receipt bundle.
+func NewBundle(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "bundle COMMAND",
 		Short: "package one agent run in a file that can be shared",
@@ -24,22 +24,25 @@ func New(e *cli.Env) *cobra.Command {
 replay.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle validate bundle.json`,
-	}, newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
+	}, newBundleExport(e), newBundleValidate(e), newBundleSanitize(e), newBundleImport(e), newBundleDraft(e))
 }
 
-// write writes a text to stdout or to a file, which is created completely or not at all. Only the
-// owner can read the file, even for a sanitized bundle, until the owner changes its mode.
-func write(e *cli.Env, to *cli.OutputFlags, t *bundle.Text) error {
-	out, err := to.Open(e, 0o600)
+// makeBundle writes what a command makes to stdout or to a file, which is created completely or not at
+// all. Only the owner can read the file, even for a sanitized bundle, until the owner changes its mode.
+func makeBundle(e *cli.Env, doing string, to *cli.OutputFlags, text func() (*bundle.Text, error)) error {
+	if err := to.Check(); err != nil {
+		return err
+	}
+
+	defer e.Progress(doing).End()
+	t, err := text()
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
-
-	if _, err := t.WriteTo(out); err != nil {
+	return to.Stream(e, 0o600, func(w io.Writer) error {
+		_, err := t.WriteTo(w)
 		return err
-	}
-	return out.Commit()
+	})
 }
 
 // markerFlags specify how strings that look like secrets are handled.
@@ -62,37 +65,37 @@ func (o *markerFlags) markers() (bundle.Markers, error) {
 	return bundle.RefuseMarkers, nil
 }
 
-// read reads and parses a bundle.
-func read(e *cli.Env, path string) (*bundle.Bundle, error) {
+// readBundle reads and parses a bundle.
+func readBundle(e *cli.Env, path string) (*bundle.Bundle, error) {
 	data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
 	if err != nil {
 		return nil, err
 	}
 	b, err := bundle.Parse(data)
 	if err != nil {
-		return nil, failure(path, aBundle, err)
+		return nil, bundleFailure(path, aBundle, err)
 	}
 	return b, nil
 }
 
-// failure describes why a file was not accepted. The message contains no text from the file.
-func failure(path, what string, err error) error {
+// bundleFailure describes why a file was not accepted. The message contains no text from the file.
+func bundleFailure(path, what string, err error) error {
 	name := cli.SourceName(path)
 	var wrong *bundle.Error
 	var option *bundle.OptionError
 	var invalid *receipt.InvalidError
 	switch {
 	case errors.As(err, &wrong):
-		return kindFailure(name, what, wrong)
+		return bundleRefusal(name, what, wrong)
 	case errors.As(err, &option):
-		return cli.Usage("", "%q: %s", name, optionText(option))
+		return cli.Usage("", "%q: %s %s", name, bundleFlag(option.Name), option.Detail)
 	case errors.As(err, &invalid):
-		return issue.SealFailure(path, err)
+		return SealFailure(path, err)
 	}
 	return err
 }
 
-func kindFailure(name, what string, wrong *bundle.Error) error {
+func bundleRefusal(name, what string, wrong *bundle.Error) error {
 	switch wrong.Kind {
 	case bundle.TooLarge, bundle.WeakerMode:
 		return cli.Usage("", "%q: invalid %s: %w", name, what, wrong)
@@ -119,22 +122,19 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 // Expected contents of a file, for messages.
 const aBundle, aRun = "session bundle", "run record"
 
-// stays is like failure, for commands that remove secrets. The only marker that they refuse is in a
+// stays is like bundleFailure, for commands that remove secrets. The only marker that they refuse is in a
 // member name, which they cannot replace.
 func stays(path, what string, err error) error {
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
 		return cli.Refuted("rename the member, or omit the object", "%q: %w", cli.SourceName(path), wrong)
 	}
-	return failure(path, what, err)
+	return bundleFailure(path, what, err)
 }
 
-// optionText describes an option error with the name of the flag.
-func optionText(err *bundle.OptionError) string {
+// bundleFlag returns the flag that sets an option, or the option itself.
+func bundleFlag(option string) string {
 	flags := map[string]string{
 		"Mode": "--mode", "Strict": "--strict", "CreatedAt": "--created-at", "Issuer.ID": "--issuer", "IssuedAt": "--issued-at",
 	}
-	if flag := flags[err.Name]; flag != "" {
-		return flag + " " + err.Detail
-	}
-	return err.Error()
+	return cmp.Or(flags[option], "bundle: options: "+option)
 }

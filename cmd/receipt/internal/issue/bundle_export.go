@@ -1,4 +1,4 @@
-package bundles
+package issue
 
 import (
 	"github.com/spf13/cobra"
@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-type exportOptions struct {
+type bundleExport struct {
 	bundle.Options
 	output            cli.OutputFlags
 	local, replayOnly bool
 }
 
-func newExport(e *cli.Env) *cobra.Command {
-	var o exportOptions
+func newBundleExport(e *cli.Env) *cobra.Command {
+	var o bundleExport
 	cmd := &cobra.Command{
 		Use:   "export RUN",
 		Short: "create a session bundle from a run record",
@@ -59,39 +59,28 @@ bundle. The same record and flags give the same bytes.`,
 	return cmd
 }
 
-func (o *exportOptions) export(e *cli.Env, path string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
+func (o *bundleExport) export(e *cli.Env, path string) error {
+	return makeBundle(e, "exporting", &o.output, func() (*bundle.Text, error) {
+		data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		run, err := bundle.ParseRun(data)
+		if err != nil {
+			return nil, bundleFailure(path, aRun, err)
+		}
 
-	defer e.Progress("exporting").End()
-	data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
-	if err != nil {
-		return err
-	}
-	run, err := bundle.ParseRun(data)
-	if err != nil {
-		return failure(path, aRun, err)
-	}
-
-	// The bundle records the producer, so a different version of this program may write different
-	// bytes.
-	o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
-	text, err := bundle.Export(run, o.Options)
-	if err != nil {
-		return stays(path, aRun, err)
-	}
-	return write(e, &o.output, text)
+		// The bundle records the producer, so a different version of this program may write different
+		// bytes.
+		o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
+		text, err := bundle.Export(run, o.Options)
+		return text, stays(path, aRun, err)
+	})
 }
 
-type sanitizeOptions struct {
-	output cli.OutputFlags
-	mode   string
-	strict bool
-}
-
-func newSanitize(e *cli.Env) *cobra.Command {
-	var o sanitizeOptions
+func newBundleSanitize(e *cli.Env) *cobra.Command {
+	var output cli.OutputFlags
+	mode, strict := string(bundle.Sanitized), false
 	cmd := &cobra.Command{
 		Use:   "sanitize FILE",
 		Short: "remove data from a session bundle",
@@ -101,34 +90,23 @@ in it. A replay_only bundle cannot be converted to a sanitized one.`,
   receipt bundle sanitize local-bundle.json --mode replay_only --strict`,
 		Args: cli.ExactArgs(1, "one session bundle"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.strict && o.mode != string(bundle.ReplayOnly) {
+			if strict && mode != string(bundle.ReplayOnly) {
 				return cli.Usage("", "--strict requires --mode replay_only")
 			}
-			return o.sanitize(e, args[0])
+			return makeBundle(e, "sanitizing", &output, func() (*bundle.Text, error) {
+				b, err := readBundle(e, args[0])
+				if err != nil {
+					return nil, err
+				}
+				text, err := bundle.Sanitize(b, bundle.Mode(mode), strict)
+				return text, stays(args[0], aBundle, err)
+			})
 		},
 	}
 
 	f := cmd.Flags()
-	o.mode = string(bundle.Sanitized)
-	cli.Choose(f, &o.mode, "mode", "mode of the result (`MODE`)", o.mode, string(bundle.ReplayOnly))
-	f.BoolVar(&o.strict, "strict", false, "with replay_only: also withhold outputs and absolute paths")
-	o.output.Register(f, "output file (`FILE`)")
+	cli.Choose(f, &mode, "mode", "mode of the result (`MODE`)", mode, string(bundle.ReplayOnly))
+	f.BoolVar(&strict, "strict", false, "with replay_only: also withhold outputs and absolute paths")
+	output.Register(f, "output file (`FILE`)")
 	return cmd
-}
-
-func (o *sanitizeOptions) sanitize(e *cli.Env, path string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
-
-	defer e.Progress("sanitizing").End()
-	b, err := read(e, path)
-	if err != nil {
-		return err
-	}
-	text, err := bundle.Sanitize(b, bundle.Mode(o.mode), o.strict)
-	if err != nil {
-		return stays(path, aBundle, err)
-	}
-	return write(e, &o.output, text)
 }
