@@ -75,7 +75,7 @@ func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 	}
 
 	// Build one set of all files, as if they were one file.
-	set, err := joined.Set()
+	set, err := keys.NewSet(joined.Keys()...)
 	if err != nil {
 		return nil, nil, err
 	}

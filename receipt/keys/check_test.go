@@ -348,7 +348,7 @@ func TestDetails(t *testing.T) {
 func TestRandomTokens(t *testing.T) {
 	set := setOf(t, testKeys()[es256].Public(), testKeys()[rs256].Public(), testKeys()[Ed25519].Public())
 	random := rand.New(rand.NewPCG(1, 2))
-	ids := []string{testKeys()[es256].ID(), testKeys()[rs256].ID(), testKeys()[Ed25519].ID()}
+	ids := []string{testKeys()[es256].public.ID, testKeys()[rs256].public.ID, testKeys()[Ed25519].public.ID}
 	for range 2000 {
 		b := make([]byte, random.IntN(300))
 		for i := range b {

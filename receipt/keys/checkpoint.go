@@ -17,7 +17,7 @@ import (
 func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("keys: key %s is for %s, but checkpoints are signed with Ed25519 keys", quote(k.id), k.algorithm)
+		return nil, fmt.Errorf("keys: key %s is for %s, but checkpoints are signed with Ed25519 keys", quote(k.public.ID), k.algorithm)
 	}
 	log, err := tlog.NewLog(c.Origin, key.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -33,7 +33,7 @@ func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]
 func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("keys: key %s is for %s, but checkpoints are cosigned with Ed25519 keys", quote(k.id), k.algorithm)
+		return nil, fmt.Errorf("keys: key %s is for %s, but checkpoints are cosigned with Ed25519 keys", quote(k.public.ID), k.algorithm)
 	}
 	witness, err := tlog.NewWitness(name, key.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -46,6 +46,6 @@ func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte,
 func signMessage(key ed25519.PrivateKey) func(context.Context, []byte) ([]byte, error) {
 	alg, _ := algorithmOf(Ed25519)
 	return func(ctx context.Context, message []byte) ([]byte, error) {
-		return signRaw(ctx, localSigner{key}, alg, message)
+		return signRaw(ctx, local(key), alg, message)
 	}
 }

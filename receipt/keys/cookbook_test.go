@@ -24,7 +24,7 @@ func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) strin
 	alg, _ := algorithmOf(algorithm)
 	public := k.Public()
 	public.ID = id
-	obj, err := signToken(context.Background(), localSigner{k.key}, alg, public, nil, []byte(payload))
+	obj, err := signToken(context.Background(), local(k.key), alg, public, nil, []byte(payload))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestCookbookRFC7520(t *testing.T) {
 		if code, detail := checkAttached(set, toJSON(t, c.Output.Compact)); code != "" {
 			t.Errorf("%s: %s %s", tc.file, code, detail)
 		}
-		got := reproduce(t, k, tc.algorithm, k.ID(), c.Input.Payload)
+		got := reproduce(t, k, tc.algorithm, k.public.ID, c.Input.Payload)
 		if tc.same != (got == c.Output.Compact) {
 			t.Errorf("%s: signing gave %s", tc.file, got)
 		}
@@ -110,5 +110,5 @@ func TestCookbookRFC8037(t *testing.T) {
 	if err := k.Public().verifyToken(detached, []byte(c.Input.Payload+".")); err == nil {
 		t.Error("another payload verifies")
 	}
-	wantCode(t, setOf(t, k.Public()), c.Input.Payload, entry(k.ID(), edDSA, tokenPrefix+detached.text), receipt.CodeMalformedSignature)
+	wantCode(t, setOf(t, k.Public()), c.Input.Payload, entry(k.public.ID, edDSA, tokenPrefix+detached.text), receipt.CodeMalformedSignature)
 }

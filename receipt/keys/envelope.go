@@ -72,7 +72,7 @@ func signEnvelope(ctx context.Context, s *Signer, message []byte) (receipt.Signa
 		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s and %s", quote(s.public.ID), s.algorithm, Ed25519, es256)
 	}
 
-	raw, err := signRaw(ctx, s.signer, alg, message)
+	raw, err := signRaw(ctx, s.raw, alg, message)
 	if err == nil && alg.family == familyECDSA {
 		raw, err = inDER(raw)
 	}

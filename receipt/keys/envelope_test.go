@@ -84,7 +84,7 @@ func TestEnvelopeAlone(t *testing.T) {
 	// A key that cannot sign envelopes does not check them either, regardless of the content of the
 	// entry.
 	k := testKeys()[rs256]
-	e := &receipt.Entry{KeyID: []byte(k.ID()), Signature: []byte("base64:AAAA")}
+	e := &receipt.Entry{KeyID: []byte(k.public.ID), Signature: []byte("base64:AAAA")}
 	wantCode(t, setOf(t, k.Public()), envelopeText, e, receipt.CodeUnsupportedAlgorithm)
 
 	for _, message := range []string{"DSSEv1", "DSSEv2 0  0 ", " " + envelopeText, "dssev1 0  0 "} {
@@ -127,7 +127,7 @@ func TestEnvelopeForm(t *testing.T) {
 			if strings.HasSuffix(value, "AA==") && !strings.HasSuffix(text, "=") {
 				continue // a string without padding continues
 			}
-			wantCode(t, set, envelopeText, &receipt.Entry{KeyID: []byte(k.ID()), Signature: []byte(value)}, want)
+			wantCode(t, set, envelopeText, &receipt.Entry{KeyID: []byte(k.public.ID), Signature: []byte(value)}, want)
 		}
 	}
 }

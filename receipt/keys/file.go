@@ -71,9 +71,6 @@ func parseMember(n canon.Node) (*PublicKey, *SetError) {
 // Keys returns copies of the keys.
 func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 
-// Set returns the keys for verification. A file without keys is an error.
-func (f *File) Set() (*Set, error) { return index(cloneAll(f.keys)) }
-
 // Add appends keys. If the file revokes the material of a key under another ID, for a reason
 // other than [receipt.ReasonSuperseded], the key is revoked, too. On error, a *[SetError], the
 // file does not change.

@@ -13,7 +13,7 @@ import (
 
 func TestFileEditing(t *testing.T) {
 	var f File
-	if _, err := f.Set(); err == nil {
+	if _, err := NewSet(f.Keys()...); err == nil {
 		t.Error("a set without keys")
 	}
 	if got := string(written(t, &f)); got != "{\n  \"keys\": []\n}\n" {
@@ -73,7 +73,7 @@ func TestFileEditing(t *testing.T) {
 		wantRefused(t, f.Revoke("key_2026_04", testTime, reason), receipt.CodeInvalidKeySet, "revoked already, at 2026-04-25T19:17:33Z")
 	}
 	wantRefused(t, f.Revoke("other", testTime, ""), receipt.CodeInvalidKeySet, "no key of this id")
-	set, err := f.Set()
+	set, err := NewSet(f.Keys()...)
 	if err != nil || set.Keys()[0].Revoked.Reason != "compromised" {
 		t.Errorf("%v", err)
 	}
@@ -170,7 +170,7 @@ func TestFromPublic(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, err := nameOf(pub, name)
-		if err != nil || id != k.ID || k.ID != testKeys()[name].ID() {
+		if err != nil || id != k.ID || k.ID != testKeys()[name].public.ID {
 			t.Errorf("%s: %s, %v", name, k.ID, err)
 		}
 		want := name

@@ -44,11 +44,11 @@ func TestPEM(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
 		public, err := ParsePublicPEM([]byte(spki(t, k.Public().Crypto())), "", name)
-		if err != nil || public.ID != k.ID() || public.Thumbprint != k.Public().Thumbprint {
+		if err != nil || public.ID != k.public.ID || public.Thumbprint != k.Public().Thumbprint {
 			t.Errorf("%s: %v", name, err)
 		}
 		private, err := ParsePrivatePEM([]byte("\r\n"+strings.ReplaceAll(pkcs8(t, k.key), "\n", "\r\n")), "", name)
-		if err != nil || private.ID() != k.ID() || private.Algorithm() != name {
+		if err != nil || private.public.ID != k.public.ID || private.algorithm != name {
 			t.Fatalf("%s: %v", name, err)
 		}
 		wantCode(t, setOf(t, public), hashText, entryOf(signWith(t, private)), valid)

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -14,24 +15,6 @@ import (
 // MaxPolicyBytes is the maximum size of a policy file, in bytes.
 const MaxPolicyBytes = 1 << 20
 
-// A PolicyError describes why a policy file was rejected.
-type PolicyError struct {
-	Pointer string // RFC 6901
-	Detail  string
-
-	err error
-}
-
-func (e *PolicyError) Error() string {
-	if e.Pointer == "" || e.err != nil {
-		return "policy file: " + e.Detail
-	}
-	return "policy file: at " + e.Pointer + ": " + e.Detail
-}
-
-// Unwrap returns the error of package canon if the file is not strict JSON.
-func (e *PolicyError) Unwrap() error { return e.err }
-
 // ParsePolicy parses a policy file:
 //
 //	{"issuer": "harness_burin_cloud",
@@ -41,11 +24,11 @@ func (e *PolicyError) Unwrap() error { return e.err }
 // All members are optional, but the file and checkpoint must each have at least one. required
 // is true or absent. threshold is at least 1 and at most the number of keys. Without keys,
 // every trusted witness counts. Unknown members are rejected, because each would be a
-// requirement that is not checked. The error is a *[PolicyError].
+// requirement that is not checked.
 func ParsePolicy(data []byte) (receipt.Policy, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxPolicyBytes, Depth: maxDepth}); err != nil {
-		return receipt.Policy{}, &PolicyError{Detail: err.Error(), err: err}
+		return receipt.Policy{}, fmt.Errorf("policy file: %w", err)
 	}
 	policy, err := parsePolicy(doc.Root())
 	if err != nil {
@@ -100,7 +83,7 @@ func quorumOf(g *tlog.Group) receipt.Quorum {
 	return q
 }
 
-func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
+func parsePolicy(root canon.Node) (p receipt.Policy, err error) {
 	if root.Kind() != canon.KindObject || root.Len() == 0 {
 		return p, badPolicy("", `expected an object with "issuer", "witnesses" or "checkpoint"`)
 	}
@@ -125,7 +108,7 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 	return p, err
 }
 
-func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyError) {
+func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err error) {
 	const at = "/checkpoint"
 	if n.Kind() != canon.KindObject || n.Len() == 0 {
 		return r, badPolicy(at, `expected an object with "required" or "cosigners"`)
@@ -145,7 +128,7 @@ func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyErr
 	return r, err
 }
 
-func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
+func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err error) {
 	if n.Kind() != canon.KindObject {
 		return q, badPolicy(at, `expected an object with "threshold"`)
 	}
@@ -178,13 +161,17 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
 	return q, nil
 }
 
-func onlyMembers(n canon.Node, pointer string, known ...string) *PolicyError {
+func onlyMembers(n canon.Node, pointer string, known ...string) error {
 	if others := otherMembers(n, known...); len(others) > 0 {
 		return badPolicy(pointer, "unknown member %s; expected one of %s", quote(others[0].name), strings.Join(known, ", "))
 	}
 	return nil
 }
 
-func badPolicy(pointer, format string, args ...any) *PolicyError {
-	return &PolicyError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+func badPolicy(pointer, format string, args ...any) error {
+	where := "policy file: "
+	if pointer != "" {
+		where += "at " + pointer + ": "
+	}
+	return errors.New(where + fmt.Sprintf(format, args...))
 }

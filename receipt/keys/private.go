@@ -19,8 +19,7 @@ import (
 // A PrivateKey signs receipts. Printing a PrivateKey with any verb only shows its ID and
 // algorithm. Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
-	id        string
-	algorithm string
+	algorithm string        // of its signatures; for an Ed25519 key ed25519, or EdDSA if its alg is EdDSA
 	key       crypto.Signer // ed25519.PrivateKey, *ecdsa.PrivateKey or *rsa.PrivateKey
 	public    *PublicKey
 }
@@ -32,7 +31,7 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &PrivateKey{id: public.ID, algorithm: public.Algorithm, key: key, public: public}
+	k := &PrivateKey{algorithm: public.Algorithm, key: key, public: public}
 	if k.algorithm == Ed25519 {
 		if algorithm == edDSA {
 			k.algorithm = edDSA
@@ -43,20 +42,13 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	return k, nil
 }
 
-// ID returns the key ID that signatures name.
-func (k *PrivateKey) ID() string { return k.id }
-
-// Algorithm returns the algorithm of the signatures. For an Ed25519 key it is ed25519, or EdDSA
-// if its alg is EdDSA.
-func (k *PrivateKey) Algorithm() string { return k.algorithm }
-
 // Public returns the public half, with the roles and the origin in the private file. It does
 // not speak for any issuer yet.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
 // Format writes the ID and the algorithm, for every verb.
 func (k PrivateKey) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "private key %s (%s)", quote(k.id), k.algorithm)
+	fmt.Fprintf(s, "private key %s (%s)", quote(k.public.ID), k.algorithm)
 }
 
 // rsaBits is the size of generated RSA keys, in bits: 128 bits of security (NIST SP 800-57 part
@@ -138,7 +130,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	// These bindings inform signers. A verifier only believes the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
-		return nil, bad.of(k.id)
+		return nil, bad.of(k.public.ID)
 	}
 
 	return k.For(bound.Roles, bound.Origin), nil

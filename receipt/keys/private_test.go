@@ -23,7 +23,7 @@ func TestPrivateRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if again.ID() != k.ID() || again.Algorithm() != name || again.Public().Thumbprint != k.Public().Thumbprint {
+		if again.public.ID != k.public.ID || again.algorithm != name || again.Public().Thumbprint != k.Public().Thumbprint {
 			t.Errorf("%s: %v", name, again)
 		}
 		twice, err := again.MarshalPrivate()
@@ -48,8 +48,8 @@ func TestGenerateFromSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.ID() != "ed25519:21fe31dfa154a261626bf854046fd227" {
-		t.Error(k.ID())
+	if k.public.ID != "ed25519:21fe31dfa154a261626bf854046fd227" {
+		t.Error(k.public.ID)
 	}
 	if got, want := string(toJSON(t, k.Public())), `{"kid":"ed25519:21fe31dfa154a261626bf854046fd227","kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","alg":"Ed25519"}`; got != want {
 		t.Errorf("%s", got)
@@ -137,7 +137,7 @@ func TestParsePrivateRefused(t *testing.T) {
 		want string
 	}{{nil, Ed25519}, {"Ed25519", Ed25519}, {"ed25519", Ed25519}, {"EdDSA", edDSA}} {
 		k, err := ParsePrivate(private(Ed25519, object{"alg": tc.alg, "kid": nil}))
-		if err != nil || k.Algorithm() != tc.want || k.ID() != testKeys()[Ed25519].ID() {
+		if err != nil || k.algorithm != tc.want || k.public.ID != testKeys()[Ed25519].public.ID {
 			t.Errorf("%v: %v, %v", tc.alg, k, err)
 		}
 	}

@@ -45,7 +45,7 @@ func NewSet(keys ...*PublicKey) (*Set, error) {
 	if err := f.Add(keys...); err != nil {
 		return nil, err
 	}
-	return f.Set()
+	return index(cloneAll(f.keys))
 }
 
 func index(keys []*PublicKey) (*Set, error) {

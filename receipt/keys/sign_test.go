@@ -95,7 +95,7 @@ func TestSignerWithoutClock(t *testing.T) {
 		if text := string(toJSON(t, sig)); strings.Contains(text, "signed_at") {
 			t.Error(text)
 		}
-		if header := encodeURL([]byte(`{"alg":"ES256","kid":"` + k.ID() + `"}`)); name == es256 && !strings.HasPrefix(sig.Signature, tokenPrefix+header+"..") {
+		if header := encodeURL([]byte(`{"alg":"ES256","kid":"` + k.public.ID + `"}`)); name == es256 && !strings.HasPrefix(sig.Signature, tokenPrefix+header+"..") {
 			t.Error(sig.Signature)
 		}
 	}

@@ -30,7 +30,7 @@ var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and e
 type Signer struct {
 	public    *PublicKey
 	algorithm string
-	signer    ContextSigner
+	raw       rawSigner
 	now       func() time.Time
 	check     *Set // for a remote key: checks what the service returned
 }
@@ -40,7 +40,7 @@ var _ receipt.Signer = (*Signer)(nil)
 // NewSigner returns a Signer that signs with k. The time of each signature is the result of
 // now. If now is nil, signed_at, and iat in the header of a JWS, are omitted.
 func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
-	return &Signer{public: k.public, algorithm: k.algorithm, signer: localSigner{k.key}, now: now}
+	return &Signer{public: k.public, algorithm: k.algorithm, raw: local(k.key), now: now}
 }
 
 // NewRemoteSigner returns a Signer whose key is elsewhere. The algorithm is one of [Algorithms]
@@ -66,7 +66,7 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 		return nil, err
 	}
 
-	return &Signer{public: public, algorithm: algorithm, signer: s, now: now, check: check}, nil
+	return &Signer{public: public, algorithm: algorithm, raw: remote(s), now: now, check: check}, nil
 }
 
 // Public returns the public key.
@@ -120,14 +120,14 @@ func (s *Signer) value(ctx context.Context, message []byte, iat *int64) (string,
 		if iat != nil {
 			options.WithHeader("iat", *iat)
 		}
-		obj, err := signToken(ctx, s.signer, alg, s.public, options, message)
+		obj, err := signToken(ctx, s.raw, alg, s.public, options, message)
 		if err != nil {
 			return "", err
 		}
 		compact, err := obj.DetachedCompactSerialize()
 		return tokenPrefix + compact, err
 	}
-	raw, err := signRaw(ctx, s.signer, alg, message)
+	raw, err := signRaw(ctx, s.raw, alg, message)
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error)
 		return nil, fmt.Errorf("keys: key %s is for %s, but COSE messages are signed with keys for Ed25519 and ECDSA", quote(s.public.ID), s.algorithm)
 	}
 
-	raw, err := signRaw(ctx, s.signer, alg, structure)
+	raw, err := signRaw(ctx, s.raw, alg, structure)
 	if err == nil {
 		err = s.confirmRaw(structure, raw)
 	}
@@ -183,7 +183,7 @@ func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) 
 		return "", errors.New("keys: expected the text of a JSON object")
 	}
 	alg, _ := algorithmOf(cmp.Or(map[string]string{Ed25519: edDSA}[s.algorithm], s.algorithm))
-	token, err := signToken(ctx, s.signer, alg, s.public, new(jose.SignerOptions).WithType("JOSE"), object)
+	token, err := signToken(ctx, s.raw, alg, s.public, new(jose.SignerOptions).WithType("JOSE"), object)
 	if err != nil {
 		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
 	}
@@ -210,8 +210,8 @@ func (s *Signer) confirmRaw(message, value []byte) error {
 
 // signToken returns a JWS with the protected header alg, the members of options, and kid (if the
 // key has an ID), in this order.
-func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, options *jose.SignerOptions, payload []byte) (*jose.JSONWebSignature, error) {
-	opaque := &opaqueSigner{ctx: ctx, signer: s, algorithm: alg, public: public}
+func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKey, options *jose.SignerOptions, payload []byte) (*jose.JSONWebSignature, error) {
+	opaque := &opaqueSigner{ctx: ctx, raw: s, algorithm: alg, public: public}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(alg.name), Key: opaque}, options)
 	if err != nil {
 		return nil, err
@@ -219,11 +219,11 @@ func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *Publ
 	return signer.Sign(payload)
 }
 
-// An opaqueSigner lets go-jose write the token while a ContextSigner signs. It exists for one
+// An opaqueSigner lets go-jose write the token while a rawSigner signs. It exists for one
 // signature, with the context of that signature.
 type opaqueSigner struct {
 	ctx       context.Context
-	signer    ContextSigner
+	raw       rawSigner
 	algorithm algorithm
 	public    *PublicKey
 }
@@ -237,7 +237,7 @@ func (o *opaqueSigner) Algs() []jose.SignatureAlgorithm {
 }
 
 func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
-	return signRaw(o.ctx, o.signer, o.algorithm, input)
+	return signRaw(o.ctx, o.raw, o.algorithm, input)
 }
 
 // A ContextSigner is a private key that may be in a KMS or an HSM. It is a crypto.Signer with a
@@ -264,29 +264,38 @@ type messageSigner interface {
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// A localSigner is a crypto.Signer as a ContextSigner. It cannot be interrupted: signRaw checks
-// the context before and after the call.
-type localSigner struct{ signer crypto.Signer }
+// A rawSigner signs as a ContextSigner does.
+type rawSigner struct {
+	sign   func(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
+	hashes bool // sign hashes the message itself
+}
 
-func (s localSigner) Public() crypto.PublicKey { return s.signer.Public() }
+// local returns a rawSigner with a key in memory. It cannot be interrupted: signRaw checks the
+// context before and after the call.
+func local(key crypto.Signer) rawSigner {
+	return rawSigner{sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
+		return key.Sign(rand.Reader, data, opts)
+	}}
+}
 
-func (s localSigner) SignContext(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
-	return s.signer.Sign(rand.Reader, data, opts)
+func remote(s ContextSigner) rawSigner {
+	if m, ok := s.(messageSigner); ok {
+		return rawSigner{m.SignMessageContext, true}
+	}
+	return rawSigner{sign: s.SignContext}
 }
 
 // signRaw returns the signature of input in the form of JWS (RFC 7518 section 3). For ed25519,
 // this is the signature of RFC 8032.
-func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) ([]byte, error) {
+func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 
 	// Ed25519 signs the message itself (RFC 8032). The other algorithms sign its digest.
-	data, sign := input, s.SignContext
+	data := input
 	var opts crypto.SignerOpts = alg.hash
-	if m, ok := s.(messageSigner); ok {
-		sign = m.SignMessageContext
-	} else if alg.hash != 0 {
+	if !s.hashes && alg.hash != 0 {
 		h := alg.hash.New()
 		h.Write(input)
 		data = h.Sum(nil)
@@ -296,7 +305,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 		opts = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: alg.hash}
 	}
 
-	sig, err := sign(ctx, data, opts)
+	sig, err := s.sign(ctx, data, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -54,10 +54,10 @@ func TestTableAfter(t *testing.T) {
 	set := setOf(t, private.Public(), other.Public())
 	entries := []*receipt.Entry{
 		entryOf(signWith(t, private)),
-		entry(private.ID(), Ed25519, native(make([]byte, ed25519.SignatureSize))),
-		entry(private.ID(), edDSA, forge(t, private, fmt.Sprintf(`{"alg":"EdDSA","kid":%q}`, private.ID()))),
+		entry(private.public.ID, Ed25519, native(make([]byte, ed25519.SignatureSize))),
+		entry(private.public.ID, edDSA, forge(t, private, fmt.Sprintf(`{"alg":"EdDSA","kid":%q}`, private.public.ID))),
 	}
-	k := set.byID[private.ID()]
+	k := set.byID[private.public.ID]
 	for i := range tableAfter {
 		if n := set.countTables(); n != 0 {
 			t.Fatalf("%d tables after %d uses", n, i)
@@ -66,7 +66,7 @@ func TestTableAfter(t *testing.T) {
 		if i%3 == 1 {
 			want = untrue
 		}
-		for _, e := range []*receipt.Entry{entryOf(signWith(t, other)), entry("nobody", Ed25519, string(e.Signature)), entry(private.ID(), Ed25519, "base64:")} {
+		for _, e := range []*receipt.Entry{entryOf(signWith(t, other)), entry("nobody", Ed25519, string(e.Signature)), entry(private.public.ID, Ed25519, "base64:")} {
 			set.CheckSignature([]byte(hashText), e)
 		}
 		_, err := set.CheckSignature([]byte(hashText), e)

@@ -17,7 +17,7 @@ func forge(tb testing.TB, k *PrivateKey, header string) string {
 	tb.Helper()
 	alg, _ := algorithmOf(k.algorithm)
 	first := encodeURL([]byte(header))
-	sig, err := signRaw(context.Background(), localSigner{k.key}, alg, []byte(first+"."+encodeURL([]byte(hashText))))
+	sig, err := signRaw(context.Background(), local(k.key), alg, []byte(first+"."+encodeURL([]byte(hashText))))
 	if err != nil {
 		tb.Fatal(err)
 	}
