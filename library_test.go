@@ -1,7 +1,6 @@
 package receiptkit_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,13 +18,13 @@ import (
 const maxProgram = 60
 
 // TestLibraryPage verifies that docs/library.md shows the files of its programs completely, that it
-// states the exported names that they use, and that no program is long.
+// states how many exported names they use, and that no program is long.
 func TestLibraryPage(t *testing.T) {
 	page, err := os.ReadFile("docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := regexp.MustCompile("(?s)Names: ([^\n]*)\n\n<!-- from: ([a-z/]+) -->\n```go\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
+	programs := regexp.MustCompile("(?s)Names: ([0-9]+)\\.\n\n<!-- from: ([a-z/]+) -->\n```go\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
 	if len(programs) != 4 {
 		t.Fatalf("docs/library.md has %d programs, expected 4", len(programs))
 	}
@@ -38,8 +38,8 @@ func TestLibraryPage(t *testing.T) {
 		if code != string(file) {
 			t.Errorf("docs/library.md does not show %s/main.go as it is", dir)
 		}
-		if want := namesOf(t, code); names != want {
-			t.Errorf("docs/library.md: the names of %s are\n%s\nexpected\n%s", dir, names, want)
+		if want := namesOf(t, code); names != strconv.Itoa(len(want)) {
+			t.Errorf("docs/library.md states %s names for %s, expected the number of %q", names, dir, want)
 		}
 
 		_, body, _ := strings.Cut(code, "\n)\n")
@@ -55,9 +55,8 @@ func TestLibraryPage(t *testing.T) {
 	}
 }
 
-// namesOf returns the exported names of packages of this repository that a program uses, and their
-// number.
-func namesOf(t *testing.T, code string) string {
+// namesOf returns the exported names of packages of this repository that a program uses.
+func namesOf(t *testing.T, code string) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "main.go", code, 0)
 	if err != nil {
@@ -73,12 +72,11 @@ func namesOf(t *testing.T, code string) string {
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if of, ok := s.X.(*ast.Ident); ok && ours[of.Name] {
-				names = append(names, fmt.Sprintf("`%s.%s`", of.Name, s.Sel.Name))
+				names = append(names, of.Name+"."+s.Sel.Name)
 			}
 		}
 		return true
 	})
 	slices.Sort(names)
-	names = slices.Compact(names)
-	return fmt.Sprintf("%d. %s.", len(names), strings.Join(names, ", "))
+	return slices.Compact(names)
 }
