@@ -15,9 +15,9 @@
 // is the same, byte for byte. As for every log, metadata.unreported lists what the source does
 // not state.
 //
-// # One small package per source
+// # One reader per source
 //
-// A source is a package in internal with a reader, a story.Reader. Its method Line receives each
+// A source is a reader in a package below internal, a story.Reader. Its method Line receives each
 // line, a JSON object, and records in a story.Story what the line states; End records what is known
 // only after the last line. A reader rejects nothing, counts records whose types are not in its
 // closed lists (Unless), and sets nothing that no line states. If something may be missing, it names

@@ -6,14 +6,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	kinds "github.com/receiptkit/receiptkit/internal/kind"
-	"github.com/receiptkit/receiptkit/receipt/record/source/internal/atif"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/claude"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/codex"
-	"github.com/receiptkit/receiptkit/receipt/record/source/internal/copilot"
-	"github.com/receiptkit/receiptkit/receipt/record/source/internal/gemini"
-	"github.com/receiptkit/receiptkit/receipt/record/source/internal/opencode"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/others"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/otlp"
-	"github.com/receiptkit/receiptkit/receipt/record/source/internal/pi"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
@@ -65,11 +61,11 @@ func rows() []row {
 		{otlpJSON, "otlp", otlp.Is, otlp.New, otlp.Looks, true, nil},
 
 		// Package kind recognizes these.
-		{kind: copilotCLI, family: "copilot", new: copilot.New},
-		{kind: openCode, family: "opencode", new: opencode.New},
-		{kind: geminiCLI, family: "gemini", new: gemini.New},
-		{kind: atifKind, family: "atif", new: atif.New},
-		{kind: piKind, family: "pi", new: pi.New},
+		{kind: copilotCLI, family: "copilot", new: others.NewCopilot},
+		{kind: openCode, family: "opencode", new: others.NewOpenCode},
+		{kind: geminiCLI, family: "gemini", new: others.NewGemini},
+		{kind: atifKind, family: "atif", new: others.NewATIF},
+		{kind: piKind, family: "pi", new: others.NewPi},
 	}
 }
 

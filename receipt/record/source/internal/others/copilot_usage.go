@@ -1,4 +1,4 @@
-package copilot
+package others
 
 import (
 	"cmp"
@@ -53,7 +53,7 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 
 	for name, n := range data.Member("modelMetrics").Members() {
 		model := s.Name(name)
-		told, counted := usageOf(n.Member("usage"))
+		told, counted := modelUsage(n.Member("usage"))
 		if now.silent = now.silent || !counted; counted {
 			now.models = append(now.models, story.Sum{Model: model, Usage: told})
 		}
@@ -70,8 +70,8 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 // resumed records that another process continues the session.
 func (u *usage) resumed() { u.lost = u.lost || u.open }
 
-// usageOf reads the usage of a model. Zero in all members means that it was not counted.
-func usageOf(n canon.Node) (u story.Usage, told bool) {
+// modelUsage reads the usage of a model. Zero in all members means that it was not counted.
+func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	count := func(name string) *int64 {
 		x := story.Count(n.Member(name))
 		told = told || x != nil && *x > 0

@@ -1,6 +1,4 @@
-// Package gemini reads the chats of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json,
-// which is one object, and .jsonl, with one message per line.
-package gemini
+package others
 
 import (
 	"cmp"
@@ -14,17 +12,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A reader reads chats.
-type reader struct {
+// A gemini reads chats: ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json, which is one object, and
+// .jsonl, with one message per line.
+type gemini struct {
 	s    *story.Story
 	said bool // the log has messages, or an empty list of them
 }
 
-// New returns a reader of chats.
-func New(s *story.Story) story.Reader { return &reader{s: s} }
+// NewGemini returns a reader of chats.
+func NewGemini(s *story.Story) story.Reader { return &gemini{s: s} }
 
-// tools is the table of the tools of Gemini CLI.
-var tools = sync.OnceValue(func() story.Tools {
+// geminiTools is the table of the tools of Gemini CLI.
+var geminiTools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
 		"read_file": read, "read_many_files": read, "list_directory": read, "glob": read, "search_file_content": read, "grep_search": read,
@@ -38,7 +37,7 @@ var tools = sync.OnceValue(func() story.Tools {
 })
 
 // Line reads a chat, its description, a message, or a record that changes others.
-func (r *reader) Line(n canon.Node) {
+func (r *gemini) Line(n canon.Node) {
 	s, set := r.s, n.Member("$set")
 	switch kind := n.Member("type"); {
 	case set.Kind() == canon.KindObject:
@@ -60,7 +59,7 @@ func (r *reader) Line(n canon.Node) {
 }
 
 // head reads the description of a chat, which may contain messages.
-func (r *reader) head(n canon.Node) {
+func (r *gemini) head(n canon.Node) {
 	s := r.s
 	s.Names(s.Name(n.Member("sessionId")))
 	s.Stamped(n.Member("startTime"))
@@ -77,7 +76,7 @@ func (r *reader) head(n canon.Node) {
 }
 
 // message reads a message.
-func (r *reader) message(n, kind canon.Node) {
+func (r *gemini) message(n, kind canon.Node) {
 	s, id := r.s, r.s.Name(n.Member("id"))
 	r.said = true
 	s.Dated(n.Member("timestamp"))
@@ -93,14 +92,14 @@ func (r *reader) message(n, kind canon.Node) {
 }
 
 // answer reads a message of the model: its usage, and its calls.
-func (r *reader) answer(n canon.Node, id string) {
+func (r *gemini) answer(n canon.Node, id string) {
 	s, model, tokens := r.s, r.s.Name(n.Member("model")), n.Member("tokens")
 	s.Model = cmp.Or(s.Model, model)
 	if id == "" {
 		s.Lacks(story.MessageWithoutID)
 	} else {
 		// A message is written again whenever it changes.
-		u := usageOf(tokens)
+		u := geminiUsage(tokens)
 		m, _ := s.Message(id)
 		m.Model = cmp.Or(model, m.Model)
 		m.Finished = m.Finished || u.Output != nil
@@ -112,9 +111,9 @@ func (r *reader) answer(n canon.Node, id string) {
 	}
 }
 
-// usageOf reads the usage of a message. Reasoning is not part of its output, and what is cached is
+// geminiUsage reads the usage of a message. Reasoning is not part of its output, and what is cached is
 // part of its input.
-func usageOf(n canon.Node) story.Usage {
+func geminiUsage(n canon.Node) story.Usage {
 	u := story.Usage{
 		Input: story.Count(n.Member("input")), CacheRead: story.Count(n.Member("cached")),
 		Output: story.Count(n.Member("output")), Reasoning: story.Count(n.Member("thoughts")),
@@ -124,9 +123,9 @@ func usageOf(n canon.Node) story.Usage {
 }
 
 // call reads a call of a tool, with its result.
-func (r *reader) call(n canon.Node) {
+func (r *gemini) call(n canon.Node) {
 	s, id, args := r.s, n.Member("id"), n.Member("args")
-	c, fresh := tools().Ask(s, id, n.Member("name"), args)
+	c, fresh := geminiTools().Ask(s, id, n.Member("name"), args)
 	if c == nil {
 		return
 	}
@@ -201,7 +200,7 @@ func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
 }
 
 // End records the agents whose chats were not read.
-func (r *reader) End() {
+func (r *gemini) End() {
 	if !r.said {
 		// A description without messages is not a chat in which nothing was said.
 		r.s.Lacks(story.GarbledPart)

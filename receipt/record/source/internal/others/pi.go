@@ -1,5 +1,4 @@
-// Package pi reads the sessions of Pi: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl.
-package pi
+package others
 
 import (
 	"cmp"
@@ -10,22 +9,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A reader reads sessions. A session is a tree, and what an abandoned branch states was done, too.
-type reader struct {
+// A pi reads sessions: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and what an abandoned branch states was done, too.
+type pi struct {
 	s                *story.Story
 	chosen           string // model in a line of its own
 	priced, unpriced bool   // a message states its cost, and another does not
 }
 
-// New returns a reader of sessions.
-func New(s *story.Story) story.Reader {
+// NewPi returns a reader of sessions.
+func NewPi(s *story.Story) story.Reader {
 	s.Estimated = true // by the agent's own list of prices
 	s.Lacks(story.RequestsUnlogged)
-	return &reader{s: s}
+	return &pi{s: s}
 }
 
-// tools is the table of the tools of Pi.
-var tools = sync.OnceValue(func() story.Tools {
+// piTools is the table of the tools of Pi.
+var piTools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
 		"read": read, "grep": read, "find": read, "ls": read,
@@ -35,13 +34,13 @@ var tools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmless lists the types of lines that state no action and are not read.
-func harmless() []string {
+// harmlessPi lists the types of lines that state no action and are not read.
+func harmlessPi() []string {
 	return []string{"thinking_level_change", "compaction", "branch_summary", "label", "custom", "session_info"}
 }
 
 // Line reads a line.
-func (r *reader) Line(n canon.Node) {
+func (r *pi) Line(n canon.Node) {
 	s := r.s
 	s.Dated(n.Member("timestamp"))
 	switch kind := n.Member("type"); kind.String() {
@@ -58,12 +57,12 @@ func (r *reader) Line(n canon.Node) {
 	case "message":
 		r.message(n.Member("message"))
 	default:
-		s.Unless(harmless(), "", kind)
+		s.Unless(harmlessPi(), "", kind)
 	}
 }
 
 // message reads a message. The copy in a session that was branched has the same digest.
-func (r *reader) message(m canon.Node) {
+func (r *pi) message(m canon.Node) {
 	s := r.s
 	if m.Kind() != canon.KindObject {
 		s.Lacks(story.GarbledPart)
@@ -76,7 +75,7 @@ func (r *reader) message(m canon.Node) {
 	case "assistant":
 		r.answer(m)
 	case "toolResult":
-		result(s, m)
+		piResult(s, m)
 	// A command that the person typed.
 	case "bashExecution":
 		s.Note("commands_of_the_user")
@@ -86,7 +85,7 @@ func (r *reader) message(m canon.Node) {
 }
 
 // answer reads a message of a model: its usage and cost, its calls, and why it stopped.
-func (r *reader) answer(m canon.Node) {
+func (r *pi) answer(m canon.Node) {
 	s, model, provider := r.s, r.s.Name(m.Member("model")), r.s.Name(m.Member("provider"))
 	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
 
@@ -102,7 +101,7 @@ func (r *reader) answer(m canon.Node) {
 	for b := range s.Objects(m.Member("content")) {
 		switch kind := b.Member("type"); kind.String() {
 		case "toolCall":
-			tools().Ask(s, b.Member("id"), b.Member("name"), b.Member("arguments"))
+			piTools().Ask(s, b.Member("id"), b.Member("name"), b.Member("arguments"))
 		case "text", "thinking", "image":
 		default:
 			s.Unknown("assistant/", kind)
@@ -112,7 +111,7 @@ func (r *reader) answer(m canon.Node) {
 }
 
 // pays reads the cost of a message.
-func (r *reader) pays(cost canon.Node) {
+func (r *pi) pays(cost canon.Node) {
 	amount := ""
 	if cost.Kind() == canon.KindNumber {
 		amount = story.Amount(cost.Float())
@@ -122,7 +121,7 @@ func (r *reader) pays(cost canon.Node) {
 }
 
 // end reads why a message stopped. Only the last one states how the task ended.
-func (r *reader) end(reason string) {
+func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
 	switch reason {
@@ -135,8 +134,8 @@ func (r *reader) end(reason string) {
 	}
 }
 
-// result reads the result of a call, and what a successful call wrote.
-func result(s *story.Story, m canon.Node) {
+// piResult reads the result of a call, and what a successful call wrote.
+func piResult(s *story.Story, m canon.Node) {
 	outcome := story.Unreported
 	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {
 		outcome = story.OutcomeOf(!failed.Bool())
@@ -163,7 +162,7 @@ func result(s *story.Story, m canon.Node) {
 }
 
 // End records what only the whole log shows.
-func (r *reader) End() {
+func (r *pi) End() {
 	s := r.s
 	s.Model = cmp.Or(s.Model, r.chosen)
 	if r.priced && r.unpriced {

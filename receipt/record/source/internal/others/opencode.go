@@ -1,5 +1,4 @@
-// Package opencode reads the sessions that OpenCode exports: opencode export SESSION.
-package opencode
+package others
 
 import (
 	"cmp"
@@ -10,20 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A reader reads sessions, each of which is one object.
-type reader struct {
+// An openCode reads sessions that opencode export SESSION wrote. Each is one object.
+type openCode struct {
 	s        *story.Story
 	messages map[string]bool // that were read, and state what they cost
 }
 
-// New returns a reader of sessions.
-func New(s *story.Story) story.Reader {
+// NewOpenCode returns a reader of sessions.
+func NewOpenCode(s *story.Story) story.Reader {
 	s.Estimated = true // by the agent's own list of prices
-	return &reader{s, map[string]bool{}}
+	return &openCode{s, map[string]bool{}}
 }
 
-// tools is the table of the tools of OpenCode.
-var tools = sync.OnceValue(func() story.Tools {
+// openCodeTools is the table of the tools of OpenCode.
+var openCodeTools = sync.OnceValue(func() story.Tools {
 	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
 	edit := story.Tool{Does: "edit", Path: "filePath"}
 	search := story.Tool{Does: "fetch", Search: true}
@@ -40,8 +39,8 @@ var tools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmless lists the types of parts that state no action.
-func harmless() []string {
+// harmlessParts lists the types of parts that state no action.
+func harmlessParts() []string {
 	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
 }
 
@@ -49,7 +48,7 @@ func harmless() []string {
 const redacted = "REDACTED"
 
 // Line reads a session.
-func (r *reader) Line(n canon.Node) {
+func (r *openCode) Line(n canon.Node) {
 	s, info, messages := r.s, n.Member("info"), n.Member("messages")
 	if info.Kind() != canon.KindObject || event.Absent(messages) {
 		s.Lacks(story.GarbledPart)
@@ -68,7 +67,7 @@ func (r *reader) Line(n canon.Node) {
 }
 
 // message reads a message and its parts.
-func (r *reader) message(m canon.Node) {
+func (r *openCode) message(m canon.Node) {
 	s, info, parts := r.s, m.Member("info"), m.Member("parts")
 	if info.Kind() != canon.KindObject || event.Absent(parts) {
 		s.Lacks(story.GarbledPart)
@@ -95,7 +94,7 @@ func (r *reader) message(m canon.Node) {
 }
 
 // answer reads the usage of a message of a model, and its cost.
-func (r *reader) answer(info canon.Node) {
+func (r *openCode) answer(info canon.Node) {
 	s, tokens := r.s, info.Member("tokens")
 	model, id := s.Name(info.Member("modelID")), s.Name(info.Member("id"))
 	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, s.Name(info.Member("providerID")))
@@ -124,7 +123,7 @@ func (r *reader) answer(info canon.Node) {
 }
 
 // end reads how a turn ended. Only the last message of a model states how the task did.
-func (r *reader) end(info canon.Node) {
+func (r *openCode) end(info canon.Node) {
 	s := r.s
 	s.Inferred = false
 	switch failure := info.Member("error"); {
@@ -143,7 +142,7 @@ func (r *reader) end(info canon.Node) {
 }
 
 // part reads a part of a message.
-func (r *reader) part(p canon.Node) {
+func (r *openCode) part(p canon.Node) {
 	s := r.s
 	switch kind := p.Member("type"); kind.String() {
 	case "tool":
@@ -155,7 +154,7 @@ func (r *reader) part(p canon.Node) {
 	case "subtask":
 		s.Handoff("", s.Name(p.Member("id"))).Agent = s.Name(p.Member("agent"))
 	default:
-		s.Unless(harmless(), "part/", kind)
+		s.Unless(harmlessParts(), "part/", kind)
 		times := timesOf(s, p)
 		s.Clocked(times.Member("start"))
 		s.Clocked(times.Member("end"))
@@ -163,10 +162,10 @@ func (r *reader) part(p canon.Node) {
 }
 
 // call reads a call of a tool, with its result.
-func (r *reader) call(p, state canon.Node) {
+func (r *openCode) call(p, state canon.Node) {
 	s, times := r.s, timesOf(r.s, state)
 	s.Clocked(times.Member("start"))
-	c, _ := tools().Ask(s, p.Member("callID"), p.Member("tool"), state.Member("input"))
+	c, _ := openCodeTools().Ask(s, p.Member("callID"), p.Member("tool"), state.Member("input"))
 	s.Clocked(times.Member("end"))
 	if c == nil {
 		return
@@ -272,7 +271,7 @@ func patched(s *story.Story, c *story.Call, f canon.Node) {
 }
 
 // End records that the cost is a lower bound if a message does not state it.
-func (r *reader) End() {
+func (r *openCode) End() {
 	priced, unpriced := false, false
 	for _, told := range r.messages {
 		priced, unpriced = priced || told, unpriced || !told

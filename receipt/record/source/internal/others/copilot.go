@@ -1,4 +1,4 @@
-package copilot
+package others
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A reader reads the events of sessions.
-type reader struct {
+// A copilot reads the events of sessions: ~/.copilot/session-state/ID/events.jsonl.
+type copilot struct {
 	s     *story.Story
 	line  int
 	ended int // the latest line that ended a turn
@@ -34,16 +34,16 @@ type request struct {
 	line  int
 }
 
-// New returns a reader of events.
-func New(s *story.Story) story.Reader {
-	return &reader{
+// NewCopilot returns a reader of events.
+func NewCopilot(s *story.Story) story.Reader {
+	return &copilot{
 		s: s, requests: map[string]*request{}, questions: map[string]bool{}, agents: map[string]string{},
 		patches: map[string][]story.Write{}, usage: usage{messages: map[string]*message{}},
 	}
 }
 
-// tools is the table of the tools of Copilot CLI.
-var tools = sync.OnceValue(func() story.Tools {
+// copilotTools is the table of the tools of Copilot CLI.
+var copilotTools = sync.OnceValue(func() story.Tools {
 	shell := story.Tool{Does: "execute"}
 	command := story.Tool{Does: "execute", Command: "command"}
 	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
@@ -59,8 +59,8 @@ var tools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmless lists the types of events that state no action and are not read.
-func harmless() []string {
+// harmlessEvents lists the types of events that state no action and are not read.
+func harmlessEvents() []string {
 	return []string{
 		"hook.end", "system.message", "system.notification", "session.plan_changed", "session.info", "session.warning", "session.usage_checkpoint",
 		"session.compaction_start", "session.compaction_complete", "session.truncation", "skill.invoked",
@@ -68,7 +68,7 @@ func harmless() []string {
 }
 
 // Line reads an event.
-func (r *reader) Line(n canon.Node) {
+func (r *copilot) Line(n canon.Node) {
 	s, kind, data := r.s, n.Member("type"), n.Member("data")
 	r.line++
 	s.Dated(n.Member("timestamp"))
@@ -91,7 +91,7 @@ func (r *reader) Line(n canon.Node) {
 }
 
 // turn reads an event of a turn.
-func (r *reader) turn(n, kind, data canon.Node) {
+func (r *copilot) turn(n, kind, data canon.Node) {
 	s := r.s
 	switch kind.String() {
 	case "hook.start":
@@ -111,12 +111,12 @@ func (r *reader) turn(n, kind, data canon.Node) {
 	case "abort":
 		s.End, s.Inferred, r.ended = story.EndCanceled, false, r.line
 	default:
-		s.Unless(harmless(), "", kind)
+		s.Unless(harmlessEvents(), "", kind)
 	}
 }
 
 // session reads an event that describes the session.
-func (r *reader) session(kind, data canon.Node) {
+func (r *copilot) session(kind, data canon.Node) {
 	s := r.s
 	switch kind.String() {
 	case "session.start":
@@ -136,19 +136,19 @@ func (r *reader) session(kind, data canon.Node) {
 	case "session.shutdown":
 		r.shutDown(s, data)
 	default:
-		s.Unless(harmless(), "", kind)
+		s.Unless(harmlessEvents(), "", kind)
 	}
 }
 
 // model records a model that was chosen. A person can leave the choice to the program.
-func (r *reader) model(name canon.Node) {
+func (r *copilot) model(name canon.Node) {
 	if model := r.s.Name(name); model != "auto" {
 		r.s.Model = cmp.Or(r.s.Model, model)
 	}
 }
 
 // context reads where the agent works.
-func (r *reader) context(n canon.Node) {
+func (r *copilot) context(n canon.Node) {
 	s := r.s
 	for _, name := range []string{"cwd", "gitRoot"} {
 		if dir := s.Name(n.Member(name)); dir != "" {
@@ -160,7 +160,7 @@ func (r *reader) context(n canon.Node) {
 }
 
 // permissions reads whether every call is allowed. If so, no decision is recorded.
-func (r *reader) permissions(data canon.Node) {
+func (r *copilot) permissions(data canon.Node) {
 	tier := func(allowed canon.Node) {
 		switch {
 		case allowed.Kind() != canon.KindBool:
@@ -177,7 +177,7 @@ func (r *reader) permissions(data canon.Node) {
 }
 
 // asks reads a message of a model, and the calls for which it asks.
-func (r *reader) asks(data canon.Node) {
+func (r *copilot) asks(data canon.Node) {
 	s := r.s
 	r.model(data.Member("model"))
 	r.said(s, data)
@@ -196,12 +196,12 @@ func (r *reader) asks(data canon.Node) {
 }
 
 // tool reads what the program did with a call.
-func (r *reader) tool(kind, data canon.Node) {
+func (r *copilot) tool(kind, data canon.Node) {
 	s, id := r.s, data.Member("toolCallId")
 	switch kind.String() {
 	case "tool.execution_start":
 		input := data.Member("arguments")
-		c, fresh := tools().Ask(s, id, data.Member("toolName"), input)
+		c, fresh := copilotTools().Ask(s, id, data.Member("toolName"), input)
 		if !fresh {
 			return
 		}
@@ -223,7 +223,7 @@ func (r *reader) tool(kind, data canon.Node) {
 }
 
 // complete reads the result of a call.
-func (r *reader) complete(data canon.Node) {
+func (r *copilot) complete(data canon.Node) {
 	s, result := r.s, data.Member("result")
 	output := result
 	if event.Absent(output) {
@@ -322,7 +322,7 @@ func patchIn(s *story.Story, input canon.Node) []story.Write {
 }
 
 // permission reads a request for permission, and its answer.
-func (r *reader) permission(kind, data canon.Node) {
+func (r *copilot) permission(kind, data canon.Node) {
 	s, id := r.s, r.s.Name(data.Member("requestId"))
 	switch kind.String() {
 	case "permission.requested":
@@ -356,7 +356,7 @@ func (r *reader) permission(kind, data canon.Node) {
 }
 
 // subagent reads what an agent does that works for this one. Its calls are in the same log.
-func (r *reader) subagent(kind, data canon.Node) {
+func (r *copilot) subagent(kind, data canon.Node) {
 	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
 	word, ok := strings.CutPrefix(kind.String(), "subagent.")
 	if !ok || !slices.Contains([]string{"started", "completed", "failed"}, word) {
@@ -375,7 +375,7 @@ func (r *reader) subagent(kind, data canon.Node) {
 }
 
 // End records what only the whole log shows: the calls that never started, and the usage.
-func (r *reader) End() {
+func (r *copilot) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
 		// A turn that is over starts no call anymore.
@@ -394,16 +394,16 @@ func (r *reader) End() {
 }
 
 // call records the call that a model requested.
-func (r *reader) call(id string) *story.Call {
+func (r *copilot) call(id string) *story.Call {
 	c, asked := r.s.Call(id), r.requests[id]
 	delete(r.requests, id)
 	c.Ask(asked.tool, asked.input)
-	c.Does = tools()[c.Tool].Does
+	c.Does = copilotTools()[c.Tool].Does
 	return c
 }
 
 // notStarted returns the calls that did not start, in the order of their requests.
-func (r *reader) notStarted() (ids []string) {
+func (r *copilot) notStarted() (ids []string) {
 	for id := range r.requests {
 		ids = append(ids, id)
 	}

@@ -1,6 +1,4 @@
-// Package atif reads trajectories in the Agent Trajectory Interchange Format, version 1, into
-// which programs convert the logs of agents.
-package atif
+package others
 
 import (
 	"cmp"
@@ -10,21 +8,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A reader reads trajectories, each of which is one object.
-type reader struct {
+// An atif reads trajectories in the Agent Trajectory Interchange Format, version 1. Each is one object.
+type atif struct {
 	s    *story.Story
 	read map[canon.Digest]bool
 }
 
-// New returns a reader of trajectories.
-func New(s *story.Story) story.Reader {
+// NewATIF returns a reader of trajectories.
+func NewATIF(s *story.Story) story.Reader {
 	s.Estimated = true
 	s.Lacks(story.EffectsUnlogged)
-	return &reader{s, map[canon.Digest]bool{}}
+	return &atif{s, map[canon.Digest]bool{}}
 }
 
 // Line reads a trajectory.
-func (r *reader) Line(n canon.Node) {
+func (r *atif) Line(n canon.Node) {
 	s, agent, steps := r.s, n.Member("agent"), n.Member("steps")
 	if agent.Kind() != canon.KindObject || steps.Kind() != canon.KindArray {
 		s.Lacks(story.GarbledPart)
@@ -58,7 +56,7 @@ func (r *reader) Line(n canon.Node) {
 }
 
 // step reads a step. A step with the source system is a callback of a framework.
-func (r *reader) step(n canon.Node, all *account) {
+func (r *atif) step(n canon.Node, all *account) {
 	s := r.s
 	s.Stamped(n.Member("timestamp"))
 	switch by := n.Member("source"); by.String() {
@@ -92,7 +90,7 @@ func (r *reader) step(n canon.Node, all *account) {
 }
 
 // handoff reads a reference to the trajectory of another agent, which is another file.
-func (r *reader) handoff(ref canon.Node) {
+func (r *atif) handoff(ref canon.Node) {
 	s := r.s
 	path := s.Name(ref.Member("trajectory_path"))
 	id := cmp.Or(path, s.Name(ref.Member("session_id")), s.Name(ref.Member("trajectory_id")))
@@ -105,4 +103,4 @@ func (r *reader) handoff(ref canon.Node) {
 }
 
 // End has nothing to record.
-func (r *reader) End() {}
+func (r *atif) End() {}

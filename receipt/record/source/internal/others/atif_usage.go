@@ -1,4 +1,4 @@
-package atif
+package others
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ func (a *account) add(s *story.Story, n canon.Node) {
 		return
 	}
 	m := n.Member("metrics")
-	u := usageOf(m, "")
+	u := trajectoryUsage(m, "")
 	if u.Told() {
 		a.metered++
 	}
@@ -44,8 +44,8 @@ func (a *account) add(s *story.Story, n canon.Node) {
 	s.Keep(len(a.chosen))
 }
 
-// usageOf reads a usage. What is cached is part of the prompt.
-func usageOf(m canon.Node, prefix string) story.Usage {
+// trajectoryUsage reads a usage. What is cached is part of the prompt.
+func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	return story.Usage{
 		Input: story.Count(m.Member(prefix + "prompt_tokens")), CacheRead: story.Count(m.Member(prefix + "cached_tokens")),
 		Output: story.Count(m.Member(prefix + "completion_tokens")),
@@ -61,7 +61,7 @@ func amountOf(n canon.Node) string {
 
 // tell records the usage: that of the steps or, if the total differs, the larger one.
 func (a *account) tell(s *story.Story, final canon.Node) {
-	total := usageOf(final, "total_")
+	total := trajectoryUsage(final, "total_")
 	sum, whole := a.sum()
 
 	switch {
