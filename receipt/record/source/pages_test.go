@@ -1,7 +1,6 @@
 package source_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,32 +19,41 @@ func statements() map[string]string {
 	}
 }
 
-// pageOf returns the statements of a page for a column, by row.
-func pageOf(t *testing.T, name string, column int) map[string]string {
+// pageOf returns the statements of each column of a page, by row.
+func pageOf(t *testing.T, name string) (columns []map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../docs/sources", name+".md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]string{}
-	for line := range strings.Lines(string(text)) {
+	text := readFile(t, filepath.Join("../../../docs/sources", name+".md"))
+	var none []string
+	for line := range strings.Lines(text) {
 		if list, ok := strings.CutPrefix(strings.TrimSuffix(line, ".\n"), "Not recorded: "); ok {
-			for word := range strings.SplitSeq(list, ", ") {
-				rows[word] = "no"
-			}
+			none = strings.Split(list, ", ")
 		}
-		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) > column {
-			rows[strings.TrimPrefix(cells[0], "| ")] = strings.TrimSuffix(cells[column], " |\n")
+		row, ok := strings.CutPrefix(strings.TrimSuffix(line, " |\n"), "| ")
+		cells := strings.Split(row, " | ")
+		if !ok {
+			continue
+		}
+		for i, cell := range cells[1:] {
+			if len(columns) == i {
+				columns = append(columns, map[string]string{})
+			}
+			columns[i][cells[0]] = cell
 		}
 	}
-	return rows
+	for _, rows := range columns {
+		for _, row := range none {
+			rows[row] = "no"
+		}
+	}
+	return columns
 }
 
-// TestPages verifies that each kind of log has a page, and that the page states that a value is
-// not recorded if, and only if, no log in testdata or among the public logs records it.
+// TestPages verifies that each family of logs has a page, and that a column of it states that a value
+// is not recorded if, and only if, no log in testdata or among the public logs records it. Each kind
+// has a column, and the kinds after the last column share it.
 func TestPages(t *testing.T) {
 	vectors.Dir(t, "sources-2")
-	reported := map[source.Kind]map[string]bool{}
+	reported, kinds := map[source.Kind]map[string]bool{}, map[string][]source.Kind{}
 	for _, log := range samples(t) {
 		kind := source.Sight(log).Kind
 		if reported[kind] == nil {
@@ -56,34 +64,45 @@ func TestPages(t *testing.T) {
 			reported[kind][at] = reported[kind][at] || !listed(r.untold, at)
 		}
 	}
-
-	for kind, x := range map[source.Kind]struct {
-		page   string
-		column int
-	}{
-		source.ClaudeTranscript: {"claude", 1}, claudeStream: {"claude", 2}, source.CodexRollout: {"codex", 1}, codexExec: {"codex", 2}, otlpJSON: {"otlp", 1},
-		"copilot-cli": {"copilot", 1}, "opencode": {"opencode", 1}, "gemini-cli": {"gemini", 1}, "atif": {"atif", 1}, "pi": {"pi", 1},
-	} {
-		rows, checked := pageOf(t, x.page, x.column), 0
-		for row, at := range statements() {
-			says, stated := rows[row]
-			if !stated {
-				continue
-			}
-			if checked++; reported[kind][at] == (says == "no") {
-				t.Errorf("docs/sources/%s.md states for %s %q: %q, and a log records it: %v", x.page, kind, row, says, reported[kind][at])
-			}
-		}
-		if checked < 3 {
-			t.Errorf("docs/sources/%s.md: %d statements", x.page, checked)
-		}
-	}
-
-	// Every family has a page, which the index of the pages links.
-	index := readFile(t, "../../../docs/sources.md")
 	for _, name := range source.Names() {
-		if kind := slices.Contains([]string{"claude", "codex", "otlp", "copilot", "opencode", "gemini", "atif", "pi"}, name); kind && !strings.Contains(index, "(sources/"+name+".md)") {
-			t.Errorf("docs/sources.md has no link to the page of %s", name)
+		if kind := source.Kind(name); source.IsOf(kind, name) {
+			kinds[familyOf(kind)] = append(kinds[familyOf(kind)], kind)
 		}
 	}
+
+	index := readFile(t, "../../../docs/sources.md")
+	for page, of := range kinds {
+		if !strings.Contains(index, "(sources/"+page+".md)") {
+			t.Errorf("docs/sources.md has no link to the page of %s", page)
+		}
+		columns := pageOf(t, page)
+		if len(columns) == 0 || len(columns) > len(of) {
+			t.Fatalf("docs/sources/%s.md has %d columns for %s", page, len(columns), of)
+		}
+		for i, rows := range columns {
+			share, checked := of[i:], 0
+			if i < len(columns)-1 {
+				share = share[:1]
+			}
+			for row, at := range statements() {
+				says, stated := rows[row]
+				if !stated {
+					continue
+				}
+				checked++
+				if recorded := slices.ContainsFunc(share, func(k source.Kind) bool { return reported[k][at] }); recorded == (says == "no") {
+					t.Errorf("docs/sources/%s.md states for %s %q: %q, and a log records it: %v", page, share, row, says, recorded)
+				}
+			}
+			if checked < 3 {
+				t.Errorf("docs/sources/%s.md, column %d: %d statements", page, i+1, checked)
+			}
+		}
+	}
+}
+
+// familyOf returns the name of the family of a kind, which Names lists before the names of kinds.
+func familyOf(k source.Kind) string {
+	names := source.Names()
+	return names[slices.IndexFunc(names, func(name string) bool { return source.IsOf(k, name) })]
 }
