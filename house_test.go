@@ -30,20 +30,20 @@ type room struct {
 	libs []string // import paths outside the standard library
 }
 
-var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
+var core = []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
 
 // rooms specifies which packages each package may import. Tests are exempt, except for import
 // cycles. A package below receipt or cmd that is not listed has the rules of "receipt/" or "cmd/".
 var rooms = map[string]room{
-	"canon":                 {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
+	"canon":                 {pure: true, may: []string{"internal/untrusted"}, libs: []string{"github.com/gowebpki/jcs"}},
 	"merkle":                {pure: true},
 	"merkle/tlog":           {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb", "filippo.io/mldsa"}},
 	"chain":                 {pure: true, may: []string{"canon"}},
 	"redact":                {pure: true, may: []string{"canon", "redact/secret"}},
 	"redact/secret":         {pure: true, may: []string{"redact/secret/internal/match"}},
 	"redact/rulefile":       {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
-	"schemas":               {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
-	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
+	"schemas":               {pure: true, may: []string{"internal/untrusted", "canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
+	"receipt":               {pure: true, may: []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: other packages depend on these two
 	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
@@ -51,7 +51,7 @@ var rooms = map[string]room{
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
-	"receipt/protocol":      {may: []string{"canon", "chain", "receipt", "internal/conn"}}, // and the packages below it, for a harness without receipts
+	"receipt/protocol":      {may: []string{"internal/untrusted", "canon", "chain", "receipt", "internal/conn"}}, // and the packages below it, for a harness without receipts
 	"internal/aggregate":    {pure: true, may: core},
 	"internal/attest":       {pure: true, may: core},
 	"internal/conn":         {},
@@ -59,6 +59,7 @@ var rooms = map[string]room{
 	"internal/statement":    {pure: true, may: core},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
+	"internal/untrusted":    {pure: true},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "internal/foreign", "internal/kind", "internal/unpack"}, core...)},
 	"receipt/ledger":        {may: core}, // no database: its stores are below it

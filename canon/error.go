@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Code names the cause of a syntax error. Codes are never renamed. Codes that callers compare
@@ -122,7 +122,7 @@ func (s stop) pointer() string {
 		b = s.appendStep(b, open[i], child)
 	}
 
-	return foreign.Cut(b, maxPointer)
+	return untrusted.Cut(b, maxPointer)
 }
 
 // between reports whether the stop is between two values of an open container: after a complete
@@ -159,12 +159,12 @@ type PointerError struct {
 }
 
 func (e *PointerError) Error() string {
-	return fmt.Sprintf("json pointer %q, byte %d: %s", foreign.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
+	return fmt.Sprintf("json pointer %q, byte %d: %s", untrusted.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }
 
 // A digestError describes why a text is not a digest.
 type digestError struct{ Text string }
 
 func (e *digestError) Error() string {
-	return fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found %q", foreign.Cut(e.Text, maxQuoted))
+	return fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found %q", untrusted.Cut(e.Text, maxQuoted))
 }

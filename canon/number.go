@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // number reads the number at start (RFC 8259 section 6).
@@ -99,7 +99,7 @@ func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil { // the grammar is correct, so the cause can only be the range
-		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+foreign.Number(text))
+		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+untrusted.Number(text))
 	}
 
 	// RFC 7493 section 2.2: a double distinguishes integers from their neighbors up to 2^53−1.

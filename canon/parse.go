@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A parser reads one JSON text in one pass without recursion. Open containers are linked
@@ -177,7 +177,7 @@ func (p *parser) end(i int) (int, error) {
 func (p *parser) duplicate(object, name uint32) error {
 	p.nodes[object].aux = name // the error names this member, so forget everything after it
 	p.nodes = p.nodes[:name+1]
-	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", foreign.Cut(p.text(name), maxQuoted)))
+	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", untrusted.Cut(p.text(name), maxQuoted)))
 }
 
 // name reads the name of a member and the following colon.

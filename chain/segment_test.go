@@ -3,7 +3,6 @@ package chain_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -61,7 +60,7 @@ func TestMergeIsAssociative(t *testing.T) {
 	for range 2000 {
 		list := damage(r, links(1+r.IntN(400)))
 		if r.IntN(10) == 0 {
-			list = slices.Repeat(links(1), 250) // more failures than are named
+			list = slices.Repeat(links(1), 250)
 		}
 		want := fold(stream, list)
 		var parts []chain.Segment
@@ -78,11 +77,8 @@ func TestMergeIsAssociative(t *testing.T) {
 			parts[i] = parts[i].Merge(parts[i+1])
 			parts = slices.Delete(parts, i+1, i+2)
 		}
-		if !reflect.DeepEqual(parts[0], want) {
+		if parts[0] != want {
 			t.Fatalf("%v:\n%+v, want\n%+v", list, parts[0], want)
-		}
-		if len(want.Failures.Places) != int(min(want.Failures.Count, 100)) {
-			t.Fatalf("%d failures, %d named", want.Failures.Count, len(want.Failures.Places))
 		}
 	}
 }
@@ -111,24 +107,14 @@ func TestJoins(t *testing.T) {
 func TestSegmentFailures(t *testing.T) {
 	s := chain.Stream{}
 	whole := fold(s, links(5))
-	if whole.Count != 5 || !whole.First || whole.Head != digest(5) || whole.Failures.Count != 0 {
+	if whole.Count != 5 || !whole.First || whole.Head != digest(5) || whole.Failures != 0 {
 		t.Errorf("%+v", whole)
 	}
-	gap := fold(s, slices.Delete(links(5), 2, 3))
-	want := []chain.Failure{{Index: 2, Previous: digest(3), Expected: digest(2)}}
-	if gap.Failures.Count != 1 || !slices.Equal(gap.Failures.Places, want) {
+	if gap := fold(s, slices.Delete(links(5), 2, 3)); gap.Failures != 1 {
 		t.Errorf("%+v", gap)
 	}
-	again := fold(s, append(links(3), links(1)...))
-	want = []chain.Failure{{Index: 3, First: true, Expected: digest(3)}}
-	if !slices.Equal(again.Failures.Places, want) {
+	if again := fold(s, append(links(3), links(1)...)); again.Failures != 1 {
 		t.Errorf("a second first receipt: %+v", again)
-	}
-	// The failures of a segment must not change when another is merged to it.
-	a := fold(s, []chain.Link{{First: true, Hash: digest(1)}, {First: true, Hash: digest(2)}})
-	left, right := a.Merge(chain.SegmentOf(s, chain.Link{First: true, Hash: digest(3)})), a.Merge(chain.SegmentOf(s, chain.Link{Previous: digest(9), Hash: digest(4)}))
-	if left.Failures.Places[1] == right.Failures.Places[1] || a.Failures.Count != 1 {
-		t.Errorf("%+v\n%+v", left, right)
 	}
 }
 
@@ -159,7 +145,7 @@ func TestJoinAnyOrder(t *testing.T) {
 			parts = append(chain.Join(parts[:n]), parts[n:]...)
 			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 		}
-		if got := chain.Join(parts); !reflect.DeepEqual(got, want) {
+		if got := chain.Join(parts); !slices.Equal(got, want) {
 			t.Fatalf("%+v, want\n%+v", got, want)
 		}
 		var count uint64

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/redact"
@@ -303,7 +303,7 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 			var rest []string
 			for k := range w.fields[i] {
 				if !w.fields[i][k].Load() {
-					rest = append(rest, foreign.Cut(fields[k].Field, 256))
+					rest = append(rest, untrusted.Cut(fields[k].Field, 256))
 				}
 			}
 			if len(rest) > 0 && len(rest) < len(fields) {
@@ -413,15 +413,15 @@ func disclosureFault(err error) Check {
 	var contradiction *redact.ContradictionError
 	switch {
 	case errors.As(err, &contradiction):
-		c.Pointer, c.Detail = foreign.Cut(contradiction.Field, 256), contradiction.Detail
+		c.Pointer, c.Detail = untrusted.Cut(contradiction.Field, 256), contradiction.Detail
 	case errors.As(err, &mismatch):
-		c.Pointer, c.Stated, c.Computed = foreign.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
+		c.Pointer, c.Stated, c.Computed = untrusted.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
 		c.Detail = "the disclosed value is not the one that was withheld"
 	case errors.As(err, &unknown):
-		c.Code, c.Pointer = CodeDisclosureUnknown, foreign.Cut(unknown.Field, 256)
+		c.Code, c.Pointer = CodeDisclosureUnknown, untrusted.Cut(unknown.Field, 256)
 		c.Detail = "the receipt has no commitment for the disclosed field"
 	case errors.As(err, &precision):
-		c.Code, c.Pointer = CodeNumberPrecision, foreign.Cut(precision.Field, 256)
+		c.Code, c.Pointer = CodeNumberPrecision, untrusted.Cut(precision.Field, 256)
 		c.Detail = "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"
 	}
 

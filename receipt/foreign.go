@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Foreign is what a reader found in a receipt of another format. The reader checks the rules of
@@ -110,7 +110,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.begin(rep)
 	s.digestInput(data, rep)
 	rep.foreign = true
-	rep.ReceiptID = append(rep.ReceiptID, foreign.Cut(f.ID, 1024)...)
+	rep.ReceiptID = append(rep.ReceiptID, untrusted.Cut(f.ID, 1024)...)
 	rep.ReceiptHash = f.Hash
 	rep.NotChecked = append(rep.NotChecked, f.NotChecked...)
 
@@ -239,7 +239,7 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 
 // signature judges one signature. Why has no code if the signature counts.
 func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result SignatureResult, why Check) {
-	result = SignatureResult{KeyID: foreign.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
+	result = SignatureResult{KeyID: untrusted.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
 	key, err := v.checkRaw(s)
 	if key != nil {
 		result.KeyID = key.ID

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A parseStep is the step [StepParse].
@@ -27,7 +27,7 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	// RFC 7493 section 2.2: other integers beyond ±(2^53−1) have the same double.
 	case found:
 		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
-			Detail: foreign.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form also represents other integers"})
+			Detail: untrusted.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form also represents other integers"})
 	case doc.Root().Kind() != canon.KindObject:
 		rep.fail(Check{Step: StepParse, Code: CodeNotObject, Detail: "expected a JSON object, found " + kindName(doc.Root().Kind())})
 	default:

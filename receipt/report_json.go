@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // writable reports whether r is in the state in which a verifier leaves reports: its lists are
@@ -228,7 +228,7 @@ func plain(text []byte) int {
 
 func appendRune(dst []byte, r rune, text []byte) []byte {
 	switch {
-	case !foreign.Unsafe(r):
+	case !untrusted.Unsafe(r):
 		return append(dst, text...)
 	case r > 0xffff: // RFC 8259 section 7: an escape is a surrogate pair
 		high, low := utf16.EncodeRune(r)

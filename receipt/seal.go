@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -196,7 +196,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 		problems = append(problems, Problem{"", CodeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
 	}
 	if n, found := doc.LossyInteger(); found {
-		problems = append(problems, Problem{place(n), CodeNumberPrecision, foreign.Number(n.Raw()) + " is outside ±9007199254740991; write it as a string"})
+		problems = append(problems, Problem{place(n), CodeNumberPrecision, untrusted.Number(n.Raw()) + " is outside ±9007199254740991; write it as a string"})
 	}
 
 	result := schema.Check(doc.Root())

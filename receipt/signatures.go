@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A signatureStep is the step [StepSignatures].
@@ -109,7 +109,7 @@ func (t *tally) add(i int, n canon.Node) {
 	if key != nil {
 		result.KeyID = key.ID
 	} else {
-		result.KeyID = foreign.Cut(t.entry.KeyID, 256)
+		result.KeyID = untrusted.Cut(t.entry.KeyID, 256)
 	}
 
 	// An unknown key or algorithm means missing evidence, and never invalid evidence.

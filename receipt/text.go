@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
@@ -32,10 +32,10 @@ func kindName(k canon.Kind) string {
 
 // place returns the pointer of n, cut as package canon cuts the pointers of its errors. The
 // names in n could make it as long as the receipt.
-func place(n canon.Node) string { return foreign.Cut(n.Pointer(), 256) }
+func place(n canon.Node) string { return untrusted.Cut(n.Pointer(), 256) }
 
 // excerpt cuts foreign text for a message. Callers that print it must escape it.
-func excerpt(text []byte) string { return foreign.Cut(text, 80) }
+func excerpt(text []byte) string { return untrusted.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
 
@@ -108,7 +108,7 @@ func withholdNames(pointer *string, about ...*string) {
 // withoutName removes a name, or its quoted beginning, from a text.
 func withoutName(text, name string) string {
 	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas cut names
-		for _, quoted := range []string{strconv.Quote(foreign.Head(name, most)), strconv.QuoteToASCII(foreign.Head(name, most))} {
+		for _, quoted := range []string{strconv.Quote(untrusted.Head(name, most)), strconv.QuoteToASCII(untrusted.Head(name, most))} {
 			text = strings.ReplaceAll(text, quoted, strconv.Quote(withheldName))
 			text = strings.ReplaceAll(text, quoted[:len(quoted)-1]+"…", `"`+withheldName)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // detail describes one error.
@@ -137,5 +137,5 @@ func quote(s string) string {
 	if len(s) <= most {
 		return strconv.Quote(s)
 	}
-	return strconv.Quote(foreign.Head(s, most)) + "…"
+	return strconv.Quote(untrusted.Head(s, most)) + "…"
 }

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/internal/kind"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -115,7 +115,7 @@ const maxShell = 16 << 10
 // characters that a terminal does not accept.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
-	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, foreign.Unsafe) {
+	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, untrusted.Unsafe) {
 		return "printf %s " + quote(text) + " | sha256sum"
 	}
 	if strings.HasPrefix(name, "-") {
@@ -124,7 +124,7 @@ func shell(preimage []byte, name string, index int) string {
 	if index > 1 {
 		name = fmt.Sprintf("%s:%d", name, index)
 	}
-	if strings.ContainsFunc(name, foreign.Unsafe) || name == "" {
+	if strings.ContainsFunc(name, untrusted.Unsafe) || name == "" {
 		name = "FILE"
 	}
 	return "receipt canon --preimage " + quote(name) + " | sha256sum"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -23,7 +23,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := "attestation: "
 	if e.Pointer != "" {
-		text += fmt.Sprintf("at %s: ", foreign.Quote(e.Pointer, maxQuoted))
+		text += fmt.Sprintf("at %s: ", untrusted.Quote(e.Pointer, maxQuoted))
 	}
 	return text + e.Detail
 }
@@ -51,4 +51,4 @@ func notStrict(pointer, what string, err error) *Error {
 
 const maxQuoted = 80 // bytes of foreign text in a message
 
-func quote[T ~string | ~[]byte](s T) string { return foreign.Quote(s, maxQuoted) }
+func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

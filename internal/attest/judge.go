@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -43,7 +43,7 @@ func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.Sign
 	j.v.VerifyBytes(signedBy(root, e.Key), j.doc, &j.rep)
 	// The receipt now has exactly one signature. If there is no result for it, the receipt does
 	// not match its schema.
-	result := receipt.SignatureResult{KeyID: foreign.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureNotChecked}
+	result := receipt.SignatureResult{KeyID: untrusted.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureNotChecked}
 	if len(j.rep.Signatures) == 1 {
 		result = j.rep.Signatures[0]
 		result.Algorithm = Algorithm

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -139,7 +139,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 
 	// An invalid signature refutes, regardless of the receipt inside.
 	if bad := o.falsified(e); bad != nil {
-		rep.Signatures = append(rep.Signatures, receipt.SignatureResult{KeyID: foreign.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureInvalid, Code: bad.Code, Detail: bad.Detail})
+		rep.Signatures = append(rep.Signatures, receipt.SignatureResult{KeyID: untrusted.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureInvalid, Code: bad.Code, Detail: bad.Detail})
 		v.Amend(rep, *bad)
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -37,9 +37,9 @@ func (w Words) quote(n canon.Node) Words {
 	switch n.Kind() {
 	case canon.KindInvalid:
 	case canon.KindString:
-		text = foreign.Cut(n.Text(), most)
+		text = untrusted.Cut(n.Text(), most)
 	default:
-		text = foreign.Cut(n.AppendCanonical(nil), most)
+		text = untrusted.Cut(n.AppendCanonical(nil), most)
 	}
 	return append(w.add(), text)
 }

@@ -37,7 +37,7 @@ func (s *Strand) Add(o *Strand) {
 // Segment returns the stream from its beginning to its head.
 func (s *Strand) Segment() chain.Segment {
 	return chain.Segment{Stream: s.Stream, Count: uint64(max(s.Count, 0)), First: s.First, Previous: s.Previous, Head: s.Head,
-		Failures: chain.Failures{Count: uint64(max(s.Failures, 0))}}
+		Failures: uint64(max(s.Failures, 0))}
 }
 
 // Flags of a strand as bytes.

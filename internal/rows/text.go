@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // Maximum sizes of strings in a cell, in bytes.
@@ -23,14 +23,14 @@ func appendCut[T ~string | ~[]byte](b []byte, text T) []byte {
 		return append(b, text...)
 	}
 	whole := sha256.Sum256([]byte(text))
-	b = append(append(b, foreign.Head(text, mostText)...), "…sha256:"...)
+	b = append(append(b, untrusted.Head(text, mostText)...), "…sha256:"...)
 	return hex.AppendEncode(b, whole[:])
 }
 
 // cut is appendCut for a string that may be a file name, and not UTF-8.
 func cut(text string) string {
 	if !utf8.ValidString(text) {
-		text = foreign.Escape(text)
+		text = untrusted.Escape(text)
 	}
 	if len(text) <= mostText {
 		return text
@@ -41,9 +41,9 @@ func cut(text string) string {
 // words cuts a sentence for people.
 func words(text string) string {
 	if !utf8.ValidString(text) {
-		text = foreign.Escape(text)
+		text = untrusted.Escape(text)
 	}
-	return foreign.Cut(text, mostWords)
+	return untrusted.Cut(text, mostWords)
 }
 
 // appendStream appends the name of a stream, as a JSON array.

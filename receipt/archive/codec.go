@@ -9,7 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -95,7 +95,7 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
 	}
 	if n, found := d.LossyInteger(); found {
-		return refuse(nil, int64(n.Offset()), codeNumberPrecision, "expected a number within ±(2^53−1), found %s at %q", foreign.Number(n.Raw()), clip(n.Pointer()))
+		return refuse(nil, int64(n.Offset()), codeNumberPrecision, "expected a number within ±(2^53−1), found %s at %q", untrusted.Number(n.Raw()), clip(n.Pointer()))
 	}
 	if depth := d.Depth(); depth > receipt.MaxDepth {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
@@ -202,7 +202,7 @@ func TestLossy(t *testing.T) {
 			t.Errorf("%s: %q, %v", number, got, err)
 			continue
 		}
-		if want := "offset 8: expected a number within ±(2^53−1), found " + foreign.Number(number) + ` at "/a/1"`; err.Error() != want {
+		if want := "offset 8: expected a number within ±(2^53−1), found " + untrusted.Number(number) + ` at "/a/1"`; err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)
 		}
 	}

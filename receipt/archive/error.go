@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // The codes of an [ItemError]. They are spelled as in reports.
@@ -74,7 +74,7 @@ func hint(start []byte) string {
 const space = " \t\r\n"
 
 // clip cuts foreign text for a message, which quotes it.
-func clip[T ~string | ~[]byte](text T) string { return foreign.Cut(text, 80) }
+func clip[T ~string | ~[]byte](text T) string { return untrusted.Cut(text, 80) }
 
 // byteAt describes the byte at a position in a message.
 func byteAt(b []byte, at int) string {

@@ -3,7 +3,7 @@ package keys
 import (
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -66,4 +66,4 @@ func (e *SetError) at(index int) *SetError {
 
 const maxQuoted = 64 // bytes of foreign text in a message
 
-func quote[T ~string | ~[]byte](s T) string { return foreign.Quote(s, maxQuoted) }
+func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

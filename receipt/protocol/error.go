@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // maxEcho is how many bytes of a request an error may repeat.
@@ -117,7 +117,7 @@ func ClientClosed(cause error) *Error {
 }
 
 // cut limits the length of foreign text.
-func cut(text string) string { return foreign.Cut(text, maxEcho) }
+func cut(text string) string { return untrusted.Cut(text, maxEcho) }
 
 // An envelope is the protocol's form of an error.
 type envelope struct {
@@ -233,10 +233,10 @@ func WithoutText(err error) error {
 // the length.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if foreign.Unsafe(r) {
+		if untrusted.Unsafe(r) {
 			return '?'
 		}
 		return r
 	}, text)
-	return foreign.Cut(text, 1000)
+	return untrusted.Cut(text, 1000)
 }

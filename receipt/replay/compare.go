@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Level specifies which parts of two receipts must be equal.
@@ -168,4 +168,4 @@ func identity(n canon.Node) string {
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
 // bound bounds foreign text in a finding.
-func bound(s string) string { return foreign.Cut(s, 256) }
+func bound(s string) string { return untrusted.Cut(s, 256) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
@@ -54,12 +54,12 @@ func (e *UnavailableError) Error() string {
 
 // named returns the thing as the events of a failed replay name it.
 func (e *UnavailableError) named() object {
-	o := object{"object": text(e.Object), "id": text(foreign.Cut(e.ID, maxNamed))}
+	o := object{"object": text(e.Object), "id": text(untrusted.Cut(e.ID, maxNamed))}
 	if e.Key != "" {
-		o["override_key"] = text(foreign.Cut(e.Key, maxNamed))
+		o["override_key"] = text(untrusted.Cut(e.Key, maxNamed))
 	}
 	if e.EventID != "" {
-		o["original_event_id"] = text(foreign.Cut(e.EventID, maxNamed))
+		o["original_event_id"] = text(untrusted.Cut(e.EventID, maxNamed))
 	}
 	return o
 }
@@ -86,4 +86,4 @@ func (m Mismatch) Error() string {
 }
 
 // quote bounds foreign text in a message.
-func quote(s string) string { return foreign.Quote(s, 64) }
+func quote(s string) string { return untrusted.Quote(s, 64) }

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
@@ -345,4 +345,4 @@ func (p *parser) text(param string, n canon.Node) string {
 }
 
 // short bounds a name in a param.
-func short(name string) string { return foreign.Cut(name, maxKey) }
+func short(name string) string { return untrusted.Cut(name, maxKey) }

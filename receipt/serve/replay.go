@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -178,12 +178,12 @@ func unavailable(missing *replay.UnavailableError) *protocol.Error {
 	}
 
 	// Identifiers are cut, because they come from the request or from the log.
-	first := map[string]any{"object": missing.Object, "id": foreign.Cut(missing.ID, protocol.MaxID)}
+	first := map[string]any{"object": missing.Object, "id": untrusted.Cut(missing.ID, protocol.MaxID)}
 	if missing.Key != "" {
 		first["override_key"] = missing.Key
 	}
 	if missing.EventID != "" {
-		first["original_event_id"] = foreign.Cut(missing.EventID, protocol.MaxID)
+		first["original_event_id"] = untrusted.Cut(missing.EventID, protocol.MaxID)
 	}
 	f.Details = map[string]any{"first_unavailable": first}
 	return f

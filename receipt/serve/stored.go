@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
@@ -147,7 +147,7 @@ func summaryOf(root canon.Node) string {
 	for _, at := range [][2]string{{"lifecycle", "final_state"}, {"subject", "object"}, {"subject", "id"}} {
 		word := root.Member(at[0]).Member(at[1]).String()
 		if word != "" && !untold.Has("/"+at[0]+"/"+at[1]) {
-			words = append(words, foreign.Cut(word, maxEcho))
+			words = append(words, untrusted.Cut(word, maxEcho))
 		}
 	}
 	if len(words) == 0 {

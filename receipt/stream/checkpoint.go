@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/join"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -98,7 +98,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
 		return inside, outside, bound{}, found
 	case !f.given.Signed: // before the tree is compared: anyone can write an unsigned checkpoint
-		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", foreign.Cut([]byte(f.claims.Origin), 256))
+		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", untrusted.Cut([]byte(f.claims.Origin), 256))
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n >= size && f.Root == f.claims.Root && !f.Holes:
 		why := "the checkpoint is over no receipt"

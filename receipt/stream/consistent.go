@@ -37,7 +37,7 @@ func checkConsistent(s *Summary) error {
 
 	placed := uint64(0)
 	for _, g := range s.Streams {
-		if placed += g.Count; g.Failures.Count > 0 && s.Verdict() == receipt.Verified {
+		if placed += g.Count; g.Failures > 0 && s.Verdict() == receipt.Verified {
 			return errors.New("it is verified, but counts failures of a stream")
 		}
 	}

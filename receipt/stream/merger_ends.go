@@ -98,7 +98,7 @@ func (p *endsJoiner) reopen(segments []chain.Segment) {
 	breaks := 0
 	for _, g := range segments {
 		if p.both[g.Stream] {
-			breaks += int(min(g.Failures.Count, uint64(p.Refuted)))
+			breaks += int(min(g.Failures, uint64(p.Refuted)))
 		}
 	}
 
@@ -133,7 +133,7 @@ func (p *endsJoiner) judge(group []chain.Segment) {
 func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segment) {
 	stream := after.Stream
 	together := before.First == after.First && before.Previous == after.Previous
-	split := p.apart || before.Count == after.Count && before.Failures.Count+after.Failures.Count == 0
+	split := p.apart || before.Count == after.Count && before.Failures+after.Failures == 0
 	switch {
 	case before.Head == after.Head:
 		if !p.known {
@@ -173,5 +173,5 @@ func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) 
 // segment, where it already has a successor.
 func (p *endsJoiner) surelyInside(group []chain.Segment, after *chain.Segment) bool {
 	return p.apart && p.listed[after.Previous] &&
-		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures.Count > 0 })
+		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures > 0 })
 }

@@ -9,8 +9,8 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/unpack"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
@@ -206,7 +206,7 @@ func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 	// RFC 7493 section 2.2: not all readers represent integers beyond ±(2^53-1) exactly.
 	if n, found := d.Doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
-			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", foreign.Number(n.Raw()), n.Pointer()),
+			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", untrusted.Number(n.Raw()), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
 	}
 	return nil

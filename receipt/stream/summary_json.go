@@ -119,7 +119,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 
 	// A stream without first_previous is complete from its beginning.
 	for _, g := range s.Streams {
-		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count, Partial: s.selects(g.Stream)}
+		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures, Partial: s.selects(g.Stream)}
 		if !g.First {
 			out.FirstPrevious = &g.Previous
 		}
@@ -154,7 +154,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		if !g.First {
 			g.Previous = *in.FirstPrevious
 		}
-		g.Failures.Count = in.Failures
+		g.Failures = in.Failures
 		if in.Partial {
 			if r.selected == nil {
 				r.selected = map[chain.Stream]bool{}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -53,6 +53,6 @@ type lines struct{ io.Writer }
 
 // line writes a line and escapes untrusted text, so that it cannot start another line.
 func (w lines) line(format string, args ...any) error {
-	_, err := fmt.Fprintln(w, foreign.Escape(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(w, untrusted.Escape(fmt.Sprintf(format, args...)))
 	return err
 }

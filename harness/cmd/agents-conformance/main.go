@@ -20,8 +20,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/harness/conformance"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintf(s.err, "agents-conformance: error: %s\n", foreign.Escape(err.Error()))
+	fmt.Fprintf(s.err, "agents-conformance: error: %s\n", untrusted.Escape(err.Error()))
 	if _, unwritten := errors.AsType[*writeError](err); unwritten {
 		return exitFailed
 	}
@@ -157,7 +157,7 @@ func (o *flags) options(s *surroundings) (conformance.Target, conformance.Option
 	case string(conformance.Upstream), string(conformance.Ours):
 		c.Suites = []conformance.Suite{conformance.Suite(o.suite)}
 	default:
-		return t, c, fmt.Errorf("--suite: expected upstream, ours or both, found %s", foreign.Quote(o.suite, 80))
+		return t, c, fmt.Errorf("--suite: expected upstream, ours or both, found %s", untrusted.Quote(o.suite, 80))
 	}
 	switch {
 	case o.target == "":
@@ -165,7 +165,7 @@ func (o *flags) options(s *surroundings) (conformance.Target, conformance.Option
 	case o.timeout < 1 || o.timeout > 3600_000:
 		return t, c, fmt.Errorf("--timeout: expected 1 to 3600000 milliseconds, found %d", o.timeout)
 	case o.card != "" && o.card != "agent_card" && o.card != "harn_agent_card":
-		return t, c, fmt.Errorf("--card: expected agent_card or harn_agent_card, found %s", foreign.Quote(o.card, 80))
+		return t, c, fmt.Errorf("--card: expected agent_card or harn_agent_card, found %s", untrusted.Quote(o.card, 80))
 	case o.keys == "":
 		return t, c, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/harness/conformance"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -33,7 +33,7 @@ func write(o *flags, r *conformance.Report, out io.Writer) error {
 // textOf returns the report as text.
 func textOf(r *conformance.Report, verbose bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s\n", foreign.Escape(r.Target), r.ProtocolVersion)
+	fmt.Fprintf(&b, "%s, %s\n", untrusted.Escape(r.Target), r.ProtocolVersion)
 	for _, c := range r.Categories {
 		fmt.Fprintf(&b, "%-16s %-7s  %d passed, %d failed, %d skipped, %d ms\n", c.Name, c.Status, c.Passed, c.Failed, c.Skipped, c.DurationMS)
 		for _, t := range c.Tests {
@@ -54,12 +54,12 @@ func textOf(r *conformance.Report, verbose bool) string {
 func printTest(b *strings.Builder, t conformance.Test) {
 	fmt.Fprintf(b, "  %-7s %s, %d ms\n", t.Status, t.Name, t.DurationMS)
 	if t.Error != "" {
-		fmt.Fprintf(b, "    %s\n", foreign.Escape(t.Error))
+		fmt.Fprintf(b, "    %s\n", untrusted.Escape(t.Error))
 	}
 	if t.Rule != nil {
 		fmt.Fprintf(b, "    the protocol: %s (%s)\n", t.Rule.Text, t.Rule.Where)
 	}
 	if t.Note != "" {
-		fmt.Fprintf(b, "    %s\n", foreign.Escape(t.Note))
+		fmt.Fprintf(b, "    %s\n", untrusted.Escape(t.Note))
 	}
 }

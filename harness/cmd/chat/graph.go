@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
@@ -72,7 +72,7 @@ func failed(err error) (turn.Failure, message) {
 	case turn.RetryableTransient:
 		return why, text(turn.RoleSystem, "I had trouble responding. Try again in a moment.")
 	}
-	return why, text(turn.RoleSystem, "The request couldn't be processed: "+strings.TrimRight(foreign.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")
+	return why, text(turn.RoleSystem, "The request couldn't be processed: "+strings.TrimRight(untrusted.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")
 }
 
 // secrets returns a scanner for secrets.

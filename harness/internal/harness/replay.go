@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -134,7 +134,7 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 		// A receipt with a delta for an unused override would state a substitution that did not
 		// happen.
 		if unused := plan.Unused(); failure == nil && len(unused) > 0 {
-			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
+			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + untrusted.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
 		}
 	}()
 	input, err := source.publicInput()
@@ -156,7 +156,7 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 	case err != nil || source.Status != completed:
 		return "", &replay.Failure{Code: "replay_differs", Message: "the module came to another end than the source"}
 	case mode == replay.Exact && len(left) > 0:
-		return "", &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(left[0], protocol.MaxID)}
+		return "", &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + untrusted.Cut(left[0], protocol.MaxID)}
 	}
 	return text, nil
 }
@@ -221,7 +221,7 @@ func (h *Harness) own(e *journal.Event, source *Task, actor, text string) error 
 	case "task.submitted":
 		o["created_by"], o["parent_task_id"] = actor, source.ID
 	case "task.completed", "task.failed", "task.canceled":
-		o["outcome_id"], o["summary"] = h.newID("outcome"), foreign.Cut(text, 200)
+		o["outcome_id"], o["summary"] = h.newID("outcome"), untrusted.Cut(text, 200)
 	default:
 		return nil
 	}

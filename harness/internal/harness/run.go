@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -106,7 +106,7 @@ func (h *Harness) finish(t *Task, text string, err error) error {
 	}
 
 	message := object{"id": h.newID("message"), "role": "agent", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
-	end := ending{OutcomeID: h.newID("outcome"), Summary: foreign.Cut(text, 200)}
+	end := ending{OutcomeID: h.newID("outcome"), Summary: untrusted.Cut(text, 200)}
 	return h.tell(t.ID,
 		t.textArtifact(h.newID("artifact"), text),
 		t.event("agent.message", object{"message": message}),

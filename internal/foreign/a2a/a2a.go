@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -85,7 +85,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	case alg == "" || kid == "":
 		return refuse(receipt.CodeMalformedSignature, "the protected header names no alg or no kid")
 	case !slices.Contains([]string{"ES256", "ES384", "ES512", "EdDSA", "Ed25519", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"}, alg):
-		return refuse(receipt.CodeMalformedSignature, "the algorithm "+foreign.Quote(alg, 40)+" is not one of signatures with public keys")
+		return refuse(receipt.CodeMalformedSignature, "the algorithm "+untrusted.Quote(alg, 40)+" is not one of signatures with public keys")
 	}
 	for name := range n.Member("header").Members() {
 		if !header.Root().Member(name.String()).IsZero() || name.String() == "alg" || name.String() == "kid" {

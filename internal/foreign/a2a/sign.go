@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // Sign adds a signature to a card, and returns the card in canonical JSON. sign returns the compact
@@ -23,7 +23,7 @@ func Sign(ctx context.Context, doc *canon.Document, sign func(context.Context, [
 		return nil, errors.New("a2a: expected an agent card, an object with name and skills")
 	}
 	if n, lossy := doc.LossyInteger(); lossy {
-		return nil, fmt.Errorf("a2a: %s: an integer outside ±(2^53−1) has the canonical form of others, too", foreign.Quote(n.Pointer(), 80))
+		return nil, fmt.Errorf("a2a: %s: an integer outside ±(2^53−1) has the canonical form of others, too", untrusted.Quote(n.Pointer(), 80))
 	}
 
 	var empty []canon.Node
@@ -33,7 +33,7 @@ func Sign(ctx context.Context, doc *canon.Document, sign func(context.Context, [
 	}
 	signatures := root.Member("signatures")
 	if len(empty) > 0 && signatures.Len() > 0 {
-		return nil, fmt.Errorf("a2a: the empty member %s means the same as none, and the signatures of the card may cover it: remove it and the signatures, and sign the card again", foreign.Quote(empty[0].Pointer(), 80))
+		return nil, fmt.Errorf("a2a: the empty member %s means the same as none, and the signatures of the card may cover it: remove it and the signatures, and sign the card again", untrusted.Quote(empty[0].Pointer(), 80))
 	}
 
 	token, err := sign(ctx, card)

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -101,7 +101,7 @@ func readType(f *receipt.Foreign, n canon.Node) {
 			return
 		}
 	}
-	f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "the type %s is not known", foreign.Quote(n.Text(), 80))
+	f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "the type %s is not known", untrusted.Quote(n.Text(), 80))
 }
 
 // readLink checks the form of the link. Its absence does not show that a receipt is the first.

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -31,7 +31,7 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 	case "opentrustgraph-chain/v0":
 		readTrustChain(f, root)
 	default:
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/schema", "the version %s is not known", foreign.Quote(schema, 80))
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/schema", "the version %s is not known", untrusted.Quote(schema, 80))
 	}
 	return f
 }

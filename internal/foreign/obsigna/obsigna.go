@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -59,7 +59,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	version := root.Member("version").String()
 	if !slices.Contains([]string{"0.1.0", "0.2.0", "0.2.1", "0.3.0", "0.4.0", "0.5.0", "0.6.0"}, version) {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/version", "the version %s is not known", foreign.Quote(version, 80))
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/version", "the version %s is not known", untrusted.Quote(version, 80))
 		return false
 	}
 	if !form.Strings(f, root, "id") || !form.Strings(f, root.Member("issuer"), "id") || form.Time(root.Member("issuanceDate")).IsZero() {
@@ -78,7 +78,7 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	for _, n := range []canon.Node{root, subject, action, outcome, root.Member("issuer")} {
 		for name, value := range n.Members() {
 			if value.Kind() == canon.KindNull {
-				f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is null, and would be omitted", foreign.Quote(name.Text(), 80))
+				f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is null, and would be omitted", untrusted.Quote(name.Text(), 80))
 				return false
 			}
 		}

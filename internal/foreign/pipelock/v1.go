@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -48,7 +48,7 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 	if version := root.Member("version"); string(version.Raw()) != "1" {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", foreign.Quote(version.Raw(), 80))
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", untrusted.Quote(version.Raw(), 80))
 		return f
 	}
 	f.Pass(receipt.StepSchema)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -56,7 +56,7 @@ func readKind(f *receipt.Foreign, root canon.Node) {
 	switch {
 	case string(root.Member("receipt_version").Raw()) != "2" || !known:
 		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/payload_kind", "version %s with the payload %s is not known",
-			foreign.Quote(root.Member("receipt_version").Raw(), 80), foreign.Quote(kind, 80))
+			untrusted.Quote(root.Member("receipt_version").Raw(), 80), untrusted.Quote(kind, 80))
 	case !crit.IsZero():
 		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, crit.Pointer(), "the receipt has critical extensions, which are not known")
 	case form.Time(root.Member("timestamp")).IsZero():

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -98,7 +98,7 @@ func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) 
 	// A verifier that is a key speaks only for itself.
 	for _, signature := range f.Signatures {
 		if isKey && form.Escape(signature.KeyID) != key {
-			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", foreign.Quote(key, 80))
+			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", untrusted.Quote(key, 80))
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // The exit codes are those of the command receipt.
@@ -51,14 +51,14 @@ type terminal struct {
 func (t *terminal) print(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintln(t.out, foreign.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(t.out, untrusted.Escape(fmt.Sprintf(format, args...)))
 }
 
 // note writes a line of messages.
 func (t *terminal) note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintln(t.err, "receipt-log: "+foreign.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(t.err, "receipt-log: "+untrusted.Escape(fmt.Sprintf(format, args...)))
 }
 
 // warn writes an error that does not end the command.

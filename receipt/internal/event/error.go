@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Code is the reason for which an event or a frame is refused. Codes are never renamed.
@@ -90,4 +90,4 @@ func OverLimit(index int, name string, found int64) *Error {
 const maxQuoted = 64 // bytes of untrusted text in a message
 
 // Quote quotes untrusted text for a message.
-func Quote(s string) string { return foreign.Quote(s, maxQuoted) }
+func Quote(s string) string { return untrusted.Quote(s, maxQuoted) }

@@ -3,7 +3,7 @@ package event
 import (
 	"slices"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Word maps one spelling of a status or a decision to its meaning.
@@ -55,7 +55,7 @@ func HandoffStatuses() Words {
 }
 
 // Shorten shortens text for display. IDs are never shortened.
-func Shorten(s string) string { return foreign.Cut(s, 1<<10) }
+func Shorten(s string) string { return untrusted.Cut(s, 1<<10) }
 
 // Rows returns a table for documentation, with a row of cells for each value.
 func Rows[T any](all []T, cells func(T) []string) [][]string {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -55,10 +55,10 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	f := rep.Finding()
 	name := groupName{Issuer: text(root.Member("issuer").Member("id")), Workspace: text(root.Member("identifiers").Member("workspace_ref")), Code: f.Code, Cause: f.Cause}
 	if dir := path.Dir(rep.Source); dir != "." {
-		name.Directory = foreign.Cut(dir, 200)
+		name.Directory = untrusted.Cut(dir, 200)
 	}
 	if len(rep.Signatures) > 0 {
-		name.Key = foreign.Cut(rep.Signatures[0].KeyID, 200)
+		name.Key = untrusted.Cut(rep.Signatures[0].KeyID, 200)
 	}
 
 	if l.named == nil {
@@ -78,7 +78,7 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	return g
 }
 
-func text(n canon.Node) string { return foreign.Cut(n.String(), 200) }
+func text(n canon.Node) string { return untrusted.Cut(n.String(), 200) }
 
 // evict removes the last receipt from the longest list of a group, if that list stays at least as
 // long as the one that another group wants.

@@ -32,7 +32,7 @@ func TestReportGroups(t *testing.T) {
 	for i := range 1500 {
 		g := chain.Segment{Stream: chain.Stream{Issuer: "i", Workspace: fmt.Sprint("w", i)}, Count: 1}
 		if i == 1400 {
-			g.Failures.Count = 7
+			g.Failures = 7
 		}
 		sum.Streams = append(sum.Streams, g)
 	}

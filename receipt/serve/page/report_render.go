@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/internal/headline"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -65,7 +65,7 @@ func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
 	shown.Streams = slices.Clone(sum.Streams)
-	slices.SortStableFunc(shown.Streams, func(a, b chain.Segment) int { return cmp.Compare(b.Failures.Count, a.Failures.Count) })
+	slices.SortStableFunc(shown.Streams, func(a, b chain.Segment) int { return cmp.Compare(b.Failures, a.Failures) })
 	return &shown
 }
 
@@ -122,7 +122,7 @@ func visible(v any) string {
 		// The cut may be within a character.
 		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
 	}
-	s = foreign.Escape(s)
+	s = untrusted.Escape(s)
 	if more > 0 {
 		s += fmt.Sprintf(" … %d more bytes", more)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/spf13/pflag"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 		err = errors.New("interrupted")
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "receipt-beam: error: %s\n", foreign.Escape(err.Error()))
+		fmt.Fprintf(s.err, "receipt-beam: error: %s\n", untrusted.Escape(err.Error()))
 		return terms.ExitUsage
 	}
 	return code

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 	if errors.As(err, &verdict) {
 		return int(verdict)
 	}
-	fmt.Fprintf(s.err, "receipt-cloud: error: %s\n", foreign.Escape(err.Error()))
+	fmt.Fprintf(s.err, "receipt-cloud: error: %s\n", untrusted.Escape(err.Error()))
 	return terms.ExitUsage
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/scale/terms"
@@ -86,6 +86,6 @@ func (p *textPrinter) end(s *stream.Summary) error {
 
 // line writes a line and escapes untrusted text, so that it cannot start another line.
 func (p *textPrinter) line(format string, args ...any) error {
-	_, err := fmt.Fprintln(p.w, foreign.Escape(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(p.w, untrusted.Escape(fmt.Sprintf(format, args...)))
 	return err
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/headline"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 // EscapeLine escapes foreign text for printing on one line.
-func EscapeLine(s string) string { return foreign.Escape(s) }
+func EscapeLine(s string) string { return untrusted.Escape(s) }
 
 // EscapeText is like EscapeLine, for text that may have several lines.
 func EscapeText(s string) string {

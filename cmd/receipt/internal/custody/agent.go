@@ -16,8 +16,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 const agentPrefix = "agent:"
@@ -100,7 +100,7 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 	}
 	slices.Sort(others)
 	return nil, cli.Usage("list the keys with ssh-add -l, or add one with ssh-add FILE",
-		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), foreign.Cut(strings.Join(others, ", "), maxNamed))
+		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), untrusted.Cut(strings.Join(others, ", "), maxNamed))
 }
 
 // maxNamed is the maximum number of bytes of an agent's or plugin's output in a message.
@@ -143,7 +143,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 	case len(sig.Rest) > 0:
 		return nil, errors.New("the ssh-agent returned more than a signature")
 	case sig.Format != k.key.Type():
-		return nil, fmt.Errorf("the ssh-agent returned a signature of the type %s, expected %s", foreign.Quote(sig.Format, 64), k.key.Type())
+		return nil, fmt.Errorf("the ssh-agent returned a signature of the type %s, expected %s", untrusted.Quote(sig.Format, 64), k.key.Type())
 	case sig.Format == ssh.KeyAlgoED25519:
 		return sig.Blob, nil // RFC 8709 section 6: the 64 bytes of RFC 8032
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -137,7 +137,7 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 
 	// A plugin reports an error in errorMessage and not in its exit status.
 	if why := doc.Root().Member("errorMessage").String(); why != "" {
-		return nil, fmt.Errorf("%s says: %s%s", k.name, foreign.Quote(why, maxNamed), said)
+		return nil, fmt.Errorf("%s says: %s%s", k.name, untrusted.Quote(why, maxNamed), said)
 	}
 	answer := doc.Root().Member(method)
 	if answer.IsZero() {

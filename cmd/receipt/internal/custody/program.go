@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // Limits on the output of a program, in bytes.
@@ -62,7 +62,7 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 // phrase quotes the output of a program for the end of a message.
 func phrase(said []byte) string {
 	if text := bytes.TrimSpace(said); len(text) > 0 {
-		return "; it wrote " + foreign.Quote(text, maxSaid)
+		return "; it wrote " + untrusted.Quote(text, maxSaid)
 	}
 	return ""
 }

@@ -2,8 +2,8 @@ package input
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -21,7 +21,7 @@ func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
 	}
 	if n, found := doc.LossyInteger(); found {
 		return nil, cli.Refuted("issuers write such values as strings", "%q: number_precision: expected integers within ±9007199254740991, found %s at %.80q",
-			cli.SourceName(path), foreign.Number(n.Raw()), n.Pointer())
+			cli.SourceName(path), untrusted.Number(n.Raw()), n.Pointer())
 	}
 	return doc, nil
 }

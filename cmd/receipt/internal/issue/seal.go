@@ -147,8 +147,8 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 	}
 
 	for _, s := range sum.Streams {
-		if s.Stream == of && s.Failures.Count > 0 { // the summary may cover a selection of receipts
-			return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures.Count)
+		if s.Stream == of && s.Failures > 0 { // the summary may cover a selection of receipts
+			return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures)
 		}
 	}
 

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/headline"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -262,9 +262,9 @@ func subject(rep *receipt.Report, text []byte) string {
 	if len(rep.ReceiptID) == 0 {
 		return ""
 	}
-	name := cli.Bare(foreign.Cut(rep.ReceiptID.String(), 80))
+	name := cli.Bare(untrusted.Cut(rep.ReceiptID.String(), 80))
 	if workspace := document(text).Root().Member("identifiers").Member("workspace_ref").String(); workspace != "" {
-		name += " of " + cli.Bare(foreign.Cut(workspace, 80))
+		name += " of " + cli.Bare(untrusted.Cut(workspace, 80))
 	}
 	return name + ": "
 }
@@ -465,7 +465,7 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 
 	for _, g := range s.Streams {
 		text := streamLabel(g.Stream) + ": " + cli.Plural(int(g.Count), "receipt", "")
-		if n := g.Failures.Count; n > 0 {
+		if n := g.Failures; n > 0 {
 			text += ", " + cli.Plural(int(n), "break", "")
 		}
 		Footer(b, "stream", text+", head "+g.Head.String())

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/internal/kind"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // NewDiff returns the diff command.
@@ -199,7 +199,7 @@ func (d *differences) pointer() string {
 			break
 		}
 	}
-	return foreign.Cut(b, most)
+	return untrusted.Cut(b, most)
 }
 
 // hashes reports whether both contents have the same hash, and whether each matches its

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // Limits of a search in a repository. Blobs beyond them are counted as unread.
@@ -118,7 +118,7 @@ func trouble(c *exec.Cmd, err error) error {
 		return err
 	}
 	said, _, _ := strings.Cut(strings.TrimPrefix(string(m.text), "fatal: "), "\n")
-	return fmt.Errorf("git reports %s", foreign.Quote(said, maxMessage))
+	return fmt.Errorf("git reports %s", untrusted.Quote(said, maxMessage))
 }
 
 // list reads the output of git diff-tree: the ID of each commit, followed by records of the paths

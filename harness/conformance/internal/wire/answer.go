@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -77,7 +77,7 @@ func (a *Answer) Status(codes ...int) *Answer {
 // JSON expects a JSON text as body.
 func (a *Answer) JSON() *Answer {
 	if a.Err == nil && a.doc == nil {
-		a.Fail("expected a strict JSON text, found none: %s", foreign.Escape(foreign.Cut(a.broken.Error(), 2*maxEcho)))
+		a.Fail("expected a strict JSON text, found none: %s", untrusted.Escape(untrusted.Cut(a.broken.Error(), 2*maxEcho)))
 	}
 	return a
 }
@@ -145,7 +145,7 @@ func (a *Answer) Error(codes ...protocol.Code) *Answer {
 }
 
 // Quote quotes and truncates text from the server.
-func Quote(text string) string { return foreign.Quote(text, maxEcho) }
+func Quote(text string) string { return untrusted.Quote(text, maxEcho) }
 
 // Tells reports whether the body contains a text, either literally or with JSON escapes.
 func (a *Answer) Tells(text string) bool {

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -86,7 +86,7 @@ func (r Request) String() string {
 	if method == "" {
 		method = http.MethodGet
 	}
-	return method + " /" + foreign.Escape(foreign.Cut(r.Path, 2*maxEcho))
+	return method + " /" + untrusted.Escape(untrusted.Cut(r.Path, 2*maxEcho))
 }
 
 // Segment escapes an ID for one segment of a path or one query value.
@@ -181,7 +181,7 @@ func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	return errors.New(foreign.Escape(foreign.Cut(err.Error(), 2*maxEcho)))
+	return errors.New(untrusted.Escape(untrusted.Cut(err.Error(), 2*maxEcho)))
 }
 
 // A Watch checks every answer for forbidden texts and for its form.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -76,7 +76,7 @@ func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool
 	}
 	for name := range n.Members() {
 		if !slices.Contains(required, name.String()) && !slices.Contains(optional, name.String()) {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "unknown member %s", foreign.Quote(name.Text(), 80))
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "unknown member %s", untrusted.Quote(name.Text(), 80))
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
 // OneOf checks that a string is one of a list.
 func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 	if n.Kind() != canon.KindString || !slices.Contains(list, n.String()) {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", foreign.Quote(n.Raw(), 80))
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", untrusted.Quote(n.Raw(), 80))
 		return false
 	}
 	return true

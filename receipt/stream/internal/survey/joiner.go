@@ -188,7 +188,7 @@ func (j *joiner) decide(n rules.Node, m rules.Mark, other address) {
 		j.about(n.Number, other)
 	}
 	if m.Failed() {
-		j.ends[n.Stream].Failures.Count++
+		j.ends[n.Stream].Failures++
 	}
 }
 
@@ -220,7 +220,7 @@ func (j *joiner) endStreams() error {
 		// An excused link was counted as a failure when it was judged.
 		ends, e := begin.End(), &j.ends[stream]
 		e.First, e.Previous, e.Head = ends.First, ends.Previous, ends.Head
-		e.Failures.Count += uint64(ends.Failures) - forgiven
+		e.Failures += uint64(ends.Failures) - forgiven
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func TestLooseReceipts(t *testing.T) {
 				t.Fatalf("%s: receipt %d has the mark %d, expected %d", name, i+2, m, c.want)
 			}
 		}
-		if g := s.ends[0]; g.Count != uint64(n) || g.Failures.Count != uint64(n-1) || len(s.others) != maxDamaged {
+		if g := s.ends[0]; g.Count != uint64(n) || g.Failures != uint64(n-1) || len(s.others) != maxDamaged {
 			t.Errorf("%s: %+v, %d others", name, g, len(s.others))
 		}
 	}

@@ -231,7 +231,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	if n := o.index.node(f.Computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.Link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
-		s.segment.Failures.Count++
+		s.segment.Failures++
 	}
 
 	// Clocks can be wrong, so this is a warning and refutes nothing. A time that the source

@@ -292,7 +292,7 @@ func (s *Survey) follow(number int, it *Item) {
 	} else if !t.broken && (m == rules.MarkFollows && link.Previous != t.hash || m == rules.MarkLinked && link.First) {
 		s.Marks[number] = rules.MarkBetween
 		s.about(number, t.address)
-		s.ends[stream].Failures.Count++
+		s.ends[stream].Failures++
 	}
 
 	t.broken = t.broken || s.Marks[number].Failed()

@@ -1,9 +1,9 @@
-package foreign_test
+package untrusted_test
 
 import (
 	"testing"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // TestCut verifies that no part of a character is kept and that nothing else is lost.
@@ -23,7 +23,7 @@ func TestCut(t *testing.T) {
 		{"\xffab\x1b[", 3, "\xffab", "\xffab…", `"\xffab"…`},
 		{"\x1b", 1, "\x1b", "\x1b", `"\x1b"`},
 	} {
-		head, cut, quote := foreign.Head(c.text, c.most), foreign.Cut([]byte(c.text), c.most), foreign.Quote(c.text, c.most)
+		head, cut, quote := untrusted.Head(c.text, c.most), untrusted.Cut([]byte(c.text), c.most), untrusted.Quote(c.text, c.most)
 		if head != c.head || cut != c.cut || quote != c.quote {
 			t.Errorf("%q, %d: %q, %q, %s; want %q, %q, %s", c.text, c.most, head, cut, quote, c.head, c.cut, c.quote)
 		}
@@ -42,15 +42,15 @@ func TestEscape(t *testing.T) {
 		"replaced \ufffd":    `replaced \ufffd`,
 		`quoted " and \ too`: `quoted " and \ too`,
 	} {
-		if got := foreign.Escape(text); got != want {
+		if got := untrusted.Escape(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 
 	// All single-byte characters and their neighbors.
 	for r := range rune(0x101) {
-		if text := "a" + string(r) + "b"; (foreign.Escape(text) == text) == foreign.Unsafe(r) {
-			t.Errorf("%q becomes %s", text, foreign.Escape(text))
+		if text := "a" + string(r) + "b"; (untrusted.Escape(text) == text) == untrusted.Unsafe(r) {
+			t.Errorf("%q becomes %s", text, untrusted.Escape(text))
 		}
 	}
 }

@@ -1,9 +1,7 @@
-// Package foreign prepares untrusted text for messages: it bounds and quotes text, and escapes
+// Package untrusted prepares untrusted text for messages: it bounds and quotes text, and escapes
 // characters that a terminal would interpret. Every package of this module formats its errors
 // and reports with it.
-//
-// The exported names may still change.
-package foreign
+package untrusted
 
 import (
 	"fmt"
