@@ -407,23 +407,11 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 // disclosureFault describes the first error of disclosures. It quotes only the field.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
-	var mismatch *redact.MismatchError
-	var unknown *redact.UnknownFieldError
-	var precision *redact.PrecisionError
-	var contradiction *redact.ContradictionError
-	switch {
-	case errors.As(err, &contradiction):
-		c.Pointer, c.Detail = untrusted.Cut(contradiction.Field, 256), contradiction.Detail
-	case errors.As(err, &mismatch):
-		c.Pointer, c.Stated, c.Computed = untrusted.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
-		c.Detail = "the disclosed value is not the one that was withheld"
-	case errors.As(err, &unknown):
-		c.Code, c.Pointer = CodeDisclosureUnknown, untrusted.Cut(unknown.Field, 256)
-		c.Detail = "the receipt has no commitment for the disclosed field"
-	case errors.As(err, &precision):
-		c.Code, c.Pointer = CodeNumberPrecision, untrusted.Cut(precision.Field, 256)
-		c.Detail = "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"
+	if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) {
+		c.Code, c.Pointer, c.Detail = Code(wrong.Code), untrusted.Cut(wrong.Field, 256), wrong.Detail
+		if !wrong.Computed.IsZero() {
+			c.Stated, c.Computed = wrong.Stated.String(), wrong.Computed.String()
+		}
 	}
-
 	return c
 }

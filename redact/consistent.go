@@ -14,15 +14,15 @@ import (
 // ancestor, or the placeholder there if the draft was redacted more than once. The values must
 // fit their commitments; see [Disclosures.Check].
 //
-// The error is a *[ContradictionError] or a *[PrecisionError].
+// The error is a *[DisclosureError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	values := map[string]*ancestor{}
 	for _, f := range shown {
 		if lossy(f.Value) {
-			return &PrecisionError{f.Field}
+			return imprecise(f.Field)
 		}
 		if before := values[f.Field]; before != nil && !bytes.Equal(before.value, f.Value) {
-			return &ContradictionError{f.Field, "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld"}
+			return contradictory(f.Field, "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld")
 		}
 		values[f.Field] = &ancestor{value: f.Value}
 	}
@@ -32,7 +32,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
 		if err != nil {
-			return &ContradictionError{f.Field, "the field is not a JSON Pointer"}
+			return contradictory(f.Field, "the field is not a JSON Pointer")
 		}
 		tokens := ptr.Tokens()
 		if err := placed(receipt.Root(), shape, f, tokens); err != nil {
@@ -41,7 +41,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		for i := 1; i < len(tokens); i++ {
 			above := values[pointerOf(tokens[:i])]
 			if above != nil && !above.holds(f, tokens, i, shape) {
-				return &ContradictionError{f.Field, fmt.Sprintf("it is not what the value disclosed for %+.200q holds there", pointerOf(tokens[:i]))}
+				return contradictory(f.Field, fmt.Sprintf("it is not what the value disclosed for %+.200q holds there", pointerOf(tokens[:i])))
 			}
 		}
 	}
@@ -55,13 +55,13 @@ func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) erro
 	s := root.find(tokens)
 	switch {
 	case led == wayBroken && !isNothing(n):
-		return &ContradictionError{f.Field, "the receipt has a value above it without such a member or element"}
+		return contradictory(f.Field, "the receipt has a value above it without such a member or element")
 	case led != wayFound || hollow(n) || leaves(n, f.Value):
 		return nil
 	case s != nil && s.protected && bytes.Equal(n.AppendCanonical(nil), f.Value):
 		return nil
 	}
-	return &ContradictionError{f.Field, "the receipt has a value in its place that redaction cannot leave of it"}
+	return contradictory(f.Field, "the receipt has a value in its place that redaction cannot leave of it")
 }
 
 // An ancestor is a disclosed value that may contain other disclosed values.

@@ -198,7 +198,7 @@ func TestConsistentAfterTwoRedactions(t *testing.T) {
 	// A change to one of them contradicts the others.
 	last := &shown[len(shown)-1]
 	last.Value = []byte(`{"chosen_model":{"model":"other","provider":"p"}}`)
-	var contradiction *redact.ContradictionError
+	var contradiction *redact.DisclosureError
 	if err := redact.Consistent(doc, shown); !errors.As(err, &contradiction) {
 		t.Errorf("%v", err)
 	}

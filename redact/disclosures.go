@@ -49,17 +49,30 @@ func (d *Disclosures) Format(w fmt.State, verb rune) { io.WriteString(w, d.Strin
 // Bind returns the disclosures bound to the receipt with that hash. They must not be bound to
 // another receipt.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
-	if receipt.IsZero() {
-		return nil, &bindingError{d.ReceiptHash, receipt}
+	if err := d.belong(receipt); err != nil {
+		return nil, err
 	}
-	if !d.ReceiptHash.IsZero() && d.ReceiptHash != receipt {
-		return nil, &bindingError{d.ReceiptHash, receipt}
+	if receipt.IsZero() {
+		return nil, errNoHash
 	}
 	return &Disclosures{receipt, slices.Clone(d.Fields)}, nil
 }
 
+var errNoHash = errors.New("redact: the receipt has no hash: disclosures can only be bound to a sealed receipt")
+
+// belong returns an error if the disclosures are bound to another receipt.
+func (d *Disclosures) belong(receipt canon.Digest) error {
+	switch {
+	case d.ReceiptHash.IsZero() || d.ReceiptHash == receipt:
+		return nil
+	case receipt.IsZero():
+		return errNoHash
+	}
+	return fmt.Errorf("redact: the disclosures belong to the receipt %v, not to %v", d.ReceiptHash, receipt)
+}
+
 // Select returns the disclosures of some fields, each field once. The error is an
-// *[UnknownFieldError].
+// *[DisclosureError].
 func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
 	for _, f := range d.Fields {
@@ -71,7 +84,7 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	// Every requested field needs a disclosure.
 	for _, name := range fields {
 		if !slices.ContainsFunc(chosen.Fields, func(f Disclosure) bool { return f.Field == name }) {
-			return nil, &UnknownFieldError{name}
+			return nil, unknown(name, "the file has no disclosure of it")
 		}
 	}
 	return chosen, nil
@@ -102,20 +115,20 @@ func (d *Disclosures) check() error {
 	for i, f := range d.Fields {
 		at := func(member string) string { return fmt.Sprintf("/fields/%d/%s", i, member) }
 		if _, err := canon.ParsePointer(f.Field); err != nil || f.Field == "" {
-			return &formatError{Pointer: at("field"), Detail: "expected a non-empty JSON Pointer (RFC 6901)"}
+			return malformed(at("field"), "expected a non-empty JSON Pointer (RFC 6901)")
 		}
 		if !validSalt(f.Salt) {
-			return &formatError{Pointer: at("salt"), Detail: "expected 32 lowercase hexadecimal digits that are not all 0"}
+			return malformed(at("salt"), "expected 32 lowercase hexadecimal digits that are not all 0")
 		}
 		if lossy(f.Value) {
-			return &PrecisionError{f.Field}
+			return imprecise(f.Field)
 		}
 
 		if fields[f.Field] {
-			return &formatError{Pointer: at("field"), Detail: "the field already has a disclosure"}
+			return malformed(at("field"), "the field already has a disclosure")
 		}
 		if salts[f.Salt] {
-			return &formatError{Pointer: at("salt"), Detail: "the salt is that of another field"}
+			return malformed(at("salt"), "the salt is that of another field")
 		}
 		fields[f.Field], salts[f.Salt] = true, true
 	}
@@ -127,9 +140,8 @@ func (d *Disclosures) check() error {
 // check the receipt's own hash: verify the receipt first, because the disclosures are compared
 // with its entries. Bound disclosures must be bound to the hash that the receipt states.
 //
-// The error joins an *[UnknownFieldError] or a *[MismatchError] for each field that does not
-// fit, or is a *[PrecisionError], or that of [Consistent], or reports that the disclosures are
-// malformed or bound to another receipt.
+// The error joins a *[DisclosureError] for each field that does not fit, or is that of
+// [Consistent], or reports that the disclosures are malformed or bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
@@ -137,17 +149,23 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 
 	// A receipt without a hash states the zero digest, to which no disclosures are bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
-	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
-		return &bindingError{d.ReceiptHash, stated}
+	if err := d.belong(stated); err != nil {
+		return err
 	}
 
-	// Every field is compared, so that one error names all faults.
-	var all []error
+	// Every field is compared, so that one error names all faults. Values that differ come first.
+	var differ, absent []error
 	commitments := commitmentsOf(receipt)
 	for _, f := range d.Fields {
-		all = append(all, f.check(commitments[f.Field]))
+		switch err := f.check(commitments[f.Field]); {
+		case err == nil:
+		case len(commitments[f.Field]) > 0:
+			differ = append(differ, err)
+		default:
+			absent = append(absent, err)
+		}
 	}
-	if err := errors.Join(all...); err != nil {
+	if err := errors.Join(append(differ, absent...)...); err != nil {
 		return err
 	}
 	return Consistent(receipt, d.Fields)
@@ -191,7 +209,7 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 // of a value was withheld first, and then the rest.
 func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
-		return &UnknownFieldError{d.Field}
+		return unknown(d.Field, "the receipt has no commitment for the disclosed field")
 	}
 
 	computed := d.Commitment()
@@ -200,12 +218,12 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 			return nil
 		}
 	}
-	return &MismatchError{d.Field, commitments[0], computed}
+	return &DisclosureError{d.Field, "disclosure_mismatch", "the disclosed value is not the one that was withheld", commitments[0], computed}
 }
 
 // ParseDisclosures parses the output of [Disclosures.Marshal], in any JSON spelling. It refuses
 // a duplicate field or salt, and a salt that is not 32 lowercase hexadecimal digits. The error
-// may be a *[PrecisionError].
+// may be a *[DisclosureError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -217,20 +235,20 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, err
 	}
 	if v := root.Member("disclosures_version"); v.Kind() != canon.KindNumber || v.Float() != 1 {
-		return nil, &formatError{Pointer: "/disclosures_version", Detail: "expected 1"}
+		return nil, malformed("/disclosures_version", "expected 1")
 	}
 
 	// null means unbound, which is the zero digest here. A digest of zeros is invalid.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
-			return nil, &formatError{Pointer: "/receipt_hash", Detail: "expected a digest or null"}
+			return nil, malformed("/receipt_hash", "expected a digest or null")
 		}
 	}
 
 	list := root.Member("fields")
 	if list.Kind() != canon.KindArray {
-		return nil, &formatError{Pointer: "/fields", Detail: "expected an array"}
+		return nil, malformed("/fields", "expected an array")
 	}
 
 	for i, n := range list.Elements() {
@@ -251,15 +269,15 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 // members returns an error for a value that is not an object with exactly these members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
-		return &formatError{Pointer: at, Detail: "expected an object"}
+		return malformed(at, "expected an object")
 	}
 	for _, name := range names {
 		if n.Member(name).IsZero() {
-			return &formatError{Pointer: at, Detail: fmt.Sprintf("expected the member %q", name)}
+			return malformed(at, fmt.Sprintf("expected the member %q", name))
 		}
 	}
 	if n.Len() > len(names) {
-		return &formatError{Pointer: at, Detail: fmt.Sprintf("expected only the members %q", names)}
+		return malformed(at, fmt.Sprintf("expected only the members %q", names))
 	}
 	return nil
 }
@@ -268,7 +286,7 @@ func members(n canon.Node, at string, names ...string) error {
 func notJSON(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
-		return &formatError{Detail: "expected JSON"}
+		return malformed("", "expected JSON")
 	}
-	return &formatError{Line: syntax.Line, Column: syntax.Column, Detail: "expected JSON: " + string(syntax.Code)}
+	return malformed("", fmt.Sprintf("line %d, column %d: expected JSON: %s", syntax.Line, syntax.Column, syntax.Code))
 }

@@ -88,8 +88,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s", file)
 		}
 	}
-	var unknown *redact.UnknownFieldError
-	if some, err := all.Select("/metadata/pin", "/metadata/x"); some != nil || !errors.As(err, &unknown) || unknown.Field != "/metadata/x" {
+	var unknown *redact.DisclosureError
+	if some, err := all.Select("/metadata/pin", "/metadata/x"); some != nil || !errors.As(err, &unknown) || unknown.Field != "/metadata/x" || unknown.Code != "disclosure_unknown" {
 		t.Error(err)
 	}
 }
@@ -98,11 +98,10 @@ func TestRoundTrip(t *testing.T) {
 func TestBind(t *testing.T) {
 	doc, all := sealedWith(t)
 	other := canon.Sum([]byte("x"))
-	var binding *redact.BindingError
-	if d, err := all.Bind(other); d != nil || !errors.As(err, &binding) || binding.Stated != all.ReceiptHash || binding.Found != other {
+	if d, err := all.Bind(other); d != nil || err == nil || err.Error() != fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", all.ReceiptHash, other) {
 		t.Error(err)
 	}
-	if d, err := all.Bind(canon.Digest{}); d != nil || !errors.As(err, &binding) {
+	if d, err := all.Bind(canon.Digest{}); d != nil || err == nil || !strings.Contains(err.Error(), "no hash") {
 		t.Error(err)
 	}
 	if d, err := all.Bind(all.ReceiptHash); err != nil || d.ReceiptHash != all.ReceiptHash {
@@ -113,10 +112,10 @@ func TestBind(t *testing.T) {
 		t.Error(err)
 	}
 	all.ReceiptHash = other
-	if err := all.Check(doc); !errors.As(err, &binding) {
+	if err := all.Check(doc); err == nil || !strings.Contains(err.Error(), "belong to the receipt") {
 		t.Error(err)
 	}
-	if err := all.Check(parse(t, `{"redactions":[]}`)); !errors.As(err, &binding) || !strings.Contains(err.Error(), "no hash") {
+	if err := all.Check(parse(t, `{"redactions":[]}`)); err == nil || !strings.Contains(err.Error(), "no hash") {
 		t.Error(err)
 	}
 }
@@ -151,20 +150,17 @@ func TestCheckRefuses(t *testing.T) {
 		doc, all = sealedWith(t)
 		c.change(all)
 		err := all.Check(doc)
-		var mismatch *redact.MismatchError
-		var unknown *redact.UnknownFieldError
-		var format *redact.FormatError
+		var wrong *redact.DisclosureError
 		got := ""
 		switch {
-		case errors.As(err, &mismatch):
-			got = "mismatch " + mismatch.Field
-			if mismatch.Stated == mismatch.Computed {
-				t.Errorf("%+v", mismatch)
+		case errors.As(err, &wrong):
+			got = strings.TrimPrefix(wrong.Code, "disclosure_") + " " + wrong.Field
+			if (wrong.Stated == wrong.Computed) != (wrong.Code == "disclosure_unknown") {
+				t.Errorf("%+v", wrong)
 			}
-		case errors.As(err, &unknown):
-			got = "unknown " + unknown.Field
-		case errors.As(err, &format):
-			got = "format " + format.Pointer
+		case err != nil:
+			_, at, _ := strings.Cut(err.Error(), ` at "`)
+			got = "format " + strings.TrimSuffix(at, `"`)
 		}
 		if got != c.want && !(c.name == "of another field" && strings.HasPrefix(got, "mismatch")) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -209,8 +205,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		text := strings.Replace(good, old, change[0], 1)
 		d, err := redact.ParseDisclosures([]byte(text))
-		var format *redact.FormatError
-		if d != nil || !errors.As(err, &format) || err.Error() != change[1] {
+		if d != nil || err == nil || err.Error() != change[1] {
 			t.Errorf("%s\n%v\nwant %s", text, err, change[1])
 		}
 	}
@@ -227,7 +222,7 @@ func TestPrecision(t *testing.T) {
 		"9007199254740991": false, "9007199254740992": true, "9007199254740993": true, "-9007199254740993.0": true,
 		`{"x":[1e300]}`: true, `"9007199254740993"`: false, "0.5": false, "9007199254740990.5": false,
 	} {
-		var precision *redact.PrecisionError
+		var precision *redact.DisclosureError
 		d, err := redact.ParseDisclosures(fmt.Appendf(nil, file, value))
 		if lossy != errors.As(err, &precision) || lossy && (d != nil || precision.Field != "/a" || strings.Contains(err.Error(), value)) {
 			t.Errorf("%s is read: %v", value, err)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -97,79 +98,45 @@ func (e *refusedError) add(p problem) {
 	}
 }
 
-// A bindingError reports that disclosures belong to another receipt.
-type bindingError struct {
-	Stated canon.Digest // the receipt to which they are bound; zero: none
-	Found  canon.Digest // the hash of the given receipt; zero: none
-}
-
-// Error returns both hashes.
-func (e *bindingError) Error() string {
-	if e.Found.IsZero() {
-		return "redact: the receipt has no hash: disclosures can only be bound to a sealed receipt"
-	}
-	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
-}
-
-// A MismatchError reports that a disclosed value is not the withheld one: the value, the salt
-// or the field differs.
-type MismatchError struct {
-	Field    string
-	Stated   canon.Digest // in the receipt
-	Computed canon.Digest // of the disclosure
-}
-
-// Error returns the field and both commitments.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
-}
-
-// A PrecisionError reports that a disclosed value contains an integer outside ±(2^53−1). Other
-// integers have the same canonical form, and so the same commitment.
-type PrecisionError struct{ Field string }
-
-// Error gives the field.
-func (e *PrecisionError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, so its commitment also fits other integers", e.Field)
-}
-
-// An UnknownFieldError reports an unknown field: the receipt has no entry with a proof_hash for
-// it, or the file has no disclosure of it.
-type UnknownFieldError struct{ Field string }
-
-// Error gives the field.
-func (e *UnknownFieldError) Error() string {
-	return fmt.Sprintf("redact: no commitment or no disclosure for %+.200q", e.Field)
-}
-
-// A formatError reports why disclosures are malformed. It does not quote them.
-type formatError struct {
-	Pointer      string // RFC 6901, into the file
-	Line, Column int    // of text that is not JSON; otherwise 0
-	Detail       string
-}
-
-// Error returns the place and the detail.
-func (e *formatError) Error() string {
-	text := "redact: the disclosures are malformed: "
-	if e.Line > 0 {
-		text += fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
-	}
-	text += e.Detail
-	if e.Pointer != "" {
-		text += fmt.Sprintf(" at %q", e.Pointer)
-	}
-	return text
-}
-
-// A ContradictionError reports that a disclosed value fits its commitment, but contradicts the
-// rest of the receipt or another disclosed value. It quotes neither.
-type ContradictionError struct {
-	Field  string
+// A DisclosureError reports why the value disclosed for a field is not accepted. It quotes no
+// value.
+type DisclosureError struct {
+	Field  string // JSON Pointer (RFC 6901) into the unredacted form
+	Code   string // disclosure_unknown, disclosure_mismatch, or number_precision, as in reports
 	Detail string
+
+	// The commitment of the receipt and that of the disclosure, if that is the difference.
+	Stated, Computed canon.Digest
 }
 
 // Error returns the field and the detail.
-func (e *ContradictionError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q contradicts the receipt: %s", e.Field, e.Detail)
+func (e *DisclosureError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q: %s", e.Field, e.Detail)
+}
+
+// unknown is the error of a field for which the receipt has no entry with a proof_hash, or the file
+// no disclosure.
+func unknown(field, detail string) *DisclosureError {
+	return &DisclosureError{Field: field, Code: "disclosure_unknown", Detail: detail}
+}
+
+// imprecise is the error of a value that contains an integer outside ±(2^53−1). Other integers have
+// the same canonical form, and so the same commitment.
+func imprecise(field string) *DisclosureError {
+	return &DisclosureError{Field: field, Code: string(codePrecision),
+		Detail: "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"}
+}
+
+// contradictory is the error of a value that fits its commitment, but contradicts the rest of the
+// receipt or another disclosed value.
+func contradictory(field, detail string) *DisclosureError {
+	return &DisclosureError{Field: field, Code: "disclosure_mismatch", Detail: detail}
+}
+
+// malformed reports where disclosures are malformed. It does not quote them.
+func malformed(pointer, detail string) error {
+	if pointer != "" {
+		detail += fmt.Sprintf(" at %q", pointer)
+	}
+	return errors.New("redact: the disclosures are malformed: " + detail)
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -29,19 +28,7 @@ func TestErrorTexts(t *testing.T) {
 	if text := long.Error(); !strings.Contains(text, "size_limit: the redacted draft would have more than 16777216 bytes\nother: other at \"\\u00e9") || len(text) > 2000 {
 		t.Error(text)
 	}
-	a, b := canon.Sum([]byte("a")), canon.Sum([]byte("b"))
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{&redact.MismatchError{Field: "/a\n", Stated: a, Computed: b}, `redact: the value disclosed for "/a\n" is not the withheld one: the receipt commits to ` + a.String() + ", the disclosure is " + b.String()},
-		{&redact.UnknownFieldError{Field: "/é"}, `redact: no commitment or no disclosure for "/\u00e9"`},
-		{&redact.BindingError{Stated: a, Found: b}, "redact: the disclosures belong to the receipt " + a.String() + ", not to " + b.String()},
-		{&redact.BindingError{Stated: a}, "redact: the receipt has no hash: disclosures can only be bound to a sealed receipt"},
-		{&redact.FormatError{Detail: "x"}, "redact: the disclosures are malformed: x"},
-	} {
-		if c.err.Error() != c.want {
-			t.Errorf("%v\nwant %s", c.err, c.want)
-		}
+	if err := (&redact.DisclosureError{Field: "/é\n", Detail: "x"}); err.Error() != `redact: the value disclosed for "/\u00e9\n": x` {
+		t.Error(err)
 	}
 }

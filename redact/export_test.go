@@ -6,8 +6,6 @@ type (
 	Problem      = problem
 	RefusedError = refusedError
 	RuleError    = ruleError
-	BindingError = bindingError
-	FormatError  = formatError
 )
 
 const (

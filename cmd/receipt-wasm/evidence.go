@@ -73,8 +73,8 @@ func (ev *evidence) read(f besideFile) error {
 
 	case kind.Disclosures:
 		d, err := redact.ParseDisclosures(f.Data)
-		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
-			ev.refute(f, receipt.CodeNumberPrecision, err.Error(), "ask for the value as a string")
+		if precision := (*redact.DisclosureError)(nil); errors.As(err, &precision) {
+			ev.refute(f, receipt.Code(precision.Code), err.Error(), "ask for the value as a string")
 			return nil
 		}
 		if err != nil {

@@ -95,7 +95,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	// A value that does not match its commitment must not be passed on.
 	if err := bound.Check(sealed.Document()); err != nil {
 		how := "use the file that receipt redact --disclosures wrote for this receipt"
-		if unknown := (*redact.UnknownFieldError)(nil); errors.As(err, &unknown) {
+		if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) && wrong.Code == string(receipt.CodeDisclosureUnknown) {
 			how = fieldsHow(sealed.Document())
 		}
 		return cli.Refuted(how, "%q: %w", o.disclosures, err)

@@ -82,8 +82,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
 		// A rounded integer would also match the commitments of other values.
-		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
-			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: imprecise(precision),
+		if precision := (*redact.DisclosureError)(nil); errors.As(err, &precision) {
+			f.Findings = append(f.Findings, stream.Finding{Code: receipt.Code(precision.Code), Source: cli.SourceName(path), Detail: fmt.Sprintf("the value disclosed for %+.200q: %s", precision.Field, precision.Detail),
 				Hint: "ask for the value as a string"})
 			continue
 		}
@@ -152,10 +152,6 @@ func (f *EvidenceFlags) name(p receipt.Piece) string {
 		return fmt.Sprintf("disclosures %q", f.readDisclosures[p.Index])
 	}
 	return fmt.Sprintf("artifacts %q", f.artifacts)
-}
-
-func imprecise(e *redact.PrecisionError) string {
-	return fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, so its commitment also fits other integers", e.Field)
 }
 
 // briefly shortens an error about a manifest with many problems.
