@@ -46,6 +46,13 @@ func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Rout
 	return m
 }
 
+// loadedKeys are API keys that may be replaced.
+type loadedKeys func() *protocol.APIKeys
+
+func (f loadedKeys) Authenticate(r *http.Request) (*protocol.Client, error) {
+	return f().Authenticate(r)
+}
+
 // A reply is a completely read answer.
 type reply struct {
 	status int

@@ -433,7 +433,7 @@ func TestKeyIsTaken(t *testing.T) {
 			keys, bearer := keyOf(t, "a", protocol.Everything())
 			var mu sync.Mutex
 			m := muxOf(t, func(o *protocol.Options) {
-				o.Auth = protocol.LoadedKeys(func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys })
+				o.Auth = loadedKeys(func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys })
 			}, streaming(j)...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
 			r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -479,7 +479,7 @@ func TestKeysAreGone(t *testing.T) {
 			for i := range routes {
 				routes[i].Open = open
 			}
-			m := muxOf(t, func(o *protocol.Options) { o.Auth = protocol.LoadedKeys(keys.Load) }, routes...)
+			m := muxOf(t, func(o *protocol.Options) { o.Auth = loadedKeys(keys.Load) }, routes...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
 			r.Header.Set(protocol.VersionHeader, protocol.Version)
 			r.Header.Set("Authorization", bearer)

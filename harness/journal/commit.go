@@ -38,7 +38,7 @@ const MaxLine = 16 << 20
 // being applied.
 func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	if !c.Use.Key.IsZero() {
-		m.Remember(c.Use, protocol.StoredAnswer(c.Status, read), c.At.Time, now)
+		m.Remember(c.Use, c.Status, read, c.At.Time, now)
 	}
 }
 

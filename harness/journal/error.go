@@ -42,7 +42,7 @@ var ErrTooLong = errors.New("journal: the commit is longer than a line may be")
 
 // tooLong returns the error for a commit whose line would have the given length.
 func tooLong(bytes int) error {
-	e := protocol.TooLarge(MaxLine, "")
+	e := &protocol.Error{Code: protocol.CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more", MaxLine)}
 	e.Cause = fmt.Errorf("%w: %d bytes, expected at most %d", ErrTooLong, bytes, MaxLine)
 	return e
 }

@@ -54,7 +54,7 @@ func TestNoRoom(t *testing.T) {
 		if err := j.Ready(); err != nil {
 			t.Errorf("when there is room again: %v", err)
 		}
-		if e := protocol.ErrorOf(err); !errors.Is(err, journal.ErrNotWritten) || e.HTTPStatus() != 503 {
+		if !errors.Is(err, journal.ErrNotWritten) || codeOf(err) != protocol.CodeUnavailable {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}
 		if now, err := os.Stat(path); err != nil || now.Size() != info.Size() {

@@ -49,7 +49,7 @@ func writeError(w http.ResponseWriter, e *Error, requestID string) error {
 	if c, ok := w.(counted); ok { // an error needs no memory of the pool
 		w = c.Answer
 	}
-	return Write(w, e.HTTPStatus(), MediaJSON, append(text, '\n'))
+	return Write(w, e.status(), MediaJSON, append(text, '\n'))
 }
 
 // A counted answer is held in the memory that all answers share.
@@ -75,7 +75,7 @@ func (c counted) allow(media string, body []byte) ([]byte, error) {
 	return body, x.hold(int64(len(body)))
 }
 
-var errTooLong = errors.New("protocol: answer to a request with an Idempotency-Key is longer than MaxAnswer")
+var errTooLong = errors.New("protocol: answer to a request with an Idempotency-Key is longer than maxAnswer")
 
 // A recorder is the ResponseWriter of an answer that is remembered.
 type recorder struct {
@@ -100,20 +100,20 @@ func (r *recorder) WriteHeader(status int) {
 // Write remembers a piece of the body.
 func (r *recorder) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if r.tooLong = r.tooLong || r.body.Len()+len(p) > MaxAnswer && !r.logged(); r.tooLong {
+	if r.tooLong = r.tooLong || r.body.Len()+len(p) > maxAnswer && !r.logged(); r.tooLong {
 		return 0, errTooLong
 	}
 	return r.body.Write(p)
 }
 
 // answer returns the recorded answer. As everywhere in net/http, the default status is 200.
-func (r *recorder) answer() *Answer {
+func (r *recorder) answer() *answer {
 	r.WriteHeader(http.StatusOK)
-	return &Answer{Status: r.status, Header: r.sent, Body: r.body.Bytes()}
+	return &answer{status: r.status, header: r.sent, body: r.body.Bytes()}
 }
 
 // refuse replaces the recorded answer with an error.
-func (r *recorder) refuse(e *Error, requestID string) *Answer {
+func (r *recorder) refuse(e *Error, requestID string) *answer {
 	*r = recorder{header: http.Header{}, logged: r.logged}
 	_ = writeError(r, e, requestID) // into memory
 	return r.answer()

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,7 +67,7 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 // shown to its owner once and is not stored; the entry is added to the file.
 func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
 	if fault := nameFault(name); fault != "" {
-		return "", APIKey{}, refuse("the name of an API key %s", fault)
+		return "", APIKey{}, fmt.Errorf("the name of an API key %s", fault)
 	}
 
 	var secret [32]byte
@@ -186,21 +185,4 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 		return nil, fmt.Errorf("must contain only %q", known)
 	}
 	return scopes, nil
-}
-
-// An APIKeyError describes an invalid API key file or key name.
-type APIKeyError struct {
-	Detail string // the expected and the actual value
-	Err    error  // the cause of the detail; may be nil
-}
-
-// Error returns the detail.
-func (e *APIKeyError) Error() string { return "protocol: " + e.Detail }
-
-// Unwrap returns Err.
-func (e *APIKeyError) Unwrap() error { return e.Err }
-
-func refuse(format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	return &APIKeyError{err.Error(), errors.Unwrap(err)}
 }

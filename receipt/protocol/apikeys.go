@@ -29,7 +29,7 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	k := new(APIKeys)
 	for i, entry := range entries {
 		if err := k.addChecked(entry); err != nil {
-			return nil, refuse("API key %d of %d: %w", i+1, len(entries), err)
+			return nil, fmt.Errorf("API key %d of %d: %w", i+1, len(entries), err)
 		}
 	}
 	return k, nil
@@ -50,7 +50,7 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 // line, and of its content only the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
-		return nil, refuse("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
+		return nil, fmt.Errorf("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
 	}
 
 	k := new(APIKeys)
@@ -69,13 +69,13 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 			err = fmt.Errorf("expected at most %d keys", maxAPIKeys)
 		}
 		if err != nil {
-			return nil, refuse("API keys, line %d: %w", n, err)
+			return nil, fmt.Errorf("API keys, line %d: %w", n, err)
 		}
 	}
 
 	// A file without keys is a mistake, never a server that accepts everybody.
 	if len(k.names) == 0 {
-		return nil, refuse("API keys: the file holds none, so nobody could get in")
+		return nil, fmt.Errorf("API keys: the file holds none, so nobody could get in")
 	}
 	return k, nil
 }
@@ -108,7 +108,8 @@ func (k *APIKeys) add(entry APIKey) error {
 
 // Authenticate returns the client whose key the request has in its Authorization header,
 // "Bearer rk_…" with one space or more (RFC 9110 section 11.4). Otherwise, the error is
-// 401. The error of a nil pointer is 503.
+// 401. The error of a nil pointer is 503, so a server whose keys may be replaced calls this method
+// of the current ones.
 func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	if k == nil {
 		return nil, Busy(1, "the server has no API keys yet")
@@ -125,7 +126,7 @@ func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 // scheme in the answer.
 func unauthorized() error {
 	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
-	return e.With("WWW-Authenticate", `Bearer realm="receipt"`)
+	return e.with("WWW-Authenticate", `Bearer realm="receipt"`)
 }
 
 // find returns the client whose key is in the value of an Authorization header, or nil.
@@ -146,10 +147,3 @@ func (k *APIKeys) find(header string) *Client {
 	own.Scopes = slices.Clone(client.Scopes)
 	return &own
 }
-
-// LoadedKeys is an [Authenticator] with API keys that may be replaced. It returns the current keys.
-// Before they are loaded it returns nil, and requests are answered with 503.
-type LoadedKeys func() *APIKeys
-
-// Authenticate calls Authenticate of the current keys.
-func (f LoadedKeys) Authenticate(r *http.Request) (*Client, error) { return f().Authenticate(r) }

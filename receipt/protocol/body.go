@@ -27,14 +27,14 @@ type intake struct {
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
 	// A body that states its length is refused before it is read.
 	if in.stated > limit {
-		return nil, TooLarge(limit, instead)
+		return nil, tooLarge(limit, instead)
 	}
 
 	var data []byte
 	for {
 		if len(data) == cap(data) {
 			if int64(len(data)) > limit {
-				return nil, TooLarge(limit, instead)
+				return nil, tooLarge(limit, instead)
 			}
 			var err error
 			if data, err = in.grow(data, limit); err != nil {
@@ -46,7 +46,7 @@ func (in *intake) read(limit int64, instead string) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case err == io.EOF && int64(len(data)) > limit:
-			return nil, TooLarge(limit, instead)
+			return nil, tooLarge(limit, instead)
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
@@ -133,7 +133,7 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	if doc.Root().Kind() != canon.KindObject {
 		return Invalid("", "expected a JSON object")
 	}
-	r.JSON, r.Asked = doc, canon.Sum(doc.Root().AppendCanonical(nil))
+	r.JSON, r.Use.Body = doc, canon.Sum(doc.Root().AppendCanonical(nil))
 	return nil
 }
 
@@ -150,7 +150,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 		return err
 	}
 	if doc, err := canon.Parse(data); err == nil {
-		r.Asked = canon.Sum(doc.Root().AppendCanonical(nil))
+		r.Use.Body = canon.Sum(doc.Root().AppendCanonical(nil))
 		if doc.Root().Kind() == canon.KindObject {
 			r.JSON = doc
 		}
@@ -162,7 +162,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 // an Idempotency-Key. No body has the digest of {}.
 func checkText(r *Request, data []byte, hold func(int64) error) error {
 	if len(data) == 0 {
-		r.Asked = canon.Sum([]byte("{}"))
+		r.Use.Body = canon.Sum([]byte("{}"))
 		return nil
 	}
 	if _, err := ContentType(r.Request, MediaJSON); err != nil {
@@ -176,7 +176,7 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 		return err
 	}
 	if doc, err := canon.Parse(data); err == nil {
-		r.Asked = canon.Sum(doc.Root().AppendCanonical(nil))
+		r.Use.Body = canon.Sum(doc.Root().AppendCanonical(nil))
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func ContentEncoding(r *http.Request, known ...string) (string, error) {
 	// RFC 9110 section 15.5.16: Accept-Encoding of a 415 lists the accepted codings.
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
-	return "", f.With("Accept-Encoding", strings.Join(known, ", "))
+	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
 }
 
 // oneOf formats a list of alternatives.

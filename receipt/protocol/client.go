@@ -39,9 +39,9 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (*Client, error)
 }
 
-// Anyone returns the client of a server without authentication: it has all scopes, sees
+// anyone returns the client of a server without authentication: it has all scopes, sees
 // everything, and stands for all clients together, also for an Idempotency-Key.
-func Anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
+func anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
 
 // permits reports whether the client may use a route with a scope. Every client may use a
 // route without one.

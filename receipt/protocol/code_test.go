@@ -31,8 +31,7 @@ func TestCodes(t *testing.T) {
 504 deadline_exceeded upstream_error`
 	var lines []string
 	for _, row := range codes {
-		code := row.code
-		lines = append(lines, fmt.Sprint(code.Status(), " ", code, " ", code.Type()))
+		lines = append(lines, fmt.Sprint(row.status, " ", row.code, " ", row.kind))
 	}
 	if got := strings.Join(lines, "\n"); got != table {
 		t.Errorf("the table is\n%s\nexpected\n%s", got, table)
@@ -44,8 +43,8 @@ func TestClosedCodes(t *testing.T) {
 	e := &Error{Code: "teapot", Message: "short and stout"}
 	text, err := json.Marshal(e.Envelope("r1"))
 	const want = `{"error":{"code":"internal_error","message":"short and stout","type":"server_error","param":null,"request_id":"r1","details":{}}}`
-	if err != nil || string(text) != want || e.HTTPStatus() != 500 {
-		t.Errorf("%d %s, %v", e.HTTPStatus(), text, err)
+	if err != nil || string(text) != want || e.status() != 500 {
+		t.Errorf("%d %s, %v", e.status(), text, err)
 	}
 }
 
@@ -69,14 +68,14 @@ func TestEnvelope(t *testing.T) {
 
 // TestErrorOf verifies that the text of an unknown error is not sent to the client.
 func TestErrorOf(t *testing.T) {
-	plain := ErrorOf(errors.New("dial 10.0.0.1: refused"))
-	if plain.HTTPStatus() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {
+	plain := errorOf(errors.New("dial 10.0.0.1: refused"))
+	if plain.status() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {
 		t.Errorf("%v", plain.Envelope(""))
 	}
-	if e := ErrorOf(fmt.Errorf("task: %w", Conflict("the task has ended"))); e.HTTPStatus() != 409 || e.Message != "the task has ended" {
+	if e := errorOf(fmt.Errorf("task: %w", Conflict("the task has ended"))); e.status() != 409 || e.Message != "the task has ended" {
 		t.Errorf("%v", e)
 	}
-	if e := Busy(7, "later"); e.HTTPStatus() != 503 || e.Header.Get("Retry-After") != "7" {
+	if e := Busy(7, "later"); e.status() != 503 || e.Header.Get("Retry-After") != "7" {
 		t.Errorf("%v %v", e, e.Header)
 	}
 }

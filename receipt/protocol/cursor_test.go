@@ -16,7 +16,7 @@ func TestCursor(t *testing.T) {
 		if err != nil || !bytes.Equal(got, last) || len(cursor) > maxCursor {
 			t.Fatalf("%d bytes: %x, %v, %d characters", n, got, err, len(cursor))
 		}
-		if got, err := ParseCursor("b", cursor); err == nil || got != nil || ErrorOf(err).HTTPStatus() != 400 {
+		if got, err := ParseCursor("b", cursor); err == nil || got != nil || errorOf(err).status() != 400 {
 			t.Fatalf("of another list: %x, %v", got, err)
 		}
 	}
@@ -27,7 +27,7 @@ func TestCursor(t *testing.T) {
 		t.Errorf("no cursor: %x, %v", last, err)
 	}
 	old := base64.RawURLEncoding.EncodeToString([]byte{1, 2, 3})
-	if _, err := ParseCursor("a", old); err == nil || ErrorOf(err).HTTPStatus() != 410 {
+	if _, err := ParseCursor("a", old); err == nil || errorOf(err).status() != 410 {
 		t.Errorf("of an earlier form: %v", err)
 	}
 }
@@ -44,7 +44,7 @@ func FuzzCursor(f *testing.F) {
 		case err != nil && last != nil:
 			t.Errorf("%q: %x with %v", cursor, last, err)
 		case err != nil:
-			if status := ErrorOf(err).HTTPStatus(); status != 400 && status != 410 {
+			if status := errorOf(err).status(); status != 400 && status != 410 {
 				t.Errorf("%q: %v", cursor, err)
 			}
 		case cursor != "" && FormatCursor("list", last) != cursor:

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -49,21 +50,27 @@ func NewDiscovery(capabilities ...string) Discovery {
 	return d
 }
 
-// A Dialect is one of the two forms of an agent card in the protocol's own documents. They
-// contradict each other in the member object.
-type Dialect string
-
-// The dialects of the card.
-const (
-	DialectOpenAPI Dialect = "harn_agent_card" // that of the protocol's OpenAPI document: harn_interfaces
-	DialectRunner  Dialect = "agent_card"      // that of the protocol's conformance runner: interfaces
-)
-
-// A Card is the answer to GET /v1/agent-card, which requires neither a version nor a key. It has
-// the members of both dialects, except where they contradict each other.
+// A Card is the answer to GET /v1/agent-card, which requires neither a version nor a key. The
+// protocol's own documents contradict each other about its form. A Card is written in the form of
+// the OpenAPI document, unless Runner is set.
 type Card struct {
+	ID           string
+	Name         string
+	Description  string
+	Since        receipt.Time // when the agent was created and updated
+	Transports   []string     // of the protocol: rest, sse, websocket, a2a, mcp, acp
+	Input        []string     // media types that the agent accepts
+	Output       []string     // media types that the agent returns
+	Skills       []Skill
+	Capabilities []string
+	AuthSchemes  []string
+	Runner       bool // in the form that the protocol's conformance runner reads
+}
+
+// A cardResource is a Card as a resource of the protocol.
+type cardResource struct {
 	ID              string          `json:"id"`
-	Object          Dialect         `json:"object"`
+	Object          string          `json:"object"`
 	CreatedAt       receipt.Time    `json:"created_at"`
 	UpdatedAt       receipt.Time    `json:"updated_at"`
 	Metadata        struct{}        `json:"metadata"`
@@ -73,7 +80,7 @@ type Card struct {
 	A2ACard         a2aCard         `json:"a2a_card"`
 	Skills          []skillResource `json:"skills"`
 	HarnInterfaces  []cardInterface `json:"harn_interfaces"`
-	Interfaces      []cardInterface `json:"interfaces,omitempty"` // of the runner's dialect
+	Interfaces      []cardInterface `json:"interfaces,omitempty"` // of the runner's form
 	Capabilities    []string        `json:"capabilities"`
 	AuthSchemes     []string        `json:"auth_schemes"`
 }
@@ -131,31 +138,28 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// NewCard returns the card of an agent in a dialect. Its URLs are relative, because a server does
-// not know the names by which it is reached. transports are those of cardInterface; in and out are
-// the media types that the agent accepts and returns.
-func NewCard(as Dialect, id, name, description string, since receipt.Time, transports, in, out []string, skills ...Skill) Card {
+// MarshalJSON returns the resource of the protocol. Its URLs are relative, because a server does not
+// know the names by which it is reached.
+func (c Card) MarshalJSON() ([]byte, error) {
 	const url = "/v1"
-	c := Card{
-		ID: id, Object: as, CreatedAt: since, UpdatedAt: since, Name: name, Description: description, ProtocolVersion: Version,
-		A2ACard: a2aCard{Name: name, Description: description, Version: Version, Skills: append([]Skill{}, skills...),
+	r := cardResource{
+		ID: c.ID, Object: "harn_agent_card", CreatedAt: c.Since, UpdatedAt: c.Since, Name: c.Name, Description: c.Description, ProtocolVersion: Version,
+		A2ACard: a2aCard{Name: c.Name, Description: c.Description, Version: Version, Skills: append([]Skill{}, c.Skills...),
 			Interfaces:   []a2aInterface{{URL: url, Binding: "HTTP+JSON", Protocol: Version}},
-			Capabilities: a2aCapabilities{Streaming: slices.Contains(transports, "sse"), Extensions: []string{}},
-			InputModes:   in, OutputModes: out},
-		Skills: []skillResource{}, Capabilities: []string{}, AuthSchemes: []string{},
+			Capabilities: a2aCapabilities{Streaming: slices.Contains(c.Transports, "sse"), Extensions: []string{}},
+			InputModes:   c.Input, OutputModes: c.Output},
+		Skills: []skillResource{}, Capabilities: append([]string{}, c.Capabilities...), AuthSchemes: append([]string{}, c.AuthSchemes...),
 	}
 
 	// The lists of the card are never null.
-	for _, skill := range skills {
-		c.Skills = append(c.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: since, UpdatedAt: since})
+	for _, skill := range c.Skills {
+		r.Skills = append(r.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: c.Since, UpdatedAt: c.Since})
 	}
-	for _, transport := range transports {
-		c.HarnInterfaces = append(c.HarnInterfaces, cardInterface{Transport: transport, URL: url})
+	for _, transport := range c.Transports {
+		r.HarnInterfaces = append(r.HarnInterfaces, cardInterface{Transport: transport, URL: url})
 	}
-
-	// The runner reads another member.
-	if as == DialectRunner {
-		c.Interfaces = c.HarnInterfaces
+	if c.Runner {
+		r.Object, r.Interfaces = "agent_card", r.HarnInterfaces
 	}
-	return c
+	return json.Marshal(r)
 }

@@ -35,7 +35,7 @@
 //
 // # What is bounded
 //
-// No memory grows with the data that clients send or do not read. A [Memory] has [MemoryLimits];
+// No memory grows with the data that clients send or do not read. A [Memory] has limits;
 // beyond them, a use is refused with 429 or 503. A Mux has [Limits] of bodies, answers, requests,
 // and streams, which clients share. A client that makes no progress is disconnected. A request with
 // an Idempotency-Key continues without its client.

@@ -40,16 +40,16 @@ func (e *Error) Error() string {
 // Unwrap returns Cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus returns the status of the answer.
-func (e *Error) HTTPStatus() int {
+// status returns the status of the answer.
+func (e *Error) status() int {
 	if e.Status != 0 {
 		return e.Status
 	}
-	return e.Code.Status()
+	return e.Code.row().status
 }
 
-// With sets a header of the answer, and returns e.
-func (e *Error) With(name, value string) *Error {
+// with sets a header of the answer, and returns e.
+func (e *Error) with(name, value string) *Error {
 	if e.Header == nil {
 		e.Header = http.Header{}
 	}
@@ -57,9 +57,9 @@ func (e *Error) With(name, value string) *Error {
 	return e
 }
 
-// ErrorOf returns the [*Error] that err is or wraps. Any other error becomes the cause of an
+// errorOf returns the [*Error] that err is or wraps. Any other error becomes the cause of an
 // internal error, so that clients never read it.
-func ErrorOf(err error) *Error {
+func errorOf(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
@@ -82,7 +82,7 @@ func NotFound() *Error {
 func methodNotAllowed(allowed ...string) *Error {
 	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
 	e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
-	return e.With("Allow", allow)
+	return e.with("Allow", allow)
 }
 
 // Conflict returns the error 409 for a request that is not possible in the current state.
@@ -102,12 +102,12 @@ func Internal(cause error, message string) *Error {
 // Busy returns the error 503, and asks the client to retry after some seconds.
 func Busy(seconds int, message string) *Error {
 	e := &Error{Code: CodeUnavailable, Message: message}
-	return e.With("Retry-After", strconv.Itoa(max(seconds, 1)))
+	return e.with("Retry-After", strconv.Itoa(max(seconds, 1)))
 }
 
-// TooLarge returns the error 413 for a body beyond a limit. instead states what may be sent in its
+// tooLarge returns the error 413 for a body beyond a limit. instead states what may be sent in its
 // place.
-func TooLarge(limit int64, instead string) *Error {
+func tooLarge(limit int64, instead string) *Error {
 	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
 }
 
@@ -136,7 +136,7 @@ type envelopeError struct {
 
 // Envelope returns the form of the error that a client gets, for encoding as JSON.
 func (e *Error) Envelope(requestID string) any {
-	out := envelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.Type()), RequestID: requestID, Details: e.Details}
+	out := envelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.row().kind), RequestID: requestID, Details: e.Details}
 	if e.Param != "" {
 		out.Param = &e.Param
 	}
@@ -214,12 +214,6 @@ func (c Code) row() codeRow {
 	return CodeInternal.row()
 }
 
-// Status returns the HTTP status of a code, or 500 for an unknown code.
-func (c Code) Status() int { return c.row().status }
-
-// Type returns the type that the protocol pairs with a code, or server_error for an unknown code.
-func (c Code) Type() string { return c.row().kind }
-
 // WithoutText removes text from a syntax error, because the text may be a key that was pasted into
 // a file or sent by mistake.
 func WithoutText(err error) error {
@@ -229,14 +223,5 @@ func WithoutText(err error) error {
 	return err
 }
 
-// Clean prepares a text for a log: it replaces characters that could begin a new line, and limits
-// the length.
-func Clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if untrusted.Unsafe(r) {
-			return '?'
-		}
-		return r
-	}, text)
-	return untrusted.Cut(text, 1000)
-}
+// logged prepares a text for a log.
+func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }

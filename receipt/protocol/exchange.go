@@ -34,7 +34,7 @@ func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}, answered: m.options.Observe()}
 	x.r = &Request{Request: r, ID: m.ids.next(), Client: new(Client), exchange: x}
 	if m.options.Public {
-		x.r.Client = Anyone()
+		x.r.Client = anyone()
 	}
 	x.body = conn.NewBody(r, x.w, m.limits.Idle)
 	return x
@@ -106,7 +106,7 @@ func (x *exchange) admit(found match) error {
 // identify returns the client that sent the request.
 func (x *exchange) identify() (*Client, error) {
 	if x.mux.options.Public {
-		return Anyone(), nil
+		return anyone(), nil
 	}
 	client, err := x.mux.options.Auth.Authenticate(x.r.Request)
 	if err == nil && client == nil {
@@ -211,7 +211,7 @@ func (x *exchange) readBody(route *servedRoute) error {
 	if err != nil {
 		return err
 	}
-	r.Body, r.Asked = conn.Whole(data), canon.Sum(data)
+	r.Body, r.Use.Body = conn.Whole(data), canon.Sum(data)
 
 	switch route.Body {
 	case BodyBytes:
@@ -235,7 +235,7 @@ func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 
 // refuse answers with the envelope of an error. If the answer has begun, it is broken off instead.
 func (x *exchange) refuse(err error) {
-	e := ErrorOf(err)
+	e := errorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
 		e = ClientClosed(err)
 	}
@@ -255,8 +255,8 @@ func (x *exchange) refuse(err error) {
 // logMistake logs errors that are the server's fault, except for everyday conditions such as
 // saturation.
 func (x *exchange) logMistake(e *Error) {
-	if status := e.HTTPStatus(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
-		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", Clean(e.Error()))
+	if status := e.status(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
+		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", logged(e.Error()))
 	}
 }
 
@@ -291,7 +291,7 @@ func (x *exchange) end() {
 }
 
 func (x *exchange) logPanic(p any) {
-	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
+	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", logged(fmt.Sprint(p)), "stack", string(debug.Stack()))
 }
 
 // mistake returns the error that a client gets after a panic.

@@ -129,11 +129,11 @@ func (q Query) Time(name string) (time.Time, error) {
 	if !ok {
 		return time.Time{}, nil
 	}
-	return ParseTime(name, text)
+	return parseTime(name, text)
 }
 
-// ParseTime parses the RFC 3339 time of a parameter or a member.
-func ParseTime(name, text string) (time.Time, error) {
+// parseTime parses the RFC 3339 time of a parameter or a member.
+func parseTime(name, text string) (time.Time, error) {
 	at, err := receipt.ParseTime(text)
 	if err == nil && at.IsZero() { // package time treats it as unset
 		return at, Invalid(name, "%s is any time but 0001-01-01T00:00:00Z", name)

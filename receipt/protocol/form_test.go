@@ -30,7 +30,7 @@ func TestCheckForm(t *testing.T) {
 		"a longer query":   {httptest.NewRequest("GET", "/?"+strings.Repeat("q", 4097), nil), false},
 	} {
 		err := checkForm(c.r)
-		if (err == nil) != c.good || err != nil && ErrorOf(err).HTTPStatus() != 400 {
+		if (err == nil) != c.good || err != nil && errorOf(err).status() != 400 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestPermits(t *testing.T) {
 			t.Errorf("%s: %q", key.Name, got)
 		}
 	}
-	if !Anyone().permits(Operator) {
+	if !anyone().permits(Operator) {
 		t.Error("a server without authentication refuses its clients")
 	}
 	if nobody := new(Client); nobody.permits(TasksRead) || nobody.permits(Operator) {
@@ -65,7 +65,7 @@ func TestPermits(t *testing.T) {
 	}
 	for _, h := range []http.Header{{}, {"Authorization": {"Bearer rk_x"}}, {"Authorization": {"Bearer rk_secretsecret", "Bearer b"}}} {
 		key, err := new(APIKeys).Authenticate(&http.Request{Header: h})
-		if e := ErrorOf(err); key != nil || e.HTTPStatus() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
+		if e := errorOf(err); key != nil || e.status() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%v: %v, %v", h, key, err)
 		}
 	}

@@ -16,7 +16,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		q, err := parseQuery(raw, known)
 		if err != nil {
-			if q != nil || ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
+			if q != nil || errorOf(err).status() != 400 || len(err.Error()) > 1000 {
 				t.Errorf("%q: %v with %v", raw, q, err)
 			}
 			return

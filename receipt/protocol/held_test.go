@@ -67,15 +67,15 @@ func TestUnreadAnswers(t *testing.T) {
 // repeated, regardless of its length and even if the handler failed after writing it, and that no
 // memory holds it.
 func TestStoredAnswer(t *testing.T) {
-	memory := NewMemory(MemoryLimits{Bytes: 1 << 20})
+	memory := &Memory{Bytes: 1 << 20}
 	log, reads := map[string]string{}, 0
 	m := muxOf(t, func(o *Options) { o.Memory = memory }, Route{Pattern: "POST /{id}", Serve: func(w http.ResponseWriter, r *Request) error {
 		id := r.PathValue("id")
 		if _, done := log[id]; done {
 			t.Errorf("%s is done twice", id)
 		}
-		log[id] = strings.Repeat(id[:1], MaxAnswer+1)
-		memory.Remember(r.Use(), StoredAnswer(201, func() any { reads++; return log[id] }), noon(), noon())
+		log[id] = strings.Repeat(id[:1], maxAnswer+1)
+		memory.Remember(r.Use, 201, func() any { reads++; return log[id] }, noon(), noon())
 		if id == "b" {
 			return errors.New("the disk is gone")
 		}

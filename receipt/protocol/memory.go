@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // keptFor is how long an answer to a request with an Idempotency-Key is remembered.
@@ -22,23 +23,29 @@ const (
 // A Use is an Idempotency-Key and the body of its request.
 type Use struct {
 	Actor [32]byte     // the client, for whom the limits apply: the digest of the API key, or zero for all clients without one
-	Key   canon.Digest // [Request].Once, or another name of requests of which only one may be done
+	Key   canon.Digest // the same for requests of which only one may be done; zero: the request may be done again
 	Body  canon.Digest // of the canonical body (RFC 8785)
 }
 
-// An Answer is the answer to a request. It must not be changed.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
+// An answer is the answer to a request. It must not be changed.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
 
-	// Stored returns the body from another place, such as a log, so that no memory holds it. Nil:
-	// Body has it.
-	Stored func() ([]byte, error)
+	// stored returns the body from another place, such as a log, so that no memory holds it. Nil:
+	// body has it.
+	stored func() ([]byte, error)
 }
 
-// MemoryLimits bound a Memory. The zero value of a field means its default.
-type MemoryLimits struct {
+// A Memory remembers the uses of Idempotency-Keys and the answers for 24 hours. It is safe for
+// concurrent use. Nobody waits in it: a request that repeats one in progress learns when that ends.
+//
+// It is lost when the program ends. A server that must remember its work after a restart writes the
+// Use into its own log together with that work, and passes it to Remember at its start.
+//
+// The zero value of a field means its default. Fields must not change after the first use.
+type Memory struct {
 	// Keys is how many uses of an actor are remembered. Default: 16,384.
 	Keys int
 
@@ -51,15 +58,6 @@ type MemoryLimits struct {
 	// forgotten early, and may be done again. Otherwise, the new use is refused, with 429 for the
 	// actor's own limits and 503 for the common ones, so that nothing is done twice.
 	Forget bool
-}
-
-// A Memory remembers the uses of Idempotency-Keys and the answers for 24 hours. It is safe for
-// concurrent use. Nobody waits in it: a request that repeats one in progress learns when that ends.
-//
-// It is lost when the program ends. A server that must remember its work after a restart writes the
-// Use into its own log together with that work, and passes it to Remember at its start.
-type Memory struct {
-	limits MemoryLimits
 
 	mu     sync.Mutex
 	actors map[[32]byte]*actorUses
@@ -78,29 +76,23 @@ type actorUses struct {
 type use struct {
 	Use
 	busy   chan struct{} // closed when the work has ended; nil: it has an answer
-	logged *Answer       // the answer that the log already has, while the work is in progress
-	answer Answer
+	logged *answer       // the answer that the log already has, while the work is in progress
+	answer answer
 	at     time.Time        // time of the answer
 	places [2]*list.Element // in the orders of the Memory and of the actor
 }
 
-// NewMemory returns an empty Memory.
-func NewMemory(l MemoryLimits) *Memory {
-	const keys, bytes = 16 << 10, 64 << 20
-	if l.Keys <= 0 {
-		l.Keys = keys
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = bytes
-	}
-	return &Memory{limits: l, actors: map[[32]byte]*actorUses{}}
+// most returns the limits.
+func (m *Memory) most() (keys int, bytes int64) {
+	const mostKeys, mostBytes = 16 << 10, 64 << 20
+	return orElse(m.Keys, mostKeys), orElse(m.Bytes, int64(mostBytes))
 }
 
 // A claim is the state of a use: it has an answer, it is in progress, or neither. In the last case,
 // the caller does the work, and must call end afterwards, also after a failure.
 type claim struct {
-	Answer   *Answer         // the answer; nil: none yet
-	InFlight <-chan struct{} // closed when another caller's work has ended; nil: there is none
+	answer   *answer         // nil: none yet
+	inFlight <-chan struct{} // closed when another caller's work has ended; nil: there is none
 
 	memory *Memory
 	use    *use
@@ -119,9 +111,9 @@ func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 		case found.Body != u.Body:
 			return nil, keyReused()
 		case found.busy != nil:
-			return &claim{InFlight: found.busy}, nil
+			return &claim{inFlight: found.busy}, nil
 		}
-		return &claim{Answer: &found.answer}, nil
+		return &claim{answer: &found.answer}, nil
 	}
 
 	if err := m.makeRoom(u.Actor, now); err != nil {
@@ -147,7 +139,7 @@ func (c *claim) logged() bool {
 // end ends a claim. Without an answer, nothing was done, and the next request may do it, also with
 // another body. An answer that was passed to Remember in the meantime takes precedence. Only the
 // first call of end counts.
-func (c *claim) end(answer *Answer, now time.Time) {
+func (c *claim) end(answer *answer, now time.Time) {
 	if c.use == nil {
 		return
 	}
@@ -173,10 +165,20 @@ func (c *claim) end(answer *Answer, now time.Time) {
 }
 
 // Remember adds a use that the server's own log contains: at its start, or when it appends to the
-// log. If the use is in progress, the answer takes effect when the claim ends. Remember reports
-// false, and changes nothing, if the key has an answer or was used with another body, or if the
-// answer is too old. It cannot fail, because an answer must never prevent a log from being read.
-func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
+// log. The answer is the one that [WriteJSON] would write. Read returns its value from the log, each
+// time that it is needed, so that no memory holds it.
+//
+// If the use is in progress, the answer takes effect when that ends. Remember reports false, and
+// changes nothing, if the key has an answer or was used with another body, or if the answer is too
+// old. It cannot fail, because an answer must never prevent a log from being read.
+func (m *Memory) Remember(u Use, status int, read func() any, at, now time.Time) bool {
+	return m.remember(u, answer{status: status, header: http.Header{"Content-Type": {MediaJSON}}, stored: func() ([]byte, error) {
+		text, err := receipt.AppendJSON(nil, read())
+		return append(text, '\n'), err
+	}}, at, now)
+}
+
+func (m *Memory) remember(u Use, answer answer, at, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := m.find(u)
@@ -206,6 +208,9 @@ func (m *Memory) find(u Use) *use {
 
 func (m *Memory) add(u *use) {
 	a := m.actors[u.Actor]
+	if m.actors == nil {
+		m.actors = map[[32]byte]*actorUses{}
+	}
 	if a == nil {
 		a = &actorUses{byKey: map[canon.Digest]*use{}}
 		m.actors[u.Actor] = a
@@ -215,7 +220,7 @@ func (m *Memory) add(u *use) {
 }
 
 // settle records the answer of a use.
-func (m *Memory) settle(u *use, answer Answer, at time.Time) {
+func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	a := m.actors[u.Actor]
 	u.answer, u.at = answer, at
 	u.places = [2]*list.Element{inOrder(&m.order, u), inOrder(&a.order, u)}
@@ -255,22 +260,22 @@ func (m *Memory) count(a *actorUses, bytes int64) {
 	m.bytes += bytes
 }
 
-// body returns the body from Body or Stored.
-func (a *Answer) body() ([]byte, error) {
-	if a.Stored == nil {
-		return a.Body, nil
+// text returns the body.
+func (a *answer) text() ([]byte, error) {
+	if a.stored == nil {
+		return a.body, nil
 	}
-	return a.Stored()
+	return a.stored()
 }
 
 // size returns the approximate size of an answer in bytes.
-func (a *Answer) size() int64 {
-	n := len(a.Body)
-	if a.Stored != nil {
+func (a *answer) size() int64 {
+	n := len(a.body)
+	if a.stored != nil {
 		n += storedBytes
 	}
 
-	for name, values := range a.Header {
+	for name, values := range a.header {
 		n += len(name)
 		for _, value := range values {
 			n += len(value)
@@ -292,11 +297,13 @@ func (m *Memory) forgetOld(now time.Time) {
 
 // makeRoom makes room for one more use of an actor, or refuses it.
 func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
+	keys, bytes := m.most()
+
 	// Uses are removed, or refused, until one more fits.
 	for {
 		a := m.actors[actor]
-		left := m.limits.Bytes - m.bytes - useBytes
-		own := a != nil && (len(a.byKey) >= m.limits.Keys || a.bytes+useBytes > left)
+		left := bytes - m.bytes - useBytes
+		own := a != nil && (len(a.byKey) >= keys || a.bytes+useBytes > left)
 		if !own && left >= 0 {
 			return nil
 		}
@@ -308,9 +315,9 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 		}
 
 		switch {
-		case m.limits.Forget && oldest == nil: // all are in progress; requests are bounded elsewhere
+		case m.Forget && oldest == nil: // all are in progress; requests are bounded elsewhere
 			return nil
-		case m.limits.Forget:
+		case m.Forget:
 			m.remove(oldest.Value.(*use))
 			continue
 		}
@@ -331,5 +338,5 @@ func noRoom(own bool, oldest *list.Element, now time.Time) error {
 		return Busy(seconds, first+"this server has no room for more of them")
 	}
 	e := &Error{Code: CodeRate, Message: first + "this client has used its share"}
-	return e.With("Retry-After", strconv.Itoa(seconds))
+	return e.with("Retry-After", strconv.Itoa(seconds))
 }

@@ -20,37 +20,37 @@ func useOf(actor, key, body string) Use {
 
 // claimed claims a use and settles it with answer, if there is one. It returns what a request would
 // see: a stored answer, that another request does the work, or that it did the work itself.
-func claimed(m *Memory, u Use, now time.Time, answer *Answer) string {
+func claimed(m *Memory, u Use, now time.Time, answer *answer) string {
 	claim, err := m.claim(u, now)
 	switch {
 	case err != nil:
-		e := ErrorOf(err)
-		return strings.TrimSpace(fmt.Sprint(e.HTTPStatus(), " ", e.Code, " ", e.Header.Get("Retry-After")))
-	case claim.Answer != nil:
-		return "answered " + string(claim.Answer.Body)
-	case claim.InFlight != nil:
+		e := errorOf(err)
+		return strings.TrimSpace(fmt.Sprint(e.status(), " ", e.Code, " ", e.Header.Get("Retry-After")))
+	case claim.answer != nil:
+		return "answered " + string(claim.answer.body)
+	case claim.inFlight != nil:
 		return "in flight"
 	}
 	claim.end(answer, now)
 	return "done"
 }
 
-func answerOf(text string) *Answer {
-	return &Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
+func answerOf(text string) *answer {
+	return &answer{status: 201, header: http.Header{"Content-Type": {"x"}}, body: []byte(text)}
 }
 
 // TestMemory verifies the rules of a key, one after another.
 func TestMemory(t *testing.T) {
-	m := NewMemory(MemoryLimits{})
+	m := new(Memory)
 	first, err := m.claim(useOf("a", "k", "b"), noon())
-	if err != nil || first.Answer != nil || first.InFlight != nil {
+	if err != nil || first.answer != nil || first.inFlight != nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	day := 24 * time.Hour
 	for i, c := range []struct {
 		use    Use
 		after  time.Duration
-		answer *Answer
+		answer *answer
 		want   string
 	}{
 		{useOf("a", "k", "b"), 0, nil, "in flight"},
@@ -86,7 +86,7 @@ func TestMemory(t *testing.T) {
 // that no client takes all the room, and that a client without uses is accepted while there is
 // room.
 func TestMemoryIsFull(t *testing.T) {
-	m := NewMemory(MemoryLimits{Keys: 3})
+	m := &Memory{Keys: 3}
 	for i := range 3 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon().Add(time.Duration(i)*time.Hour), answerOf("")); got != "done" {
 			t.Fatal(got)
@@ -108,7 +108,7 @@ func TestMemoryIsFull(t *testing.T) {
 
 	// With a limit in bytes: half for one client alone, a third each for two. A new client finds
 	// room, regardless of how much other clients use.
-	m = NewMemory(MemoryLimits{Bytes: 64 << 10})
+	m = &Memory{Bytes: 64 << 10}
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
 	for _, actor := range []string{"a", "a", "a", "b", "b", "c", "d"} {
@@ -119,7 +119,7 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 
 	// A memory that may forget never refuses.
-	m = NewMemory(MemoryLimits{Keys: 3, Forget: true})
+	m = &Memory{Keys: 3, Forget: true}
 	for i := range 9 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon(), answerOf("")); got != "done" || uses(m) > 3 {
 			t.Fatal(i, got, uses(m))
@@ -136,7 +136,7 @@ func TestMemoryIsFull(t *testing.T) {
 // TestMemoryIsShared verifies that, regardless of how many keys two clients use, a third and a
 // fourth find room for thousands of their own.
 func TestMemoryIsShared(t *testing.T) {
-	m := NewMemory(MemoryLimits{Keys: 1 << 20, Bytes: 16 << 20})
+	m := &Memory{Keys: 1 << 20, Bytes: 16 << 20}
 	used := map[string]int{}
 	for _, actor := range []string{"a", "b", "c", "d"} {
 		for ; used[actor] < 1<<15; used[actor]++ {
@@ -159,13 +159,13 @@ func TestMemoryIsShared(t *testing.T) {
 
 // TestRemember verifies that uses from a log are answered after a restart as before, in any order.
 func TestRemember(t *testing.T) {
-	m := NewMemory(MemoryLimits{Keys: 1})
+	m := &Memory{Keys: 1}
 	for _, c := range []struct {
 		key  string
 		ago  time.Duration
 		want bool
 	}{{"young", time.Hour, true}, {"old", 23 * time.Hour, true}, {"gone", 25 * time.Hour, false}, {"young", time.Minute, false}} {
-		if got := m.Remember(useOf("a", c.key, "b"), *answerOf(c.key), noon().Add(-c.ago), noon()); got != c.want {
+		if got := m.remember(useOf("a", c.key, "b"), *answerOf(c.key), noon().Add(-c.ago), noon()); got != c.want {
 			t.Errorf("%s: %v", c.key, got)
 		}
 	}
@@ -196,7 +196,7 @@ func TestOnceAmongMany(t *testing.T) {
 // onceAmong lets n goroutines claim the same work at the same time, and returns how many did it.
 // The first fails attempts fail, after which the next caller may do the work.
 func onceAmong(n, fails int) (did int) {
-	m := NewMemory(MemoryLimits{})
+	m := new(Memory)
 	var among sync.WaitGroup
 	var mu sync.Mutex
 	atWork := 0
@@ -204,15 +204,15 @@ func onceAmong(n, fails int) (did int) {
 		among.Go(func() {
 			for {
 				claim, err := m.claim(useOf("a", "k", "b"), noon())
-				if err != nil || claim.Answer != nil {
+				if err != nil || claim.answer != nil {
 					return
 				}
-				if claim.InFlight != nil { // a new caller that does not wait
+				if claim.inFlight != nil { // a new caller that does not wait
 					runtime.Gosched()
 					continue
 				}
 
-				var answer *Answer
+				var answer *answer
 				mu.Lock()
 				did++
 				if atWork++; atWork == 1 && did > fails {
@@ -241,7 +241,7 @@ func TestIdempotencyKey(t *testing.T) {
 		{[]string{""}, false}, {[]string{strings.Repeat("k", 256)}, false}, {[]string{"a", "b"}, false},
 	} {
 		key, err := idempotencyKey(http.Header{"Idempotency-Key": c.values})
-		if (err == nil) != c.good || err != nil && (key != "" || ErrorOf(err).HTTPStatus() != 400) || c.good && len(c.values) == 1 && key != c.values[0] {
+		if (err == nil) != c.good || err != nil && (key != "" || errorOf(err).status() != 400) || c.good && len(c.values) == 1 && key != c.values[0] {
 			t.Errorf("%.10q: %q, %v", c.values, key, err)
 		}
 	}
@@ -278,7 +278,7 @@ const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b396
 
 // TestClaimErrorsSayNothing verifies that an error repeats neither key nor body.
 func TestClaimErrorsSayNothing(t *testing.T) {
-	m := NewMemory(MemoryLimits{})
+	m := new(Memory)
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))
 	_, err := m.claim(useOf("a", "k", "c"), noon())
 	var e *Error

@@ -23,7 +23,7 @@ type Options struct {
 	// Auth determines which client sent a request. Required, unless Public is set.
 	Auth Authenticator
 
-	// Public serves everybody as one client, [Anyone], without authentication. Auth must be
+	// Public serves everybody as one client, all of them, without authentication. Auth must be
 	// nil.
 	Public bool
 
@@ -111,7 +111,7 @@ func NewMux(o Options) (*Mux, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Memory == nil {
-		o.Memory = NewMemory(MemoryLimits{})
+		o.Memory = new(Memory)
 	}
 	if o.Observe == nil {
 		o.Observe = func() func(Outcome) { return func(Outcome) {} }

@@ -7,12 +7,11 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxAnswer is the maximum length of an answer to a request with an Idempotency-Key, in bytes,
+// maxAnswer is the maximum length of an answer to a request with an Idempotency-Key, in bytes,
 // unless a log keeps it ([Memory.Remember]): the answer is remembered.
-const MaxAnswer = 2 << 20
+const maxAnswer = 2 << 20
 
 // retryInFlight is the number of seconds after which a client should repeat a request that is in
 // flight.
@@ -35,15 +34,16 @@ func once(x *exchange, serve Handler) error {
 		return err
 	}
 
-	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.Target(), Key: key})
+	r.Use.Actor = r.Client.Actor
+	r.Use.Key = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.Target(), Key: key})
 
-	claim, err := x.mux.memory.claim(r.Use(), x.mux.options.Now())
+	claim, err := x.mux.memory.claim(r.Use, x.mux.options.Now())
 	switch {
 	case err != nil:
 		return err
-	case claim.Answer != nil:
-		return give(x, claim.Answer)
-	case claim.InFlight != nil:
+	case claim.answer != nil:
+		return give(x, claim.answer)
+	case claim.inFlight != nil:
 		x.w.Header().Set("Retry-After", retryInFlight)
 		return WriteJSON(x.w, http.StatusAccepted, inFlight{"request.in_flight"})
 	}
@@ -66,15 +66,15 @@ type inFlight struct {
 // answer of 400 and more, means that nothing was done, so the key may be used again. After a 500, a
 // panic, or an answer that is too long, nobody knows what was done. Such answers are therefore
 // remembered like any other, so that nothing is done twice.
-func perform(x *exchange, claim *claim, serve Handler) (answer *Answer, err error) {
+func perform(x *exchange, claim *claim, serve Handler) (sent *answer, err error) {
 	// The claim ends in every case, also after a panic.
 	rec := &recorder{header: http.Header{}, logged: claim.logged}
-	ended, kept := false, (*Answer)(nil)
+	ended, kept := false, (*answer)(nil)
 	defer func() {
 		if p := recover(); !ended {
 			x.logPanic(p)
-			answer, err = rec.refuse(mistake(), x.r.ID), nil
-			kept = answer
+			sent, err = rec.refuse(mistake(), x.r.ID), nil
+			kept = sent
 		}
 		claim.end(kept, x.mux.options.Now())
 	}()
@@ -86,56 +86,47 @@ func perform(x *exchange, claim *claim, serve Handler) (answer *Answer, err erro
 		err = Internal(errTooLong, "the answer is longer than what is remembered")
 	}
 	if err == nil {
-		answer = rec.answer()
-		if answer.Status < http.StatusBadRequest || answer.Status == http.StatusInternalServerError {
-			kept = answer
+		sent = rec.answer()
+		if sent.status < http.StatusBadRequest || sent.status == http.StatusInternalServerError {
+			kept = sent
 		}
-		return answer, nil
+		return sent, nil
 	}
 
 	// Other errors release the key.
-	if e := ErrorOf(err); e.HTTPStatus() == http.StatusInternalServerError {
+	if e := errorOf(err); e.status() == http.StatusInternalServerError {
 		x.logMistake(e)
-		answer, err = rec.refuse(e, x.r.ID), nil
-		kept = answer
+		sent, err = rec.refuse(e, x.r.ID), nil
+		kept = sent
 	}
-	return answer, err
+	return sent, err
 }
 
 // give answers with a remembered answer.
-func give(x *exchange, a *Answer) error {
+func give(x *exchange, a *answer) error {
 	// The client may see less than the one that got the answer first.
-	body, err := a.body()
+	body, err := a.text()
 	if err != nil {
 		return Internal(err, "what was answered before cannot be read")
 	}
-	if a.Header.Get("Content-Type") == MediaJSON {
+	if a.header.Get("Content-Type") == MediaJSON {
 		if body, err = x.r.Client.Visible(body); err != nil {
 			return err
 		}
 	}
 
 	// Remembered bodies are in memory already; a stored one takes new memory.
-	if a.Stored != nil {
+	if a.stored != nil {
 		if err := x.hold(int64(len(body))); err != nil {
 			return err
 		}
 	}
 
-	maps.Copy(x.w.Header(), a.Header)
+	maps.Copy(x.w.Header(), a.header)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	x.w.WriteHeader(a.Status)
+	x.w.WriteHeader(a.status)
 	_, _ = x.w.Write(body) // a client that does not read it has disconnected
 	return nil
-}
-
-// StoredAnswer returns the answer that [WriteJSON] would write, for a [Memory] to remember. read
-// returns the value from its storage, each time that it is needed.
-func StoredAnswer(status int, read func() any) Answer {
-	return Answer{Status: status, Header: http.Header{"Content-Type": {MediaJSON}}, Stored: func() ([]byte, error) {
-		text, err := receipt.AppendJSON(nil, read())
-		return append(text, '\n'), err
-	}}
 }
 
 // IdempotencyHeader is the header that marks requests as repetitions of each other.

@@ -101,14 +101,14 @@ func TestOnceOutcomes(t *testing.T) {
 		"a panic of nil": {func(http.ResponseWriter, *Request) error { panic(nil) }, "500 internal_error", false},
 		"an abort":       {func(http.ResponseWriter, *Request) error { panic(http.ErrAbortHandler) }, "500 internal_error", false},
 		"too long": {func(w http.ResponseWriter, _ *Request) error {
-			_, err := w.Write(make([]byte, MaxAnswer+1))
+			_, err := w.Write(make([]byte, maxAnswer+1))
 			if err == nil {
 				t.Error("what is too long was written")
 			}
 			return nil
 		}, "500 internal_error", false},
 		"the longest": {func(w http.ResponseWriter, _ *Request) error {
-			_, err := w.Write(make([]byte, MaxAnswer))
+			_, err := w.Write(make([]byte, maxAnswer))
 			return err
 		}, "200", false},
 		"nothing":  {func(http.ResponseWriter, *Request) error { return nil }, "200", false},
@@ -287,19 +287,19 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 func TestRestart(t *testing.T) {
 	type line struct {
 		use    Use
-		answer Answer
+		answer answer
 	}
 	var log []line
 	serve := func(w http.ResponseWriter, r *Request) error {
 		body := fmt.Appendf(nil, "{\"n\":%d}\n", len(log)+1)
-		log = append(log, line{Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked}, Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
+		log = append(log, line{r.Use, answer{status: 202, header: http.Header{"Content-Type": {"application/json"}}, body: body}})
 		Write(w, 202, "application/json", body)
 		return nil
 	}
 	begin := func() http.Handler {
-		memory := NewMemory(MemoryLimits{})
+		memory := new(Memory)
 		for _, l := range log {
-			memory.Remember(l.use, l.answer, noon(), noon())
+			memory.remember(l.use, l.answer, noon(), noon())
 		}
 		return muxOf(t, func(o *Options) { o.Memory = memory }, Route{Pattern: "POST /", Serve: serve})
 	}

@@ -21,22 +21,14 @@ type Request struct {
 	JSON   *canon.Document // the body, an object; nil: the route takes none
 	Bytes  []byte          // the body, on a route with BodyText or BodyBytes
 
-	// Once is the same for requests of which only one may be done: those of one client for one
-	// target with one Idempotency-Key. Zero: the request has no key, or the route may be done
-	// again.
-	Once canon.Digest
-
-	// Asked is the digest of the canonical body, or zero without one. With Once, Asked, and the
-	// Actor of the client, a harness can record in its log that the request was done, and pass that
-	// to a [Memory] after a restart.
-	Asked canon.Digest
+	// Use is what a [Memory] remembers of the request. Its Key is the same for the requests of one
+	// client for one target with one Idempotency-Key; zero: the request has no key, or the route may
+	// be done again. A harness can record it in its log with the work, and pass it to the Memory
+	// after a restart.
+	Use Use
 
 	exchange *exchange
 }
-
-// Use returns the Use by which a [Memory] remembers the request. Its Key is zero if the request may
-// be done again.
-func (r *Request) Use() Use { return Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked} }
 
 // Hold reserves n bytes of [Limits].Memory for the answer, until the client has read it. A handler
 // whose answer is longer than its request calls Hold before it changes anything. The error is an

@@ -29,9 +29,9 @@ func TestVersion(t *testing.T) {
 			}
 			continue
 		}
-		e := ErrorOf(err)
+		e := errorOf(err)
 		text, _ := json.Marshal(e.Envelope("r"))
-		if err == nil || e.HTTPStatus() != 426 || !strings.Contains(string(text), `"details":{"supported_versions":["agents-protocol-2026-04-25"]}`) {
+		if err == nil || e.status() != 426 || !strings.Contains(string(text), `"details":{"supported_versions":["agents-protocol-2026-04-25"]}`) {
 			t.Errorf("%v: %s", c.header, text)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TestVisible(t *testing.T) {
 	nobody := new(Client)
 	inside := &Client{Scopes: []Scope{InternalRead}}
-	all := Anyone()
+	all := anyone()
 	for _, c := range []struct {
 		text                string
 		nobody, inside, all string // "": the same text

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -62,11 +63,12 @@ func getReady(c *call) error {
 	}
 
 	// The reason is only logged, because it may name files.
+	const mostLogged = 1000
 	if c.s.options.Ready == nil {
 		return c.json(http.StatusOK, status{"ready"})
 	}
 	if err := c.s.options.Ready(); err != nil {
-		c.s.options.Log.Error("not ready", "request", c.r.ID, "error", protocol.Clean(err.Error()))
+		c.s.options.Log.Error("not ready", "request", c.r.ID, "error", untrusted.Escape(untrusted.Cut(err.Error(), mostLogged)))
 		return c.json(http.StatusServiceUnavailable, status{"not writable"})
 	}
 	return c.json(http.StatusOK, status{"ready"})
@@ -178,7 +180,8 @@ func appendKey(out []byte, key canon.Node) []byte {
 func getAgentCard(c *call) error {
 	const about = "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones."
 	skill := protocol.Skill{ID: "verify-receipts", Name: "Verify receipts", Description: "Reports whether a receipt is verified, refuted, or undecided, and why.", Tags: []string{"receipts", "verification"}}
-	card := protocol.NewCard(protocol.DialectOpenAPI, "receipt-verifier", "receipt verifier", about, c.s.began, []string{"rest"}, verifyMedia(), []string{mediaJSON, mediaNDJSON}, skill)
+	card := protocol.Card{ID: "receipt-verifier", Name: "receipt verifier", Description: about, Since: c.s.began, Transports: []string{"rest"},
+		Input: verifyMedia(), Output: []string{mediaJSON, mediaNDJSON}, Skills: []protocol.Skill{skill}}
 	if c.s.options.Source != nil {
 		card.Capabilities = append(card.Capabilities, "receipts")
 	}

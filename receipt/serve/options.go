@@ -38,8 +38,7 @@ type Options struct {
 	// Auth determines which client sent a request. Required, unless Public is set.
 	Auth protocol.Authenticator
 
-	// Public serves everybody as one client, [protocol.Anyone], without authentication. Auth
-	// must be nil.
+	// Public serves everybody as one client, without authentication. Auth must be nil.
 	Public bool
 
 	// Page is served at /. It sets its own headers. Nil: a short text.

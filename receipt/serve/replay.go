@@ -104,7 +104,7 @@ func postReplay(c *call) error {
 	}
 
 	// The Mux calls this once for all requests with one Idempotency-Key.
-	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Once})
+	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Use.Key})
 	switch {
 	case err != nil:
 		return ReplayError(err)

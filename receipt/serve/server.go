@@ -75,7 +75,7 @@ func New(o Options) (*Server, error) {
 	var err error
 	s.mux, err = protocol.NewMux(protocol.Options{
 		Routes: s.Routes(), Auth: o.Auth, Public: o.Public, Now: o.Now, Random: o.Random, Log: o.Log, Observe: s.Observe, Hosts: o.Hosts, Guarded: "/v1/",
-		Memory: protocol.NewMemory(protocol.MemoryLimits{Keys: idempotencyKeys, Forget: true}),
+		Memory: &protocol.Memory{Keys: idempotencyKeys, Forget: true},
 		Limits: protocol.Limits{Requests: s.limits.Requests, Memory: s.limits.Memory, Arrive: s.limits.Body, Idle: s.limits.Idle},
 	})
 	if err != nil {

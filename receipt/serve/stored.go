@@ -275,7 +275,7 @@ func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 		case member == "trust_anchor":
 			anchor, err = anchorOf(c, value.String())
 		default:
-			q.At, err = protocol.ParseTime(member, value.String())
+			q.At, err = protocol.Query{member: value.String()}.Time(member)
 		}
 
 		if err != nil {

@@ -20,8 +20,8 @@ type topic struct{ name, what string }
 // topic that matches it.
 func topics() []topic {
 	return []topic{
-		{"Idempotency", `Idempotency|NewMemory|Remember\(|\.Use\(\)|Memory:|protocol\.Memory`},
-		{"Versions and keys", `VersionHeader|protocol\.Version|NewDiscovery|NewCard|APIKey|\.Client\b|\bAuth\b|Authenticator`},
+		{"Idempotency", `Idempotency|Remember\(|r\.Use\b|Memory:|protocol\.Memory`},
+		{"Versions and keys", `VersionHeader|protocol\.Version|NewDiscovery|protocol\.Card|APIKey|\.Client\b|\bAuth\b|Authenticator`},
 		{"Errors", `serve\.ReplayError|protocol\.Clean|NotImplemented|WithoutText`},
 		{"Lists and cursors", `WriteItems|ListParams`},
 		{"Ranges and streams", `WriteRange|WriteStream|RangeParams|Appended\(\)|Ended:|ErrGone|mux\.Close`},

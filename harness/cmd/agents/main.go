@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.private, "key", "../fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is not a secret")
 	flag.StringVar(&o.public, "keys", "../fixtures/keys/trust.json", "trust the keys in this `FILE`")
 	flag.StringVar(&o.issuer, "issuer", "harness_example_cloud", "the `ID` of the issuer of receipts")
-	flag.StringVar(&o.card, "card", string(protocol.DialectRunner), "the dialect of the agent card: agent_card or harn_agent_card")
+	flag.StringVar(&o.card, "card", harness.RunnerCard, "the dialect of the agent card: agent_card or harn_agent_card")
 	flag.StringVar(&o.provider, "provider", "", "use the model at this `URL` of a chat completions API (default: follow a script)")
 	flag.StringVar(&o.model, "model", "", "the name of the model at the provider; the variable PROVIDER_API_KEY has the key")
 	flag.Parse()
@@ -106,7 +106,7 @@ func (o *settings) options(folder string) (options harness.Options, shown string
 		return options, "", err
 	}
 	options = harness.Options{
-		Dir: folder, Issuer: o.issuer, Signer: keys.NewSigner(private, time.Now), Trust: trust, Card: protocol.Dialect(o.card),
+		Dir: folder, Issuer: o.issuer, Signer: keys.NewSigner(private, time.Now), Trust: trust, Card: o.card,
 		Page: page.Handler(), Hosts: []string{"127.0.0.1", "::1", "localhost"}, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if o.provider != "" {

@@ -23,6 +23,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
+// RunnerCard is the form of the agent card that the protocol's conformance runner reads.
+const RunnerCard = "agent_card"
+
 // Options configure a harness. The first four are required.
 type Options struct {
 	Dir    string         // where everything is stored; created if it does not exist
@@ -35,7 +38,7 @@ type Options struct {
 	Provider Provider               // nil: Scripted
 	Module   Module                 // nil: Agent
 	Tools    []Tool                 // in addition to the built-in tools
-	Card     protocol.Dialect       // "": DialectRunner
+	Card     string                 // form of the agent card: that of the conformance runner, or harn_agent_card of the OpenAPI document; "": the former
 	Page     http.Handler           // of package page, at /; nil: none
 	Hosts    []string               // see protocol.Options
 	Now      func() time.Time       // nil: time.Now
@@ -54,7 +57,7 @@ func (o *Options) fill() error {
 		o.Module = Agent
 	}
 	if o.Card == "" {
-		o.Card = protocol.DialectRunner
+		o.Card = RunnerCard
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,7 +103,7 @@ func Open(o Options) (*Harness, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	h := &Harness{options: o, memory: protocol.NewMemory(protocol.MemoryLimits{}), running: map[string]*run{}, halted: map[string]int{}}
+	h := &Harness{options: o, memory: new(protocol.Memory), running: map[string]*run{}, halted: map[string]int{}}
 	h.began = h.now()
 	h.life, h.end = context.WithCancel(context.Background())
 	for _, step := range []func() error{h.openTools, h.openLedger, h.openLog, h.compare, h.serve, h.resume} {
@@ -247,7 +250,7 @@ func (h *Harness) commit(r *protocol.Request, status int, of journal.Pointer, bu
 	if err := h.recordable(events); err != nil {
 		return nil, notRecordable()
 	}
-	c := &journal.Commit{At: h.now(), Events: events, Use: r.Use(), Status: status, Resource: of}
+	c := &journal.Commit{At: h.now(), Events: events, Use: r.Use, Status: status, Resource: of}
 	if err := h.journal.Append(c); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package harness_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -445,9 +446,9 @@ func TestReach(t *testing.T) {
 	c.post("/v1/sessions/"+c.session+"/tasks", 404, object{"input": message("a")})
 }
 
-// TestDiscovery verifies discovery, and the agent card in both dialects.
+// TestDiscovery verifies discovery, and both forms of the agent card.
 func TestDiscovery(t *testing.T) {
-	for _, as := range []protocol.Dialect{"", protocol.DialectOpenAPI} {
+	for _, as := range []string{"", "harn_agent_card"} {
 		o := options(t, t.TempDir())
 		o.Card = as
 		_, c := start(t, o)
@@ -457,7 +458,7 @@ func TestDiscovery(t *testing.T) {
 		}
 		card := c.get("/v1/agent-card")
 		_, runner := card["interfaces"]
-		if want := map[protocol.Dialect]string{"": "agent_card", protocol.DialectOpenAPI: "harn_agent_card"}[as]; card["object"] != want || runner != (as == "") || card["harn_interfaces"] == nil || card["a2a_card"] == nil {
+		if want := cmp.Or(as, "agent_card"); card["object"] != want || runner != (as == "") || card["harn_interfaces"] == nil || card["a2a_card"] == nil {
 			t.Errorf("%v", card)
 		}
 	}

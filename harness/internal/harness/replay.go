@@ -127,7 +127,7 @@ func (s *recorded) Tool(ctx context.Context, c Call) (Result, error) {
 func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan, mode replay.Mode) (text string, failure *replay.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.options.Log.Error("a module panicked in a replay", "task", source.ID, "panic", protocol.Clean(fmt.Sprint(p)))
+			h.options.Log.Error("a module panicked in a replay", "task", source.ID, "panic", logged(fmt.Sprint(p)))
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
 		}
 

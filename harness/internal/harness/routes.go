@@ -109,7 +109,7 @@ func absent() (routes []protocol.Route) {
 		name := pattern[strings.LastIndex(strings.TrimSuffix(pattern, "/{id}"), "/")+1:]
 		what := strings.TrimSuffix(name, "/{id}")
 		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: feed.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
-			e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusNotImplemented, Type: protocol.CodeInternal.Type()}
+			e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusNotImplemented, Type: "server_error"}
 			e.Message = "this server does not implement " + what // the closed list of codes has none for that
 			return e
 		}})
@@ -142,13 +142,13 @@ func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
 	return protocol.WriteJSON(w, http.StatusOK, protocol.NewDiscovery("rest", "sse", "receipts", "replay"))
 }
 
-// card serves the agent card in the dialect of the options.
+// card serves the agent card in the form of the options.
 func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
 	const about = "Does small tasks, and gives a receipt for each."
 	media := []string{protocol.MediaJSON}
 	skill := protocol.Skill{ID: "talk", Name: "Talk", Description: "Replies to messages, and reads the clock.", Tags: []string{"example"}}
-	card := protocol.NewCard(h.options.Card, "example-harness", "example harness", about, h.began, []string{"rest", "sse"}, media, media, skill)
-	card.Capabilities = []string{"receipts", "replay"}
+	card := protocol.Card{ID: "example-harness", Name: "example harness", Description: about, Since: h.began, Transports: []string{"rest", "sse"}, Input: media, Output: media,
+		Skills: []protocol.Skill{skill}, Capabilities: []string{"receipts", "replay"}, Runner: h.options.Card == RunnerCard}
 	if h.options.Auth != nil {
 		card.AuthSchemes = []string{"bearer"}
 	}

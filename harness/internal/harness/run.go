@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/internal/untrusted"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // errEnded indicates that a task has ended, so that nothing more can be recorded for it.
@@ -52,7 +51,7 @@ func (h *Harness) perform(ctx context.Context, id string) {
 			err = h.finish(t, "", failure)
 		}
 		if err != nil && !errors.Is(err, errEnded) {
-			h.options.Log.Error("a task cannot be ended", "task", id, "error", protocol.Clean(err.Error()))
+			h.options.Log.Error("a task cannot be ended", "task", id, "error", logged(err.Error()))
 			return
 		}
 	}
@@ -72,7 +71,7 @@ func (h *Harness) persist(undone, id string, do func() error) {
 		if err == nil {
 			return
 		}
-		h.options.Log.Error(undone, "task", id, "error", protocol.Clean(err.Error()))
+		h.options.Log.Error(undone, "task", id, "error", logged(err.Error()))
 		select {
 		case <-time.After(pause):
 		case <-h.life.Done():
@@ -85,7 +84,7 @@ func (h *Harness) persist(undone, id string, do func() error) {
 func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.options.Log.Error("a module panicked", "task", t.ID, "panic", protocol.Clean(fmt.Sprint(p)))
+			h.options.Log.Error("a module panicked", "task", t.ID, "panic", logged(fmt.Sprint(p)))
 			err = errors.New("harness: the module panicked")
 		}
 	}()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -72,3 +73,6 @@ func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 		*t = text{part: part, log: s}
 	}
 }
+
+// logged prepares a text for a log.
+func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A Tool is a function that a model can call.
@@ -79,7 +78,7 @@ func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (
 	digest := canon.Sum([]byte(t.ID + "\n" + asked.Text))
 	name := filepath.Join(h.options.Dir, "notes", digest.String()[len("sha256:"):]+".txt")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(asked.Text), 0o600)); err != nil {
-		h.options.Log.Error("a note cannot be written", "task", t.ID, "error", protocol.Clean(err.Error()))
+		h.options.Log.Error("a note cannot be written", "task", t.ID, "error", logged(err.Error()))
 		return Done{}, errors.New("the note could not be written") // clients must not learn where notes are stored
 	}
 	done := here(object{"written": filepath.Base(name)})

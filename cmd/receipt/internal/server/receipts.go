@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -131,12 +130,7 @@ func instead(sources []stream.Source) string {
 
 // refusal formats a server error for a message that already names the file.
 func refusal(err error) string {
-	var key *protocol.APIKeyError
-	var checkpoint *files.CheckpointError
-	switch {
-	case errors.As(err, &key):
-		return key.Detail
-	case errors.As(err, &checkpoint):
+	if checkpoint, ok := errors.AsType[*files.CheckpointError](err); ok {
 		return fmt.Sprintf("%s: %s", checkpoint.Code, checkpoint.Detail)
 	}
 	return err.Error()

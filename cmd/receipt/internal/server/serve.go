@@ -17,7 +17,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
@@ -161,7 +160,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 		if err := w.add("api-keys", list.load, o.apiKeys); err != nil {
 			return nil, err
 		}
-		s.Auth = protocol.LoadedKeys(list.current.Load)
+		s.Auth = list
 	}
 	s.Public = o.apiKeys == "" // on a loopback address, or with --no-auth
 

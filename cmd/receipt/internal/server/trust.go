@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -187,6 +188,11 @@ func (f *apiKeyFile) load() error {
 	}
 	f.current.Store(list)
 	return nil
+}
+
+// Authenticate returns the client that sent a request.
+func (f *apiKeyFile) Authenticate(r *http.Request) (*protocol.Client, error) {
+	return f.current.Load().Authenticate(r)
 }
 
 // addAPIKey creates an API key, prints it once, and adds its digest to the file.
