@@ -1,17 +1,22 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"strings"
+	"slices"
 	"testing"
+	"time"
 
-	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestBrowser verifies that the page reaches the same verdicts in chromium.
+// TestBrowser verifies that the page reaches the same verdicts in chromium, for receipts and for cases
+// of the corpus.
 func TestBrowser(t *testing.T) {
 	const browser = "chromium"
 	if _, err := exec.LookPath(browser); err != nil {
@@ -20,34 +25,62 @@ func TestBrowser(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+	reports := make(chan string, 1)
 	mux := http.NewServeMux()
-	mux.Handle("/", http.FileServer(http.Dir("js")))
-	mux.HandleFunc("/fixtures/{path...}", func(w http.ResponseWriter, r *http.Request) {
-		data, err := fixtures.Read(r.PathValue("path"))
+	mux.Handle("/", http.FileServer(http.Dir("..")))
+	mux.HandleFunc("POST /report", func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
 		if err != nil {
-			http.NotFound(w, r)
-			return
+			text = []byte(err.Error())
 		}
-		_, _ = w.Write(data)
+		reports <- string(text)
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
+	every := 10
+	if testsize.Full() {
+		every = 1
+	}
+	cases := corpus(t)
 
-	for receipt, verdict := range map[string]string{
-		"valid/task.json":             "verified",
-		"malicious/changed-cost.json": "refuted, hash_mismatch /chain/receipt_hash",
-		"malicious/flipped-bit.json":  "refuted, signature_invalid /signatures/0",
-		"malicious/unknown-key.json":  "undecided, unknown_key /signatures/0",
-	} {
-		page := server.URL + "/?trust=fixtures/keys/trust.json&receipt=fixtures/" + receipt
-		cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
-			"--virtual-time-budget=10000", "--dump-dom", page)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v", cmd, err)
+	pages := map[string]string{
+		"trust=/fixtures/keys/trust.json&receipt=/fixtures/valid/task.json":            "verified",
+		"trust=/fixtures/keys/trust.json&receipt=/fixtures/malicious/flipped-bit.json": "refuted, signature_invalid /signatures/0",
+		"trust=/fixtures/keys/trust.json&receipt=/fixtures/absent.json":                "not judged: /fixtures/absent.json: 404",
+		fmt.Sprintf("corpus=/fixtures/corpus/&every=%d", every):                        sample(cases, every),
+	}
+	for query, want := range pages {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+			"--user-data-dir="+t.TempDir(), server.URL+"/interop/js/?report=/report&"+query)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		if want := ">" + verdict + "</output>"; !strings.Contains(string(out), want) {
-			t.Errorf("%s: the page has no %q:\n%s", receipt, want, out)
+
+		select {
+		case got := <-reports:
+			if got != want {
+				t.Errorf("%s: %q, expected %q", query, got, want)
+			}
+		case <-ctx.Done():
+			t.Fatalf("%s: no report: %v", query, ctx.Err())
+		}
+		cancel()
+		_ = cmd.Wait() // it was ended
+	}
+}
+
+// sample returns what the page reports about every n-th case if all answers are as expected.
+func sample(cases []corpusCase, n int) string {
+	chosen, answered := 0, 0
+	for i, c := range cases {
+		if i%n == 0 {
+			chosen++
+			if !slices.Contains(unsupported, c.Subject) {
+				answered++
+			}
 		}
 	}
+	return fmt.Sprintf("%d cases, %d answered, 0 differ", chosen, answered)
 }

@@ -95,3 +95,9 @@ func write(in io.WriteCloser, receipts [][]byte) {
 var javascript = program("node", "--no-warnings", "js/main.mjs", "--batch", trustPath)
 
 var python = program("env", "PYTHONPATH=python", "python3", "-m", "receipt_verifier", "--batch", trustPath)
+
+// The commands that verify cases of the corpus.
+var (
+	javascriptCases = []string{"node", "--no-warnings", "js/main.mjs"}
+	pythonCases     = []string{"env", "PYTHONPATH=python", "python3", "-m", "receipt_verifier"}
+)

@@ -2,7 +2,7 @@
 // section 4.2.1), in one item or in a sequence of items (RFC 8742).
 
 import { refuted, undecided } from "./finding.mjs";
-import { decode, maxDepth, parse } from "./json.mjs";
+import { attempt, decode, maxDepth } from "./json.mjs";
 
 const newline = 0x0a;
 
@@ -10,13 +10,8 @@ const newline = 0x0a;
 export function split(bytes) {
   if (bytes[0] >> 5 === 5) return sequence(bytes);
   if (isLines(bytes)) return lines(bytes);
-  try {
-    const value = parse(bytes, 1000);
-    if (Array.isArray(value) && value.length > 0) return value;
-  } catch {
-    // open reports the reason.
-  }
-  return [bytes];
+  const { value } = attempt(bytes, 1000);
+  return Array.isArray(value) && value.length > 0 ? value : [bytes];
 }
 
 // isLines reports whether the first line that is not blank ends an object, or the second begins one.
@@ -32,30 +27,18 @@ function lines(bytes) {
     const line = bytes.subarray(at, end < 0 ? bytes.length : end);
     at = end < 0 ? bytes.length : end + 1;
     if (line.every((byte) => [0x20, 0x09, 0x0d].includes(byte))) continue;
-    list.push(end < 0 && list.length > 0 && isIncomplete(line) ? undecided("parse", "torn_tail") : line);
+    list.push(end < 0 && list.length > 0 && attempt(line).finding?.incomplete ? undecided("parse", "torn_tail") : line);
   }
   return list;
-}
-
-function isIncomplete(line) {
-  try {
-    parse(line);
-    return false;
-  } catch (finding) {
-    return finding.incomplete === true;
-  }
 }
 
 function sequence(bytes) {
   const list = [];
   const reader = new Reader(bytes);
-  while (reader.at < bytes.length) {
-    try {
-      list.push(reader.item(0));
-    } catch (error) {
-      list.push(error instanceof RangeError ? undecided("parse", "torn_tail") : error);
-      break; // the start of the next item is unknown
-    }
+  try {
+    while (reader.at < bytes.length) list.push(reader.item(0));
+  } catch (error) { // the start of the next item is unknown
+    list.push(error instanceof RangeError ? undecided("parse", "torn_tail") : error);
   }
   return list;
 }
@@ -122,8 +105,7 @@ class Reader {
 
   // float reads a number that is not an integer, in the shortest form.
   float(width) {
-    this.at += width;
-    const from = this.at - width;
+    const from = (this.at += width) - width;
     const value = width === 2 ? half(this.view.getUint16(from)) : width === 4 ? this.view.getFloat32(from) : this.view.getFloat64(from);
     const shorter = (width === 8 && Math.fround(value) === value) || (width > 2 && isHalf(value));
     if (!Number.isFinite(value)) throw refuted("parse", "number_range");

@@ -1,9 +1,11 @@
-// A case: receipts, keys, and evidence, and the options with which they are verified.
+// A case: inputs by role, a task, and options.
 
+import { isAttestation, openAttestation } from "./attestation.mjs";
 import { judgeLinks } from "./chain.mjs";
 import { judgeCheckpoints } from "./checkpoint.mjs";
 import { judgeBatch, judgeDisclosures } from "./evidence.mjs";
-import { Finding, worst } from "./finding.mjs";
+import { Finding, Unsupported, undecided, worst } from "./finding.mjs";
+import { lookup, parse } from "./json.mjs";
 import { split } from "./archive.mjs";
 import { open } from "./receipt.mjs";
 import { seconds } from "./schema.mjs";
@@ -11,10 +13,7 @@ import { judgeSignatures } from "./signatures.mjs";
 import { readTrust } from "./trust.mjs";
 
 const roles = ["receipts", "trust", "policy", "checkpoint", "proof", "disclosures", "batch"];
-const names = ["scope", "at", "issuer", "previous", "head", "count", "partial", "unordered"];
-
-// An Unsupported error indicates that a case needs something that this verifier lacks.
-export class Unsupported extends Error {}
+const names = ["scope", "strict", "at", "issuer", "previous", "head", "count", "partial", "unordered", "commit", "subjects"];
 
 // verifyCase returns the finding that decides, or undefined if the receipts are verified. inputs are
 // {role, bytes}, and task and options the members of the case.
@@ -27,8 +26,7 @@ export async function verifyCase(task, inputs, options) {
   const policy = { ...rules, issuer: options.issuer ?? rules.issuer, at: options.at && seconds(options.at) };
 
   const sources = [];
-  for (const bytes of of("receipts")) sources.push(await Promise.all(split(bytes).map(openItem)));
-  if (sources.flat().some(({ value }) => value instanceof Map && value.has("dsseEnvelope"))) throw new Unsupported("an attestation");
+  for (const bytes of of("receipts")) sources.push(await Promise.all(split(bytes).map((item) => openItem(item, trust))));
   const findings = judgeLinks(sources, options);
   const receipts = sources.flat().filter(({ receipt }) => receipt !== undefined);
   const included = await judgeCheckpoints(receipts, of("checkpoint"), of("proof"), trust, policy);
@@ -36,10 +34,48 @@ export async function verifyCase(task, inputs, options) {
   for (const bytes of of("batch")) await judgeBatch(bytes, receipts);
 
   for (const [i, opened] of receipts.entries()) {
-    opened.findings.push(...included[i].findings);
-    if (options.scope !== "integrity") opened.findings.push(...(await judgeSignatures(opened.receipt, trust, policy, included[i])));
+    opened.findings.push(...included[i].findings, ...judgeSubjects(opened, options));
+    if (options.scope !== "integrity") opened.findings.push(...(await judgeSignatures(opened.receipt, trust, policy, included[i])), ...(await judgeAttester(opened, trust, policy, included[i])));
+    if (options.strict) opened.findings.push(...skippedSteps(opened.receipt, of, options));
   }
   return worst([...sources.flat().flatMap((opened) => opened.findings), ...findings]);
 }
 
-const openItem = (item) => (item instanceof Finding ? { findings: [item] } : open(item));
+// openItem opens a receipt, or the receipt in an attestation.
+async function openItem(item, trust) {
+  if (item instanceof Finding) return { findings: [item] };
+  const opened = await open(item);
+  if (!isAttestation(opened.value)) return opened;
+  try {
+    const attestation = await openAttestation(opened.value, trust);
+    return { ...(await open(attestation.receipt)), attestation };
+  } catch (finding) {
+    if (finding instanceof Finding) return { findings: [finding] };
+    throw finding;
+  }
+}
+
+// judgeAttester judges the key that attested a receipt like an additional signature.
+async function judgeAttester({ receipt, attestation }, trust, policy, { provenBefore }) {
+  if (attestation === undefined) return [];
+  const entries = [new Map([["key_id", attestation.hint]])];
+  const check = async () => attestation.signer instanceof Finding ? Promise.reject(attestation.signer) : attestation.signer;
+  return judgeSignatures(receipt, trust, { ...policy, witnesses: undefined }, { provenBefore }, entries, check);
+}
+
+// judgeSubjects judges that a receipt is attested for the required commit and digests.
+function judgeSubjects({ attestation }, { commit, subjects = [] }) {
+  const required = commit === undefined ? subjects : [...subjects, `gitCommit:${commit}`];
+  const attested = (attestation?.subject ?? []).flatMap((subject) => [...subject.get("digest")].map((digest) => digest.join(":")));
+  return required.every((digest) => attested.includes(digest)) ? [] : [undecided("signatures", "not_attested")];
+}
+
+// skippedSteps returns a finding for each step that applies to a receipt and was not checked.
+function skippedSteps(receipt, of, { scope }) {
+  const skipped = {
+    batch: lookup(receipt, "chain", "merkle_root") !== undefined && of("batch").length === 0,
+    signatures: scope === "integrity",
+    redactions: (receipt.get("redactions") ?? []).length > 0 && of("disclosures").length === 0,
+  };
+  return Object.keys(skipped).filter((step) => skipped[step]).map((step) => undecided(step, `${step}_not_checked`));
+}

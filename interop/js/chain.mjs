@@ -1,7 +1,7 @@
 // The links between receipts. A stream consists of the receipts of one issuer, tenant, and workspace.
 // Each names the hash of its predecessor, and the first of all names null.
 
-import { refuted } from "./finding.mjs";
+import { refuted, undecided } from "./finding.mjs";
 import { lookup } from "./json.mjs";
 
 const streamOf = ({ receipt }) => JSON.stringify([
@@ -12,7 +12,7 @@ const broken = (code) => refuted("link", code, "/chain/previous_receipt_hash");
 
 // judgeLinks adds the findings of links to receipts, and returns those about entire streams. inputs are
 // lists of opened receipts. Receipts are joined by their links, in whatever input they are.
-export function judgeLinks(inputs, { unordered, partial, previous: given, head, count }) {
+export function judgeLinks(inputs, { unordered, partial, strict, previous: given, head, count }) {
   const seen = new Set();
   const isFirst = ({ computed }) => computed === undefined || (!seen.has(computed) && seen.add(computed)); // copies count once
   const distinct = inputs.map((input) => input.filter(isFirst));
@@ -20,9 +20,7 @@ export function judgeLinks(inputs, { unordered, partial, previous: given, head, 
   const byHash = new Map(receipts.flatMap((opened) => [[opened.computed, opened], [opened.stated, opened]]));
   const predecessor = (opened) => byHash.get(opened.previous);
   let gaps = distinct.flat().length - receipts.length; // each may have been a predecessor
-  const named = new Set();
-  const begun = new Set();
-  const ids = new Set();
+  const [named, begun, ids] = [new Set(), new Set(), new Set()];
   for (const opened of receipts) {
     const [stream, before] = [streamOf(opened), predecessor(opened)];
     const place = `${stream} ${opened.previous}`;
@@ -34,6 +32,7 @@ export function judgeLinks(inputs, { unordered, partial, previous: given, head, 
       const again = begun.has(stream) && !selected && !(opened.previous !== null && gaps-- > 0);
       const elsewhere = given !== undefined && !begun.has(stream) && opened.previous !== given;
       if (again || elsewhere) opened.findings.push(broken("chain_break"));
+      if (strict && given === undefined && opened.previous !== null) opened.findings.push(undecided("link", "link_not_checked"));
       begun.add(stream);
     }
     named.add(place);

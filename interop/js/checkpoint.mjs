@@ -2,13 +2,11 @@
 // tlog-cosignature, and tlog-proof.
 
 import { digestBytes, equalBytes, refuted, sha256, strictBase64, undecided } from "./finding.mjs";
-import { lookup } from "./json.mjs";
+import { decode, encode, lookup } from "./json.mjs";
 import { seconds } from "./schema.mjs";
 import { counts, rejection, speaksFor } from "./signatures.mjs";
 import { noteId } from "./trust.mjs";
 
-const encode = (text) => new TextEncoder().encode(text);
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const invalid = () => refuted("batch", "checkpoint_invalid");
 
 export const leafHash = (data) => sha256(Uint8Array.of(0), data);
@@ -22,22 +20,14 @@ export async function treeRoot(leaves) {
   return nodeHash(await treeRoot(leaves.slice(0, split)), await treeRoot(leaves.slice(split)));
 }
 
-// rootOf returns the root to which an inclusion path leads (section 2.1.3.2), or undefined if the path
+// rootOf returns the root to which an inclusion path leads (section 2.1.3.1), or undefined if the path
 // does not fit the tree.
 async function rootOf(leaf, index, size, path) {
-  if (index >= size) return undefined;
-  let [at, last, hash] = [index, size - 1n, leaf];
-  for (const sibling of path) {
-    if (last === 0n) return undefined;
-    if (at % 2n === 1n || at === last) {
-      hash = await nodeHash(sibling, hash);
-      while (at % 2n === 0n && at !== 0n) [at, last] = [at >> 1n, last >> 1n];
-    } else {
-      hash = await nodeHash(hash, sibling);
-    }
-    [at, last] = [at >> 1n, last >> 1n];
-  }
-  return last === 0n ? hash : undefined;
+  if (size <= 1n) return index < size && path.length === 0 ? leaf : undefined;
+  const split = 1n << BigInt((size - 1n).toString(2).length - 1); // the largest power of 2 below size
+  const [isLeft, sibling] = [index < split, path.at(-1)];
+  const inner = sibling && (await rootOf(leaf, isLeft ? index : index - split, isLeft ? split : size - split, path.slice(0, -1)));
+  return inner && (isLeft ? nodeHash(inner, sibling) : nodeHash(sibling, inner));
 }
 
 // openCheckpoint returns a checkpoint with the trusted keys of its signatures. Lines of other keys are
@@ -95,10 +85,10 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
   const leaves = await Promise.all(receipts.map(({ computed }) => leafHash(digestBytes(computed))));
   const opened = [];
   try {
-    for (const bytes of notes) opened.push({ checkpoint: await openCheckpoint(utf8.decode(bytes), trust) });
-    for (const bytes of proofs) opened.push(await openProof(utf8.decode(bytes), trust));
+    for (const bytes of notes) opened.push({ checkpoint: await openCheckpoint(decode(bytes), trust) });
+    for (const bytes of proofs) opened.push(await openProof(decode(bytes), trust));
   } catch (finding) {
-    everywhere(finding.outcome === undefined ? invalid() : finding);
+    everywhere(finding.step === "batch" ? finding : invalid());
     return results;
   }
 

@@ -1,9 +1,11 @@
 // Values that were withheld and are disclosed, and manifests of batches.
 
+import batchSchema from "../../schemas/batch.schema.json" with { type: "json" };
+import disclosuresSchema from "../../schemas/disclosures.schema.json" with { type: "json" };
 import { digest, digestBytes, equalBytes, hex, refuted, undecided } from "./finding.mjs";
 import { leafHash, treeRoot } from "./checkpoint.mjs";
-import { canonical, canonicalBytes, lookup, parse, without } from "./json.mjs";
-import { isDigest } from "./schema.mjs";
+import { canonical, canonicalBytes, encode, lookup, parse, without } from "./json.mjs";
+import { isValid } from "./schema.mjs";
 
 const step = "redactions";
 
@@ -11,16 +13,13 @@ const step = "redactions";
 // those about the file.
 export async function judgeDisclosures(bytes, receipts) {
   const file = parse(bytes);
-  const bound = lookup(file, "receipt_hash");
-  const fields = lookup(file, "fields");
-  const valid = lookup(file, "disclosures_version") === 1 && (bound === null || isDigest(bound)) && Array.isArray(fields);
-  if (!valid) return [refuted(step, "disclosure_mismatch")];
-
+  if (!isValid(disclosuresSchema, file)) return [refuted(step, "disclosure_mismatch")];
+  const [bound, fields] = [file.get("receipt_hash"), file.get("fields")];
   const findings = [];
   if (bound !== null) receipts = receipts.filter(({ stated }) => stated === bound);
   if (receipts.length === 0) findings.push(undecided(step, "disclosure_unbound"));
   for (const field of fields) {
-    const proof = await digest(new TextEncoder().encode("receipt-redaction-v1\n" + canonical(field)));
+    const proof = await digest(encode("receipt-redaction-v1\n" + canonical(field)));
     const mismatch = refuted(step, "disclosure_mismatch", field.get("field"));
     let matches = 0;
     for (const { receipt, findings: about } of receipts) {
@@ -56,11 +55,10 @@ function contradicts(field, ancestor) {
 // judgeBatch adds the findings of a manifest to receipts.
 export async function judgeBatch(bytes, receipts) {
   const manifest = parse(bytes);
-  const entries = lookup(manifest, "receipts");
-  const root = lookup(manifest, "merkle_root");
-  const valid = lookup(manifest, "profile") === "content" && isDigest(root) && entries.every((entry) => isDigest(entry.get("leaf_hash")));
   const mismatch = refuted("batch", "merkle_root_mismatch", "/chain/merkle_root");
-  const fits = valid && "sha256:" + hex(await treeRoot(entries.map((entry) => digestBytes(entry.get("leaf_hash"))))) === root;
+  if (!isValid(batchSchema, manifest)) return receipts.forEach(({ findings }) => findings.push(mismatch));
+  const [entries, root] = [manifest.get("receipts"), manifest.get("merkle_root")];
+  const fits = "sha256:" + hex(await treeRoot(entries.map((entry) => digestBytes(entry.get("leaf_hash"))))) === root;
   for (const { receipt, stated, findings } of receipts) {
     const entry = entries.find((each) => each.get("receipt_id") === receipt.get("receipt_id"));
     const states = lookup(receipt, "chain", "merkle_root") === root;

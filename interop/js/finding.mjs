@@ -7,6 +7,9 @@ export class Finding extends Error {
   }
 }
 
+// An Unsupported error indicates that a case needs something that this verifier lacks.
+export class Unsupported extends Error {}
+
 export const refuted = (step, code, pointer) => new Finding("refuted", step, code, pointer);
 export const undecided = (step, code, pointer) => new Finding("undecided", step, code, pointer);
 
@@ -34,13 +37,12 @@ export const digestBytes = (text) => Uint8Array.from(text.slice(7).match(/../g),
 // strictBase64 decodes padded base64 (RFC 4648, section 4), or unpadded base64url (section 5). It
 // returns undefined if the text is not the only encoding of its bytes.
 export function strictBase64(text, url = false) {
-  let padded = text;
-  if (url) {
-    if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
-    padded = text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - (text.length % 4)) % 4);
+  const padded = url ? text.replaceAll("-", "+").replaceAll("_", "/") + "===".slice((text.length + 3) % 4) : text;
+  try {
+    const binary = atob(padded);
+    const isOnly = btoa(binary) === padded && !(url && /[+/=]/.test(text));
+    return isOnly ? Uint8Array.from(binary, (c) => c.charCodeAt(0)) : undefined;
+  } catch {
+    return undefined;
   }
-  if (padded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(padded)) return undefined;
-  const binary = atob(padded);
-  if (btoa(binary) !== padded) return undefined; // unused bits are not zero
-  return Uint8Array.from(binary, (c) => c.charCodeAt(0));
 }

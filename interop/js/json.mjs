@@ -1,23 +1,20 @@
 // Strict I-JSON (RFC 7493) in, canonical JSON (RFC 8785) out.
 //
 // JSON.parse does not suffice: it keeps the last of two members with one name, accepts halves of
-// surrogate pairs, rounds integers, and treats the member __proto__ in a special way. Objects are
-// Maps here, so every name is an ordinary name.
+// surrogate pairs, rounds integers, and treats the member __proto__ in a special way. Here it reads
+// only strings, numbers, and words. Objects are Maps, so every name is an ordinary name.
 
-import { refuted } from "./finding.mjs";
+import { Finding, refuted } from "./finding.mjs";
 
 export const maxDepth = 128; // levels of arrays and objects in a receipt
 const maxSize = 16 * 2 ** 20; // bytes of a receipt
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const numberForm = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
-const escapes = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
-const words = new Map([["true", true], ["false", false], ["null", null]]);
+export const encode = (text) => new TextEncoder().encode(text);
 
-// decode returns the text of UTF-8 bytes.
-export function decode(bytes) {
+// decode returns the text of UTF-8 bytes. A stream may end within a character.
+export function decode(bytes, stream = false) {
   try {
-    return utf8.decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream });
   } catch {
     throw refuted("parse", "invalid_utf8");
   }
@@ -26,38 +23,46 @@ export function decode(bytes) {
 // parse returns the value of a JSON text, or throws a Finding of the step parse.
 export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize) {
   if (bytes.length > sizeLimit) throw refuted("parse", "size_limit");
-  const parser = new Parser(bytes, depthLimit);
-  parser.space();
-  if (parser.at === bytes.length) throw refuted("parse", "empty_input");
-
+  const parser = new Parser(decode(bytes, true), depthLimit);
+  if (parser.next() === undefined) throw refuted("parse", "empty_input");
+  let value;
   try {
-    const value = parser.value(0);
-    parser.space();
-    if (parser.at < bytes.length) throw refuted("parse", "trailing_data");
-    return value;
+    value = parser.value(0);
   } catch (finding) {
-    finding.incomplete = parser.at >= bytes.length; // more bytes might have made it a JSON text
+    finding.incomplete = parser.at >= parser.text.length; // more bytes might have made it a JSON text
     throw finding;
+  }
+  decode(bytes);
+  if (parser.next() !== undefined) throw refuted("parse", "trailing_data");
+  return value;
+}
+
+// attempt returns the value of a JSON text, or the Finding for which there is none.
+export function attempt(bytes, depthLimit) {
+  try {
+    return { value: parse(bytes, depthLimit) };
+  } catch (finding) {
+    if (!(finding instanceof Finding)) throw finding;
+    return { finding };
   }
 }
 
 class Parser {
-  constructor(bytes, depthLimit) {
-    this.bytes = bytes;
-    this.depthLimit = depthLimit;
-    this.at = 0;
+  constructor(text, depthLimit) {
+    Object.assign(this, { text, depthLimit, at: 0 });
   }
 
-  // space skips whitespace (RFC 8259, section 2).
-  space() {
-    while ([0x20, 0x09, 0x0a, 0x0d].includes(this.bytes[this.at])) this.at++;
+  // next returns the next character after whitespace (RFC 8259, section 2), or undefined at the end.
+  next() {
+    while (" \t\n\r".includes(this.text[this.at] ?? ".")) this.at++;
+    return this.text[this.at];
   }
 
   // take skips the character if it is next, and reports whether it was.
   take(character) {
-    if (this.bytes[this.at] !== character.charCodeAt(0)) return false;
-    this.at++;
-    return true;
+    const found = this.next() === character;
+    if (found) this.at++;
+    return found;
   }
 
   expect(character) {
@@ -65,24 +70,19 @@ class Parser {
   }
 
   value(depth) {
-    if (depth >= this.depthLimit && (this.bytes[this.at] === 0x7b || this.bytes[this.at] === 0x5b)) {
-      throw refuted("parse", "depth_limit");
-    }
-    if (this.take("{")) return this.object(depth + 1);
-    if (this.take("[")) return this.array(depth + 1);
-    if (this.bytes[this.at] === 0x22) return this.string();
-    return this.scalar();
+    const first = this.next();
+    if (first === '"') return this.string();
+    if (first !== "{" && first !== "[") return this.scalar();
+    if (depth >= this.depthLimit) throw refuted("parse", "depth_limit");
+    this.at++;
+    return first === "{" ? this.object(depth + 1) : this.array(depth + 1);
   }
 
   // list reads what is between brackets and separated by commas.
   list(close, read) {
-    this.space();
     if (this.take(close)) return;
-    do {
-      this.space();
-      read();
-      this.space();
-    } while (this.take(","));
+    do read();
+    while (this.take(","));
     this.expect(close);
   }
 
@@ -91,9 +91,7 @@ class Parser {
     this.list("}", () => {
       const name = this.string();
       if (members.has(name)) throw refuted("parse", "duplicate_name"); // RFC 7493, section 2.3
-      this.space();
       this.expect(":");
-      this.space();
       members.set(name, this.value(depth));
     });
     return members;
@@ -107,24 +105,12 @@ class Parser {
 
   string() {
     this.expect('"');
-    const from = this.at;
-    let escaped = false;
-    while (this.bytes[this.at] !== 0x22) {
-      if (!(this.bytes[this.at] >= 0x20)) throw refuted("parse", "syntax"); // a control, or the end
-      if (this.bytes[this.at] === 0x5c) {
-        escaped = true;
-        this.at++;
-      }
-      this.at++;
+    const from = this.at - 1;
+    while (this.text[this.at] !== '"') {
+      if (!(this.text[this.at] >= " ")) throw refuted("parse", "syntax"); // a control, or the end
+      this.at += this.text[this.at] === "\\" ? 2 : 1;
     }
-    let text = decode(this.bytes.subarray(from, this.at++));
-    if (!escaped) return text;
-
-    text = text.replace(/\\(u[0-9A-Fa-f]{4}|.)/gsu, (_, escape) => {
-      if (escape.length === 5) return String.fromCharCode(parseInt(escape.slice(1), 16));
-      if (!Object.hasOwn(escapes, escape)) throw refuted("parse", "syntax");
-      return escapes[escape];
-    });
+    const text = literal(this.text.slice(from, ++this.at));
     if (!text.isWellFormed()) throw refuted("parse", "lone_surrogate"); // RFC 7493, section 2.1
     return text;
   }
@@ -132,19 +118,25 @@ class Parser {
   // scalar reads a number, true, false, or null.
   scalar() {
     const from = this.at;
-    while (/[-+.0-9A-Za-z]/.test(String.fromCharCode(this.bytes[this.at]))) this.at++;
-    const text = decode(this.bytes.subarray(from, this.at));
-    if (words.has(text)) return words.get(text);
-    if (!numberForm.test(text)) throw refuted("parse", "syntax");
-
+    while (/[-+.0-9A-Za-z]/.test(this.text[this.at] ?? "")) this.at++;
+    const text = this.text.slice(from, this.at);
+    const value = literal(text);
     // A limit of the format: some libraries misread longer numbers with an exponent.
-    if (text.search(/[eE]/) > 800) throw refuted("parse", "number_range");
-    const number = Number(text);
-    if (!Number.isFinite(number)) throw refuted("parse", "number_range");
+    const isLong = text.search(/[eE]/) > 800;
+    if (typeof value === "number" && (isLong || !Number.isFinite(value))) throw refuted("parse", "number_range");
     // Every double beyond 2^53 is integral, and so is the canonical text of other integers
     // (RFC 7493, section 2.2).
-    if (Math.abs(number) > Number.MAX_SAFE_INTEGER) throw refuted("parse", "number_precision");
-    return number;
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw refuted("parse", "number_precision");
+    return value;
+  }
+}
+
+// literal returns the value of a string, a number, or a word.
+function literal(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuted("parse", "syntax");
   }
 }
 
@@ -155,11 +147,13 @@ export function canonical(value) {
     const member = (name) => JSON.stringify(name) + ":" + canonical(value.get(name));
     return "{" + [...value.keys()].sort().map(member).join(",") + "}";
   }
-  if (Array.isArray(value)) return "[" + value.map(canonical).join(",") + "]";
-  return JSON.stringify(value);
+  return Array.isArray(value) ? "[" + value.map(canonical).join(",") + "]" : JSON.stringify(value);
 }
 
-export const canonicalBytes = (value) => new TextEncoder().encode(canonical(value));
+// fromObject returns the value of a plain object or array.
+export const fromObject = (object) => parse(encode(JSON.stringify(object)));
+
+export const canonicalBytes = (value) => encode(canonical(value));
 
 // without returns a copy of an object that lacks the named members.
 export const without = (object, ...names) => new Map([...object].filter(([name]) => !names.includes(name)));

@@ -6,8 +6,8 @@
 
 import { readFileSync } from "node:fs";
 import { resolve, dirname } from "node:path";
-import { Unsupported, verifyCase } from "./case.mjs";
-import { worst } from "./finding.mjs";
+import { verifyCase } from "./case.mjs";
+import { Unsupported, worst } from "./finding.mjs";
 import { judge } from "./receipt.mjs";
 import { readTrust } from "./trust.mjs";
 

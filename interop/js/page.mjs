@@ -1,24 +1,54 @@
 // The page index.html, which judges a receipt in the browser: of the chosen files, or of the addresses
-// in the query, as in index.html?trust=trust.json&receipt=task.json.
+// in the query, as in index.html?trust=trust.json&receipt=task.json. With ?corpus=ADDRESS, it judges
+// the cases of a corpus (fixtures/corpus/README.md), and with &every=N every N-th of them. With
+// &report=ADDRESS, it also posts the result.
 
-import { worst } from "./finding.mjs";
+import { verifyCase } from "./case.mjs";
+import { Unsupported, worst } from "./finding.mjs";
 import { judge } from "./receipt.mjs";
 import { readTrust } from "./trust.mjs";
 
 const element = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
 
+async function fetchBytes(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
 // read returns the bytes of a chosen file or of an address, or undefined.
 async function read(id) {
-  const source = element(id).files[0] ?? (query.has(id) ? await fetch(query.get(id)) : undefined);
-  return source && new Uint8Array(await source.arrayBuffer());
+  const file = element(id).files[0];
+  if (file === undefined) return query.has(id) ? fetchBytes(query.get(id)) : undefined;
+  return new Uint8Array(await file.arrayBuffer());
 }
 
 async function verify() {
+  if (query.has("corpus")) return verifyCorpus(new URL(query.get("corpus"), location.href), Number(query.get("every") ?? 1));
   const [trust, receipt] = [await read("trust"), await read("receipt")];
   if (trust === undefined || receipt === undefined) return "Choose both files.";
   const finding = worst(await judge(receipt, await readTrust(trust)));
   return finding === undefined ? "verified" : `${finding.outcome}, ${finding.code} ${finding.pointer}`;
+}
+
+// verifyCorpus counts the answers, and names the cases whose answer is not as expected.
+async function verifyCorpus(corpus, every) {
+  const { vectors } = JSON.parse(new TextDecoder().decode(await fetchBytes(new URL("MANIFEST.json", corpus))));
+  const chosen = vectors.filter((_, i) => i % every === 0);
+  let answered = 0;
+  const wrong = [];
+  for (const { id, task, inputs, options, expected } of chosen) {
+    try {
+      const fetched = inputs.map(async ({ role, file }) => ({ role, bytes: await fetchBytes(new URL(file, corpus)) }));
+      const finding = await verifyCase(task, await Promise.all(fetched), options);
+      if ((finding?.outcome ?? "verified") !== expected.outcome || (finding?.code ?? null) !== expected.code) wrong.push(id);
+      answered++;
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+    }
+  }
+  return `${chosen.length} cases, ${answered} answered, ${wrong.length} differ ${wrong.join(" ")}`.trim();
 }
 
 const show = async () => {
@@ -27,3 +57,4 @@ const show = async () => {
 element("trust").addEventListener("change", show);
 element("receipt").addEventListener("change", show);
 await show();
+if (query.has("report")) await fetch(query.get("report"), { method: "POST", body: element("verdict").textContent });

@@ -1,7 +1,7 @@
 // The verification of one receipt: parse, schema, hash, link, batch, signatures, redactions.
 
 import { digest, refuted, strictBase64 } from "./finding.mjs";
-import { canonicalBytes, lookup, parse, without } from "./json.mjs";
+import { attempt, canonicalBytes, lookup, without } from "./json.mjs";
 import { checkReceipt } from "./schema.mjs";
 import { judgeSignatures } from "./signatures.mjs";
 
@@ -16,14 +16,8 @@ export async function receiptHash(receipt) {
 // open returns a receipt with its hashes, and the findings about its content. bytes is a JSON text, or
 // a value that was read from an archive. Without the right shape, there is only a finding.
 export async function open(bytes) {
-  let receipt;
-  try {
-    receipt = bytes instanceof Uint8Array ? parse(bytes) : bytes;
-    checkReceipt(receipt);
-  } catch (finding) {
-    if (finding.outcome === undefined) throw finding;
-    return { value: receipt, findings: [finding] };
-  }
+  const { value: receipt, finding = checkReceipt(receipt) } = bytes instanceof Uint8Array ? attempt(bytes) : { value: bytes };
+  if (finding !== undefined) return { value: receipt, findings: [finding] };
 
   const findings = [];
   const stated = lookup(receipt, "chain", "receipt_hash");

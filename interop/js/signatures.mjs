@@ -2,14 +2,13 @@
 // 71 characters of chain.receipt_hash; key_id, algorithm, and signed_at are outside the hash.
 
 import { refuted, strictBase64, undecided } from "./finding.mjs";
-import { decode, lookup, parse } from "./json.mjs";
+import { attempt, decode, encode, lookup } from "./json.mjs";
 import { seconds } from "./schema.mjs";
 
 const step = "signatures";
 const limit = 100; // entries that are examined, because anyone can add some
 const known = /^(ed25519|EdDSA|ES(256|384|512)|[PR]S(256|384|512))$/;
 const lengths = { ed25519: [64, 64], EdDSA: [64, 64], ES256: [64, 64], ES384: [96, 96], ES512: [132, 132] };
-const encode = (text) => new TextEncoder().encode(text);
 
 export const speaksFor = (key, issuer, policy) => (key.issuers === undefined ? policy.issuer === issuer : key.issuers.includes(issuer));
 
@@ -28,11 +27,10 @@ export function rejection(key, trust, time, provenBefore = Infinity) {
 
 // judgeSignatures returns the findings of the step. provenBefore is the earliest time before which a
 // trusted witness saw the receipt in a checkpoint; logKey is the key of a checkpoint that counts as
-// the issuer's signature.
-export async function judgeSignatures(receipt, trust, policy, { provenBefore, logKey } = {}) {
+// the issuer's signature. check returns the key of an entry.
+export async function judgeSignatures(receipt, trust, policy, { provenBefore, logKey } = {}, entries = receipt.get("signatures") ?? [], check = checkEntry) {
   const issuer = lookup(receipt, "issuer", "id");
   const named = lookup(receipt, "issuer", "public_key_id");
-  const entries = receipt.get("signatures") ?? [];
   const time = policy.at ?? seconds(receipt.get("issued_at"));
   const findings = [];
   const missing = []; // evidence that would be needed
@@ -47,7 +45,7 @@ export async function judgeSignatures(receipt, trust, policy, { provenBefore, lo
     const relevant = named === undefined || named === entry.get("key_id");
     let key;
     try {
-      key = await checkEntry(entry, lookup(receipt, "chain", "receipt_hash"), trust, pointer);
+      key = await check(entry, lookup(receipt, "chain", "receipt_hash"), trust, pointer);
     } catch (finding) {
       (finding.outcome === "refuted" ? findings : missing).push(finding);
       continue;
@@ -121,15 +119,9 @@ async function checkEntry(entry, hash, trust, pointer) {
 // entry.
 function readToken(entry) {
   const [, header, encoded] = /^jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)$/.exec(entry.get("signature")) ?? [];
-  const json = header && strictBase64(header, true);
-  const signature = encoded && strictBase64(encoded, true);
+  const [json, signature] = [header, encoded].map((part) => part && strictBase64(part, true));
   if (!json || !signature) return undefined;
-  let members;
-  try {
-    members = parse(json);
-  } catch {
-    return undefined;
-  }
+  const members = attempt(json).value;
   if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm")) return undefined;
   if (members.get("kid") !== entry.get("key_id")) return undefined;
   // iat is written as an integer, and does not contradict signed_at, which may be absent.

@@ -1,14 +1,13 @@
 // The trust file: a JWK Set (RFC 7517) of public keys, and what each may be used for. An invalid
 // key invalidates the entire file.
 
+import schema from "../../schemas/keys.schema.json" with { type: "json" };
 import { strictBase64, sha256 } from "./finding.mjs";
-import { canonical, parse } from "./json.mjs";
-import { seconds } from "./schema.mjs";
-
-export class KeyFileError extends Error {}
+import { canonical, encode, lookup, parse } from "./json.mjs";
+import { isValid, seconds } from "./schema.mjs";
 
 function fail(what) {
-  throw new KeyFileError(what);
+  throw new Error(`invalid trust file: ${what}`);
 }
 
 // The algorithms of each type of keys, its parameters for WebCrypto, and its members, which are those of
@@ -30,11 +29,9 @@ for (const size of [256, 384, 512]) {
 // readTrust returns the keys of a trust file by their ID.
 export async function readTrust(bytes) {
   const set = parse(bytes); // throws a Finding
-  const list = set instanceof Map ? set.get("keys") : undefined;
-  if (!Array.isArray(list) || list.length === 0) fail("no array of keys");
-
+  if (!isValid(schema, set)) fail("it does not match keys.schema.json");
   const keys = new Map();
-  for (const jwk of list) {
+  for (const jwk of set.get("keys")) {
     const key = await readKey(jwk);
     if (keys.has(key.id)) fail(`two keys with the ID ${key.id}`);
     keys.set(key.id, key);
@@ -43,43 +40,20 @@ export async function readTrust(bytes) {
 }
 
 async function readKey(jwk) {
-  if (!(jwk instanceof Map)) fail("a key that is not an object");
-  const get = (name) => jwk.get(name);
-  const id = get("kid");
-  if (typeof id !== "string" || id === "") fail("a key without kid");
-  if (["d", "p", "q", "dp", "dq", "qi", "oth", "k"].some((name) => jwk.has(name))) fail(`${id} is not a public key`);
-  if (jwk.has("use") && get("use") !== "sig") fail(`${id} is not for signatures`);
-  if (jwk.has("key_ops") && !get("key_ops").includes("verify")) fail(`${id} is not for verification`);
-
-  const roles = texts(jwk, "roles") ?? ["issuer"];
-  if (!roles.every((role) => ["issuer", "witness", "checkpoint"].includes(role))) fail(`the roles of ${id}`);
-  const revoked = get("revoked");
-  if (revoked !== undefined && !(revoked instanceof Map && Number.isInteger(revoked.get("at")))) fail(`revoked of ${id}`);
+  const id = jwk.get("kid");
+  const roles = jwk.get("roles") ?? ["issuer"];
+  const date = (name, alternative) => jwk.get(name) ?? (jwk.has(alternative) ? seconds(jwk.get(alternative)) ?? fail(`${alternative} of ${id}`) : undefined);
   return {
     id,
     ...(await readMaterial(jwk, id)),
-    issuers: texts(jwk, "issuers"), // undefined: only the issuer that the caller names
+    issuers: jwk.get("issuers"), // undefined: only the issuer that the caller names
     roles,
-    origin: get("origin") ?? (roles.includes("witness") ? id : undefined),
-    notBefore: date(jwk, "nbf", "valid_from") ?? -Infinity,
-    notAfter: date(jwk, "exp", "valid_until") ?? Infinity,
-    revokedAt: revoked?.get("at"),
-    superseded: revoked?.get("reason") === "superseded",
+    origin: jwk.get("origin") ?? (roles.includes("witness") ? id : undefined),
+    notBefore: date("nbf", "valid_from") ?? -Infinity,
+    notAfter: date("exp", "valid_until") ?? Infinity,
+    revokedAt: lookup(jwk, "revoked", "at"),
+    superseded: lookup(jwk, "revoked", "reason") === "superseded",
   };
-}
-
-function texts(jwk, name) {
-  const list = jwk.get(name);
-  if (list === undefined) return undefined;
-  const valid = Array.isArray(list) && list.length > 0 && list.every((text) => typeof text === "string" && text !== "");
-  if (!valid) fail(`${name} is not a list of strings`);
-  return list;
-}
-
-function date(jwk, name, alternative) {
-  if (jwk.has(name)) return Number.isInteger(jwk.get(name)) ? jwk.get(name) : fail(`${name} is not a NumericDate`);
-  if (!jwk.has(alternative)) return undefined;
-  return seconds(jwk.get(alternative)) ?? fail(`${alternative} is not a time`);
 }
 
 // readMaterial returns the algorithms of a key, and the key itself. material is equal for keys with the
@@ -120,6 +94,6 @@ function isWeak(point) {
 
 // noteId returns the ID of a key in the signature lines of a note (C2SP signed-note, tlog-cosignature).
 export async function noteId(name, type, point) {
-  const id = await sha256(new TextEncoder().encode(name), Uint8Array.of(0x0a, type), point);
+  const id = await sha256(encode(name), Uint8Array.of(0x0a, type), point);
   return id.subarray(0, 4);
 }
