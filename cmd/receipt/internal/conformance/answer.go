@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -27,6 +26,17 @@ const jwksVariable = "AEV_RECEIPT_JWKS"
 type answer struct {
 	Verdict string  `json:"verdict"`
 	Code    *string `json:"code"`
+
+	step string // on which the answer rests, for receipt itself
+}
+
+// reply returns an answer, whose code is null if it is empty.
+func reply(status int, code, step string) *answer {
+	a := &answer{Verdict: verdicts[status], step: step}
+	if code != "" {
+		a.Code = &code
+	}
+	return a
 }
 
 // status returns the exit status that agrees with the verdict, or -1.
@@ -57,7 +67,7 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 		Example: `  receipt conformance answer case.json`,
 		Args:    cli.ExactArgs(1, "one case"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, _, err := judge(cmd.Context(), e, line, args[0])
+			a, err := judge(cmd.Context(), e, line, args[0])
 			if err != nil {
 				return &cli.Failure{Code: noAnswer, Err: err}
 			}
@@ -69,27 +79,26 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 	}
 }
 
-// judge verifies a file with a command line of receipt. It returns the answer, and the step on
-// which the answer rests.
-func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, string, error) {
+// judge verifies a file with a command line of receipt.
+func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, error) {
 	c, err := readCase(path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 
 	// A file that is not a case is a receipt of the field, whose keys are in a variable.
 	if c == nil {
 		args := []string{"verify", "--format", "json", "--progress", "never", "--keys", e.Getenv(jwksVariable), "--", path}
-		a, step, err := ask(ctx, e, line, args, path)
+		a, err := ask(ctx, e, line, args, path)
 		if err == nil && a.Code != nil {
-			a.Code = &[]string{fieldCode(*a.Code, step)}[0]
+			a.Code = &[]string{fieldCode(*a.Code, a.step)}[0]
 		}
-		return a, step, err
+		return a, err
 	}
 
-	args, err := c.line()
+	args, paths, err := c.line()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if c.Task == "check_bundle" {
 		return askBundle(ctx, e, line, args)
@@ -97,18 +106,18 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, st
 
 	// An input without a document is malformed, which the command reports as unreadable.
 	subject := ""
-	if list := c.files("receipts"); len(list) == 1 {
-		subject = list[0]
+	if len(paths) == 1 {
+		subject = paths[0]
 	}
 	return ask(ctx, e, line, args, subject)
 }
 
 // fieldCode returns the name that the corpora of the field use for a code, if it differs.
 func fieldCode(code, step string) string {
-	switch code {
-	case string(receipt.CodeKeyExpired), string(receipt.CodeKeyNotYetValid):
+	switch receipt.Code(code) {
+	case receipt.CodeKeyExpired, receipt.CodeKeyNotYetValid:
 		return "key_outside_validity_window"
-	case string(receipt.CodeSchemaInvalid):
+	case receipt.CodeSchemaInvalid:
 		if step == "schema /payload/signature" {
 			return "signature_in_signing_input"
 		}
@@ -131,105 +140,82 @@ func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, o
 
 // A report is the part of the reports of verify and replay check that an answer needs.
 type report struct {
-	Verdict receipt.Verdict
-	Checks  []struct{ Check, Status, Code, Pointer string }
-	Reports []report
-	Summary struct {
-		Findings   []struct{ Code string }
+	receipt.Report // of replay check
+	Reports        []*receipt.Report
+	Summary        struct {
+		Findings   []struct{ Code receipt.Code }
 		NotChecked []receipt.Note `json:"not_checked"`
 	}
 }
 
 // ask runs a command line that writes a report, and reads the answer from it.
-func ask(ctx context.Context, e *cli.Env, line Line, args []string, subject string) (*answer, string, error) {
+func ask(ctx context.Context, e *cli.Env, line Line, args []string, subject string) (*answer, error) {
 	code, out, said := run(ctx, e, line, args)
+	if code == cli.ExitUsage && blank(subject) {
+		return reply(1, "empty_input", "parse"), nil
+	}
 	var r report
-	err := json.Unmarshal(out, &r)
-	switch {
-	case code == cli.ExitUsage && blank(subject):
-		return reply(1, "empty_input"), "parse", nil
-	case code == cli.ExitUsage || err != nil:
-		return nil, "", fmt.Errorf("no verdict: %s", said)
-	case code == cli.ExitVerified:
-		return reply(0, ""), "", nil
+	if err := json.Unmarshal(out, &r); code == cli.ExitUsage || err != nil {
+		return nil, fmt.Errorf("no verdict: %s", said)
 	}
-
 	if r.Reports == nil {
-		r.Reports = []report{r} // of replay check
+		r.Reports = []*receipt.Report{&r.Report}
 	}
 
-	found, step := r.refuting()
-	status := 1
-	if code == cli.ExitUndecided {
-		found, step = r.undeciding()
-		status = 2
+	switch code {
+	case cli.ExitVerified:
+		return reply(0, "", ""), nil
+	case cli.ExitUndecided:
+		found, step := r.undeciding()
+		return reply(2, found, step), nil
 	}
-	return reply(status, found), step, nil
+	found, step := r.refuting()
+	return reply(1, found, step), nil
 }
 
 // blank reports whether a file contains no document.
 func blank(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-
-	data, err := io.ReadAll(io.LimitReader(f, 1<<10))
+	data, err := os.ReadFile(path)
 	return err == nil && len(bytes.TrimSpace(data)) == 0
-}
-
-// reply returns an answer.
-func reply(status int, code string) *answer {
-	a := &answer{Verdict: verdicts[status]}
-	if code != "" {
-		a.Code = &code
-	}
-	return a
 }
 
 // refuting returns the code and the step of the first failed check, or a finding about the input.
 func (r *report) refuting() (code, step string) {
 	for _, rep := range r.Reports {
-		for _, c := range rep.Checks {
-			if rep.Verdict == receipt.Refuted && c.Status == "failed" {
-				return c.Code, stepOf(c.Check, c.Pointer)
-			}
+		if rep.Verdict != receipt.Refuted {
+			continue
 		}
+		f := rep.Finding()
+		step = f.Step.String()
+		if f.Step == receipt.StepSchema && f.Pointer != "" {
+			step += " " + f.Pointer // the place of the fault
+		}
+		return string(f.Code), step
 	}
 
 	// A finding about the input as a whole belongs to no receipt.
 	for _, f := range r.Summary.Findings {
-		info, _ := receipt.Lookup(receipt.Code(f.Code))
-		return f.Code, info.Where
+		info, _ := receipt.Lookup(f.Code)
+		return string(f.Code), info.Where
 	}
 	return "", ""
-}
-
-// stepOf adds the place of a fault to the step schema.
-func stepOf(step, pointer string) string {
-	if step == "schema" && pointer != "" {
-		return step + " " + pointer
-	}
-	return step
 }
 
 // undeciding returns the code and the step of the first check whose evidence is missing. Under a
 // strict policy, it may be a check that otherwise only informs.
 func (r *report) undeciding() (code, step string) {
 	for _, rep := range r.Reports {
-		for _, c := range rep.Checks {
-			if rep.Verdict != receipt.Undecided || c.Status != "not_checked" {
-				continue
-			}
-			if info, _ := receipt.Lookup(receipt.Code(c.Code)); info.Outcome != receipt.OutcomeInforms {
-				return c.Code, c.Check
-			}
+		if rep.Verdict != receipt.Undecided {
+			continue
+		}
+		f := rep.Finding()
+		if info, _ := receipt.Lookup(f.Code); info.Outcome != receipt.OutcomeInforms {
+			return string(f.Code), f.Step.String()
+		}
 
-			// The first check that only informs is the reason if there is no other one.
-			if code == "" {
-				code, step = c.Code, c.Check
-			}
+		// The first check that only informs is the reason if there is no other one.
+		if code == "" {
+			code, step = string(f.Code), f.Step.String()
 		}
 	}
 
@@ -243,15 +229,14 @@ func (r *report) undeciding() (code, step string) {
 }
 
 // askBundle runs receipt bundle validate, and reads the answer from its result.
-func askBundle(ctx context.Context, e *cli.Env, line Line, args []string) (*answer, string, error) {
+func askBundle(ctx context.Context, e *cli.Env, line Line, args []string) (*answer, error) {
 	code, out, said := run(ctx, e, line, args)
-
 	var result struct{ Kind string }
 	switch err := json.Unmarshal(out, &result); {
 	case code == cli.ExitVerified:
-		return reply(0, ""), "", nil
+		return reply(0, "", ""), nil
 	case code == cli.ExitRefuted && err == nil:
-		return reply(1, result.Kind), "bundle", nil
+		return reply(1, result.Kind, "bundle"), nil
 	}
-	return nil, "", fmt.Errorf("no verdict: %s", said)
+	return nil, fmt.Errorf("no verdict: %s", said)
 }

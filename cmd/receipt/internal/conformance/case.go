@@ -66,16 +66,6 @@ func readCase(path string) (*testCase, error) {
 	return c, nil
 }
 
-// files returns the paths of the inputs with a role.
-func (c *testCase) files(role string) (list []string) {
-	for _, in := range c.Inputs {
-		if in.Role == role {
-			list = append(list, filepath.Join(c.dir, filepath.FromSlash(in.File)))
-		}
-	}
-	return list
-}
-
 // roles maps the roles of inputs to the flags of the commands that accept them.
 var roles = map[string]map[string]string{
 	"verify":       {"receipts": "", "trust": "keys", "policy": "policy", "checkpoint": "checkpoint", "proof": "proof", "batch": "batch", "disclosures": "disclosures"},
@@ -83,26 +73,25 @@ var roles = map[string]map[string]string{
 	"check_bundle": {"bundle": ""},
 }
 
-// line returns the command line of receipt for the case.
-func (c *testCase) line() ([]string, error) {
+// line returns the command line of receipt for the case, and the inputs that are its arguments.
+func (c *testCase) line() (args, paths []string, err error) {
 	flags, known := roles[c.Task]
 	if !known {
-		return nil, fmt.Errorf("unknown task %q", c.Task)
+		return nil, nil, fmt.Errorf("unknown task %q", c.Task)
 	}
-	args := map[string][]string{
+	args = map[string][]string{
 		"verify":       {"verify", "--format", "json", "--progress", "never"},
 		"check_replay": {"replay", "check", "--format", "json"},
 		"check_bundle": {"bundle", "validate", "--json"},
 	}[c.Task]
 
 	// An unknown role could be evidence that changes the outcome.
-	var paths []string
 	for _, in := range c.Inputs {
 		flag, known := flags[in.Role]
 		path := filepath.Join(c.dir, filepath.FromSlash(in.File))
 		switch {
 		case !known:
-			return nil, fmt.Errorf("unknown role %q for the task %s", in.Role, c.Task)
+			return nil, nil, fmt.Errorf("unknown role %q for the task %s", in.Role, c.Task)
 		case flag == "":
 			paths = append(paths, path)
 		default:
@@ -111,7 +100,7 @@ func (c *testCase) line() ([]string, error) {
 	}
 
 	args = append(args, c.Options.flags()...)
-	return append(append(args, "--"), paths...), nil
+	return append(append(args, "--"), paths...), paths, nil
 }
 
 // flags returns the options as flags.

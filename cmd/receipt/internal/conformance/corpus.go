@@ -69,7 +69,7 @@ func (x *expected) answer() (answer, error) {
 		verdict = "undecidable"
 	}
 
-	a := answer{verdict, x.Code}
+	a := answer{Verdict: verdict, Code: x.Code}
 	if a.status() < 0 {
 		return a, fmt.Errorf("unknown outcome %q", x.Outcome+x.Verdict)
 	}

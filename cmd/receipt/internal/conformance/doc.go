@@ -21,7 +21,6 @@ type Line func(ctx context.Context, args []string, e *cli.Env) int
 // New returns the command conformance. Its command answer verifies with command lines of receipt.
 func New(e *cli.Env, line Line) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Hidden:  true, // it is for authors of verifiers, and docs/conformance.md describes it
 		Use:     "conformance COMMAND",
 		Short:   "run verifiers on a corpus of cases",
 		Long:    `Run verifiers in any language on cases with known outcomes.`,

@@ -28,7 +28,7 @@ func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verif
 		if err != nil {
 			return nil, &silence{err.Error()}
 		}
-		return reply(slices.Index(verdicts[:], verdict), code), nil
+		return reply(slices.Index(verdicts[:], verdict), code, ""), nil
 	})
 	if err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verif
 // Judge answers a case as the command answer does, and returns the step, too.
 func Judge(ctx context.Context, line Line, file string) (verdict, code, step string, err error) {
 	e := &cli.Env{Getenv: func(string) string { return "" }, Now: time.Now, Messages: nil}
-	a, step, err := judge(ctx, e, line, file)
+	a, err := judge(ctx, e, line, file)
 	if err != nil {
 		return "", "", "", err
 	}
 	if a.Code != nil {
 		code = *a.Code
 	}
-	step, _, _ = strings.Cut(step, " ")
+	step, _, _ = strings.Cut(a.step, " ")
 	return a.Verdict, code, step, nil
 }
 
@@ -84,8 +84,7 @@ func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error)
 			}
 			return ""
 		}}
-		a, _, err := judge(ctx, e, line, q.file)
-		return a, err
+		return judge(ctx, e, line, q.file)
 	})
 	if err != nil {
 		return nil, err
