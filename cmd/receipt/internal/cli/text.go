@@ -150,6 +150,21 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
+// Rows formats lines under one label: the first ones, up to most, and the number of the others of
+// total.
+func Rows(label string, lines []string, most, total int) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if i == most {
+			fmt.Fprintf(&b, "%-*sand %s more\n", LabelWidth, "", Count(total-i))
+			break
+		}
+		fmt.Fprintf(&b, "%-*s%s\n", LabelWidth, label, EscapeLine(line))
+		label = ""
+	}
+	return b.String()
+}
+
 // MaxStreams is the maximum number of streams that are listed with their heads.
 const MaxStreams = 5
 

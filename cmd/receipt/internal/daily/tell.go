@@ -87,15 +87,18 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", headline.NotRead(total, len(of)), t.clean(cli.BareNames(slices.Sorted(maps.Keys(of)))))
 	}
 
-	t.rows(&b, "running", t.taskRows(growing))
-	t.rows(&b, "left", append(t.taskRows(differs, refused), t.fileRows(unreadable)...))
-	t.rows(&b, "skipped", t.fileRows(skipped, copied))
-	var list []string
-
+	var grown []string
 	for _, h := range heads {
-		list = append(list, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
+		grown = append(grown, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
 	}
-	t.rows(&b, "head", list)
+	for _, rows := range []struct {
+		label string
+		lines []string
+	}{
+		{"running", t.taskRows(growing)}, {"left", append(t.taskRows(differs, refused), t.fileRows(unreadable)...)}, {"skipped", t.fileRows(skipped, copied)}, {"head", grown},
+	} {
+		b.WriteString(cli.Rows(rows.label, rows.lines, cli.MaxStreams, len(rows.lines)))
+	}
 	return b.String()
 }
 
@@ -124,18 +127,6 @@ func (t *teller) verb() string {
 		return text + " issued"
 	}
 	return text + " made"
-}
-
-// rows writes lines under one label. Lines over the limit are counted.
-func (t *teller) rows(b *strings.Builder, label string, list []string) {
-	for n, row := range list {
-		if n == cli.MaxStreams {
-			fmt.Fprintf(b, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(list)-n))
-			return
-		}
-		fmt.Fprintf(b, "%-*s%s\n", cli.LabelWidth, label, row)
-		label = ""
-	}
 }
 
 func (t *teller) taskRows(of ...status) (list []string) {

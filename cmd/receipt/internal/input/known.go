@@ -89,11 +89,6 @@ func ZeroHash(arg string) error {
 	return cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 }
 
-// NoHeads returns the failure for a report without heads.
-func NoHeads(path string) error {
-	return cli.Usage("", "%q: the report contains no head of a stream", path)
-}
-
 // StreamText formats the name of a stream: issuer, tenant if there is one, workspace.
 func StreamText(s chain.Stream) string {
 	text := s.Issuer + " / " + s.Workspace

@@ -361,13 +361,9 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 
 // TellSkipped prints the files in directories that were skipped.
 func (s *Selection) TellSkipped(e *cli.Env) {
-	label := "skipped"
-	for i, n := range s.Skipped {
-		if i == cli.MaxStreams {
-			fmt.Fprintf(e.Notes(), "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
-			break
-		}
-		fmt.Fprintf(e.Notes(), "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
-		label = ""
+	var lines []string
+	for _, n := range s.Skipped {
+		lines = append(lines, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
 	}
+	io.WriteString(e.Notes(), cli.Rows("skipped", lines, cli.MaxStreams, len(lines)))
 }

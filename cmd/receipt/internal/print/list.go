@@ -123,15 +123,10 @@ func (p *ListPrinter) signed(b *bytes.Buffer) {
 		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
 	})
 
-	label := "signed by"
 	for i, id := range keys {
-		if i == cli.MaxStreams {
-			Footer(b, "", fmt.Sprintf("and %s more", cli.Count(len(keys)-i)))
-			break
-		}
-		Footer(b, label, fmt.Sprintf("%s, %s", cli.Bare(id), cli.Plural(p.signers[id], "verified receipt", "")))
-		label = ""
+		keys[i] = fmt.Sprintf("%s, %s", cli.Bare(id), cli.Plural(p.signers[id], "verified receipt", ""))
 	}
+	b.WriteString(cli.Rows("signed by", keys, cli.MaxStreams, len(keys)))
 }
 
 // listed reports whether a receipt is one of several in its source, and was not named.
@@ -406,7 +401,7 @@ func (p *ListPrinter) findings(b *bytes.Buffer, findings []stream.Finding) {
 func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	p.Streams(b, s)
 	p.notChecked(b, s)
-	p.Skipped(b, s)
+	Notices(b, "skipped", s.Skipped, s.SkippedCount)
 	if p.checkpoint != "" {
 		Footer(b, "checkpoint", p.checkpoint)
 	}
@@ -493,10 +488,9 @@ func FindingName(f stream.Finding) string {
 }
 
 func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
-	label := "not checked"
+	var open []string
 	if s.Partial {
-		Footer(b, label, "whether receipts are missing: the input is a selection (--partial)")
-		label = ""
+		open = append(open, "whether receipts are missing: the input is a selection (--partial)")
 	}
 
 	// The library does not know the flags that would check it.
@@ -508,28 +502,23 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		if n.Code == receipt.CodeTailNotChecked {
 			text += " (--expect-head or --checkpoint)"
 		}
-		Footer(b, label, text)
-		label = ""
+		open = append(open, text)
 	}
 
 	// The notes of single receipts are combined by their codes.
 	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
-		Footer(b, label, n.Detail)
-		label = ""
+		open = append(open, n.Detail)
 	}
+	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
 }
 
-// Skipped writes the inputs that hold no receipts.
-func (p *ListPrinter) Skipped(b *bytes.Buffer, s *stream.Summary) {
-	label := "skipped"
-	for i, n := range s.Skipped {
-		if i == cli.MaxStreams {
-			Footer(b, "", fmt.Sprintf("and %s more", cli.Count(s.SkippedCount-i)))
-			break
-		}
-		Footer(b, label, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
-		label = ""
+// Notices writes inputs and why they hold no receipts, or were not read.
+func Notices(b *bytes.Buffer, label string, list []stream.Notice, total int) {
+	var lines []string
+	for _, n := range list {
+		lines = append(lines, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
 	}
+	b.WriteString(cli.Rows(label, lines, cli.MaxStreams, total))
 }
 
 // Totals counts findings by verdict and code for the last line.

@@ -31,26 +31,35 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 // apply sets the options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	o.Partial, o.Unordered, o.Summing.Mergeable = f.partial, f.unordered, f.mergeable
-	// A report contains the head of each stream, a receipt names its own stream, and a hash
-	// names none.
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)
 		if err != nil {
 			return err
 		}
-		switch {
-		case k.Summary != nil:
-			if o.Continuity.After = k.Summary.Heads(); len(o.Continuity.After) == 0 {
-				return input.NoHeads(f.previous)
-			}
-		case k.Stream != nil:
+
+		// A report contains the head of each stream, a receipt names its own stream, and a hash names
+		// none.
+		if k.Stream != nil {
 			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
-		default:
+		} else if o.Continuity.After, err = headsOf(f.previous, k); err != nil {
+			return err
+		} else {
 			o.Continuity.Previous = k.Hash
 		}
 	}
-
 	return f.expectFlags.apply(e, o)
+}
+
+// headsOf returns the heads in a report, which must have one, and nil for a receipt or a hash.
+func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
+	if k.Summary == nil {
+		return nil, nil
+	}
+	heads := k.Summary.Heads()
+	if len(heads) == 0 {
+		return nil, cli.Usage("", "%q: the report contains no head of a stream", path)
+	}
+	return heads, nil
 }
 
 // expectFlags specify what the input must end in.
@@ -78,21 +87,13 @@ func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 		o.Continuity.Count = &n
 	}
 
-	if f.head != "" {
-		// A receipt is expected by its hash, as if the hash were given.
-		k, err := input.ReadKnown(e, f.head)
-		if err != nil {
-			return err
-		}
-		switch {
-		case k.Summary != nil:
-			if o.Continuity.Expect = k.Summary.Heads(); len(o.Continuity.Expect) == 0 {
-				return input.NoHeads(f.head)
-			}
-		default:
-			o.Continuity.Head = k.Hash
-		}
+	if f.head == "" {
+		return nil
 	}
-
-	return nil
+	k, err := input.ReadKnown(e, f.head)
+	if err == nil {
+		o.Continuity.Head = k.Hash // a receipt is expected by its hash
+		o.Continuity.Expect, err = headsOf(f.head, k)
+	}
+	return err
 }

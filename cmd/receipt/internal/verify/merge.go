@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -248,19 +247,9 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	if s.Unchecked == nil && s.Receipts > 0 {
 		open = append(open, "steps that single receipts leave unchecked: a report of an older version does not record them")
 	}
-	footers(b, "not checked", open)
-	p.Skipped(b, s)
-
-	var unread []string
-	for i, n := range s.Inputs.Unreadable {
-		if i == cli.MaxStreams {
-			unread = append(unread, fmt.Sprintf("and %s more", cli.Count(len(s.Inputs.Unreadable)-i)))
-			break
-		}
-		unread = append(unread, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
-	}
-
-	footers(b, "not read", unread)
+	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
+	print.Notices(b, "skipped", s.Skipped, s.SkippedCount)
+	print.Notices(b, "not read", s.Inputs.Unreadable, len(s.Inputs.Unreadable))
 	if s.Keys != nil {
 		print.Footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
 	}
@@ -302,14 +291,6 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 
 	if b.Len() > 0 {
 		b.WriteByte('\n')
-	}
-}
-
-// footers writes lines with one label.
-func footers(b *bytes.Buffer, label string, lines []string) {
-	for _, text := range lines {
-		print.Footer(b, label, strings.TrimSpace(text))
-		label = ""
 	}
 }
 
