@@ -22,7 +22,7 @@ type OutputFlags struct {
 // Register adds the flags to those of a command; usage describes -o.
 func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
 	f.StringVarP(&o.Path, "output", "o", "", usage)
-	f.BoolVarP(&o.Force, "force", "f", false, "overwrite the output file")
+	f.BoolVarP(&o.Force, "force", "f", false, "overwrite FILE")
 }
 
 // Stdout reports whether the result goes to stdout.

@@ -51,10 +51,8 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 		Short: "write receipts as CBOR",
 		Long: `Write receipts as CBOR, in the order of the input, which is anything that
 receipt verify reads. FILE ends in .cbor for exactly one receipt, or in .cborseq
-for a sequence (RFC 8742), which is also the format of stdout.
-
-pack does not verify receipts. Drafts and anything that is not a receipt are
-errors, and no file is written.`,
+for a sequence (RFC 8742), as on stdout. Receipts are not verified, but drafts
+are rejected.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,10 +71,8 @@ func newArchiveUnpack(e *cli.Env) *cobra.Command {
 		Short: "write archives as canonical JSON",
 		Long: `Write receipts as canonical JSON (RFC 8785), in the order of the input:
 archives, or anything else that receipt verify reads. FILE ends in .json for
-exactly one receipt, or in .jsonl or .ndjson for one receipt per line, which is
-also the format of stdout.
-
-unpack does not verify receipts.`,
+exactly one receipt, or in .jsonl or .ndjson for one per line, as on stdout.
+Receipts are not verified.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {

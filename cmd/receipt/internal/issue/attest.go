@@ -38,10 +38,9 @@ func NewAttest(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attest RECEIPT|REPORT --key KEY",
 		Short: "create a signed in-toto attestation of a receipt",
-		Long: `Create an in-toto statement about a signed receipt, in an envelope (a Sigstore
-bundle). Its subjects are artifacts, written files, and commits. KEY is an
-ed25519 or ES256 key of the receipt's issuer, and --keys checks signatures by
-other keys. Refuted and unsigned receipts are rejected.
+		Long: `Create an in-toto statement about a signed receipt, in a Sigstore bundle. Its
+subjects are artifacts, written files, and commits. KEY is an ed25519 or ES256
+key of the issuer, and --keys checks signatures by other keys.
 
 vsa and svr state the verdict about a receipt, checked with --keys, or of a
 REPORT (JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,

@@ -18,8 +18,8 @@ func newBundleValidate(e *cli.Env) *cobra.Command {
 		Use:   "validate FILE",
 		Short: "check the form of a session bundle",
 		Long: `Check whether a file has the form of a session bundle, and whether a string in
-it looks like a secret. A valid bundle is not trusted: nothing shows who created
-it, or that its contents are true.`,
+it looks like a secret. Nothing shows who created it, or that its contents are
+true.`,
 		Example: `  receipt bundle validate bundle.json
   receipt bundle validate bundle.json --strict --json`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -136,9 +136,8 @@ func newBundleDraft(e *cli.Env) *cobra.Command {
 		Use:   "draft FILE",
 		Short: "create the draft of a receipt for a session bundle",
 		Long: `Create the draft of a receipt that states which bundle was shared: the digest of
-the file, and what the bundle states about its run. To check the file later, use
-receipt verify --artifacts DIR, where DIR contains the bundle and the canonical
-form of its run record. Exit code 3: the run has not ended.`,
+the file, and what the bundle states about its run. receipt verify --artifacts
+checks the file and its run record. Exit code 3: the run has not ended.`,
 		Example: `  receipt bundle draft bundle.json --issuer my_harness -o new-draft.json
   receipt bundle draft bundle.json --issuer my_harness --workspace ws_garden --tier act_with_approval`,
 		Args: cli.ExactArgs(1, "one session bundle"),

@@ -33,9 +33,8 @@ func newDisclose(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "disclose FILE --disclosures FILE --field POINTER…",
 		Short: "disclose selected withheld values of a receipt",
-		Long: `Write a disclosure file that contains only the named fields and is bound to the
-receipt. The recipient checks it with receipt verify --disclosures FILE. If a
-field does not match the receipt, nothing is written.`,
+		Long: `Write a disclosure file, for receipt verify --disclosures, that contains only the
+named fields and is bound to the receipt.`,
 		Example: `  receipt redact disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
   receipt redact disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: cli.ExactArgs(1, "one receipt"),

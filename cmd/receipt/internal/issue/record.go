@@ -36,19 +36,15 @@ func NewRecord(e *cli.Env) *cobra.Command {
 		Use:   "record [PATH]...",
 		Short: "create drafts or receipts from logs",
 		Long: `Create the draft of a receipt from the log of a task that has ended: the
-protocol's events, one JSON object per line. Use receipt redact and receipt seal
-next.
-
-With --frames, or if the first line is a frame, lines are JSON-RPC frames of a
-bridge or of ACP. Logs of coding agents and telemetry are detected. Several
-files are one task. Values that are not recorded are listed in
-metadata.unreported.
+protocol's events, one JSON object per line, JSON-RPC frames of a bridge or of
+ACP, or a log of a coding agent or telemetry. Several files are one task. Values
+that are not recorded are listed in metadata.unreported.
 
 For a directory, or with --each, record one draft or receipt per session or per
-task. A task starts with a user request and ends before the next one. Matches of
---rules are withheld. --ledger issues receipts, signed with --key; without it,
-drafts are written, one per line. Repeated runs add no duplicates. In a home
-directory, only the directories of --agents are read.
+task, which starts with a user request. Matches of --rules are withheld.
+--ledger issues receipts, signed with --key; without it, drafts are written, one
+per line. Repeated runs add no duplicates. In a home directory, only the
+directories of --agents are read.
 
 Exit codes for a directory, or with --each:
   0  every task has its receipt or draft

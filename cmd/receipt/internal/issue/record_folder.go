@@ -33,8 +33,8 @@ const settledByDefault = "30m"
 func (o *folderFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	cli.Choose(f, &o.each, "each", "unit of a receipt (default for a directory: session) (`UNIT`)", "task", "session")
-	f.StringVar(&o.since, "since", "", "skip anything that ended earlier: a duration such as 7d, a date, or RFC 3339 (`TIME`)")
-	f.StringVar(&o.settled, "settled", settledByDefault, "treat sessions without new entries for this long as ended; 0 means all (`DURATION`)")
+	f.StringVar(&o.since, "since", "", "skip tasks that ended earlier: a date or time, or a duration such as 7d (`TIME`)")
+	f.StringVar(&o.settled, "settled", settledByDefault, "time without new entries after which a session has ended (`DURATION`)")
 	f.StringArrayVar(&o.ended, "ended", nil, "treat this session as ended; repeatable (`ID`)")
 	f.StringVar(&o.ledger, "ledger", "", "ledger to issue receipts into (`FILE`)")
 	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: supersede receipts that no longer match their logs")

@@ -36,14 +36,12 @@ func NewRedact(e *cli.Env) *cobra.Command {
 		Short: "withhold secrets from a draft",
 		Long: `Withhold matches of the rules from a draft. Each value is replaced by a
 placeholder, and redactions contains a salted commitment, so that it can be
-disclosed and checked later. A sealed receipt cannot be redacted.
+disclosed and checked later.
 
---disclosures saves the withheld values to a file that only its owner can read;
-without it, they are lost. --rules accepts a set, a YAML policy, or a TOML file
-of gitleaks detectors.
-
---explain prints each place and rule, but no value; --check also exits 1 if
-there is any.`,
+--disclosures saves the withheld values, for their owner only; without it, they
+are lost. --rules accepts a set, a YAML policy, or a TOML file of gitleaks
+detectors. --explain prints each place and rule, but no value; --check also
+exits 1 if there is any.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,

@@ -43,8 +43,7 @@ JWK Set, verifier keys of signed notes (with --role checkpoint or witness), an
 ssh-agent (agent:SHA256:…), or a plugin (NAME://KEY).
 
 The flags specify which issuers a key may speak for; FILE never does. Compare
-the printed fingerprint with the issuer's over a different channel from the one
-that delivered FILE.
+the printed fingerprint with the issuer's over another channel.
 `,
 		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,

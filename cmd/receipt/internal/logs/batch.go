@@ -12,9 +12,7 @@ func NewBatch(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "batch COMMAND",
 		Short: "seal batches, sign checkpoints, and create proofs",
-		Long: `Cover many receipts at once, in one of two forms.
-
-A checkpoint covers the hashes of sealed receipts, and a proof shows that it
+		Long: `A checkpoint covers the hashes of sealed receipts, and a proof shows that it
 covers one of them. In a batch of the content profile, each receipt states the
 root in chain.merkle_root, and a manifest lists them.`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt

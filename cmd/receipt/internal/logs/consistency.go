@@ -41,11 +41,7 @@ receipts. PATH… are the receipts that NEW covers, in their order.
 With --check, check a proof, and the signatures of both checkpoints with keys
 that are trusted for checkpoints of their origin. No receipts are needed.
 
-Two different trees of the same size, or a later tree that is smaller, are
-refuted.
-
-A proof has lines that end in LF, and hashes in base64, in the order of RFC 9162
-section 2.1.4.1:
+A proof has hashes in base64, in the order of RFC 9162 section 2.1.4.1:
 
   receiptkit/consistency-proof@v1
   from <size of OLD> <root of OLD>

@@ -43,7 +43,7 @@ without checking its signature. Pruned receipts are counted on stderr.`,
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
 	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
-	o.ledgerRange.register(f, "from", "")
+	o.ledgerRange.register(f, "from")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the receipts that this checkpoint covers (`FILE`)")
 	o.output.Register(f, "output file (`FILE`)")
 	return cmd

@@ -52,7 +52,7 @@ func newLedgerClose(e *cli.Env) *cobra.Command {
 		Use:   "close FILE --key KEY --statements FILE",
 		Short: "state that the streams have ended",
 		Long: `Sign a final statement for each stream, as receipt ledger heartbeat does. Later
-receipts contradict it. The ledger itself does not change.`,
+receipts contradict it.`,
 		Example: `  receipt ledger close april.db --key issuer.private.json --statements statements.jsonl
   receipt ledger close april.db --key issuer.private.json --statements week-statements.jsonl`,
 		Args: onlyLedgerFile,

@@ -44,7 +44,7 @@ archive.`,
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
 	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
-	o.ledgerRange.register(f, "from", "")
+	o.ledgerRange.register(f, "from")
 	f.BoolVar(&o.pruned, "pruned", false, "also list pruned receipts")
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "format of the lines (`FORMAT`)", "text", "json")

@@ -34,8 +34,7 @@ contains the checkpoint, so verify --proof needs only the receipt, the proof,
 and the key.
 
 PATH… are the receipts that the checkpoint covers, in their order; more may
-follow. Signatures are not checked. A part of a ledger needs the flags that
-selected it.`,
+follow. A part of a ledger needs the flags that selected it.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,

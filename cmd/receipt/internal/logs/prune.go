@@ -30,14 +30,9 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Short: "remove archived receipts from a ledger",
 		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
 The checkpoint must cover exactly the first receipts, and be signed by a trusted
-key of its log. The archive must contain each of them that was not pruned
-before, and nothing else, as receipt ledger export writes it. Otherwise, nothing
-is changed.
-
-IDs, hashes, and places stay, so chains, proofs, and later checkpoints do not
-change. Keep the archive and the checkpoint: nothing else has the content.
-
-Pruning is atomic. The file keeps its size.`,
+key of its log. The archive must contain those that were not pruned before, as
+receipt ledger export writes it. IDs, hashes, and places stay, so chains, proofs,
+and later checkpoints do not change. The file keeps its size.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,

@@ -30,7 +30,7 @@ type receiptFlags struct {
 
 func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
 	o.Flags.Register(f)
-	o.part.register(f, from, "of a ledger: ")
+	o.part.register(f, from)
 }
 
 // args validates the arguments of a command with these flags.
@@ -103,12 +103,12 @@ type ledgerRange struct {
 }
 
 // register adds the flags to those of a command. The parameter from is the name of the flag for
-// --from, which may be taken, and of is the beginning of each usage text.
-func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
-	f.StringVar(&r.stream, "stream", "", of+"only the stream of this receipt (`HASH`)")
-	cli.TimeVar(f, &r.from, from, of+"only receipts issued then or later, RFC 3339 (`TIME`)")
-	cli.TimeVar(f, &r.before, "before", of+"only receipts issued earlier (`TIME`)")
-	cli.TimeVar(f, &r.until, "until", of+"only receipts stored before the first one issued then or later (`TIME`)")
+// --from, which may be taken.
+func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
+	f.StringVar(&r.stream, "stream", "", "only the stream of this receipt (`HASH`)")
+	cli.TimeVar(f, &r.from, from, "only receipts issued then or later, RFC 3339 (`TIME`)")
+	cli.TimeVar(f, &r.before, "before", "only receipts issued earlier (`TIME`)")
+	cli.TimeVar(f, &r.until, "until", "only receipts stored before the first one issued then or later (`TIME`)")
 }
 
 // query returns the query for the selected receipts.

@@ -97,11 +97,11 @@ func selections() []string { return []string{"all", "failures", "summary"} }
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "output format: "+cli.OrList(formatNames())+" (`FORMAT`)")
 	f.StringArrayVar(&o.reports, "report", nil, "additional report: "+cli.OrList(extensions(true))+"; repeatable (`FILE`)")
-	f.StringVar(&o.only, "report-only", "all", "receipts to list as JSON, NDJSON, or CSV: all, failures, or summary (none) (`WHICH`)")
+	f.StringVar(&o.only, "report-only", "all", "receipts that reports list: all, failures, or summary (none) (`WHICH`)")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite reports")
-	f.IntVar(&o.limit, "limit", 20, "maximum number of refuted receipts per code, and of unread inputs, to print (`N`)")
+	f.IntVar(&o.limit, "limit", 20, "maximum refuted receipts per code, and unread inputs, to print (`N`)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; only set the exit code")
-	f.StringVar(&o.progressed, "progress", "auto", "show progress: auto (on a terminal), always, or never (`WHEN`)")
+	f.StringVar(&o.progressed, "progress", "auto", "show progress: auto, always, or never (`WHEN`)")
 	cli.Choices(f, "format", formatNames()...)
 	cli.Choices(f, "report-only", selections()...)
 }

@@ -23,7 +23,7 @@ func newVersion(e *cli.Env) *cobra.Command {
 		Use:   "version",
 		Short: "print the version of this program",
 		Long: `Print the version of this program, of Go, and of the receipt format, and whether
-the program contains the verification page of receipt serve.`,
+the page of receipt serve is built in.`,
 		Example: `  receipt version
   receipt version | head -n 1`,
 		Args: cli.ExactArgs(0, "no arguments"),
@@ -109,7 +109,7 @@ func newMan(e *cli.Env) *cobra.Command {
 	}
 
 	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each command (`DIR`)")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite existing files")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite files")
 	return cmd
 }
 

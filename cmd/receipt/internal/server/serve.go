@@ -46,10 +46,9 @@ func New(e *cli.Env) *cobra.Command {
 		Long: `Verify receipts over HTTP (POST /v1/verify), and serve a page that verifies in
 the browser and, with --receipts or --ledger, stored receipts.
 
-By default, the server listens on a loopback address. On any other address,
-clients must present a key from --api-keys, unless --no-auth is set. Changed
-key, policy, and API key files are reloaded unless they are invalid. Receipts
-are indexed once.`,
+On an address that is not loopback, clients must present a key from --api-keys,
+unless --no-auth is set. Changed key, policy, and API key files are reloaded.
+Receipts are indexed once.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,7 +80,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.Issuer, "issuer", "", "required issuer (`ID`)")
 	f.StringVar(&o.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
 	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check only content and hashes")
-	f.BoolVar(&o.Strict, "strict", false, "report undecided if any applicable step was not checked")
+	f.BoolVar(&o.Strict, "strict", false, "report undecided if an applicable step was not checked")
 	f.StringVar(&o.anchors, "anchors", "", "key sets that requests select: {\"NAME\": \"KEY-FILE\"} (`FILE`)")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint to serve, with proofs (`FILE`)")
 	f.StringArrayVar(&o.batches, "batch", nil, "batch manifest of stored receipts; repeatable (`FILE`)")
@@ -95,16 +94,16 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	cli.Choose(f, &o.logFormat, "log-format", "log format; auto is text on a terminal (`FORMAT`)", "text", "json", "auto")
 
 	// 0 selects the default of package serve, which the help text states.
-	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size; 0 means 16 MiB (`BYTES`)")
-	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for bodies; 0 means 128 MiB (`BYTES`)")
-	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for judging receipts beyond 256 KiB; 0 means 256 MiB (`BYTES`)")
-	f.IntVar(&o.connections, "max-connections", 0, "maximum connections; 0 means 4096 (`N`)")
-	f.IntVar(&o.limits.Requests, "max-requests", 0, "maximum concurrent requests; 0 means 256 (`N`)")
-	f.IntVar(&o.limits.Streams, "max-streams", 0, "maximum concurrent streams; 0 means 8 (`N`)")
-	f.IntVar(&o.limits.Jobs, "jobs", 0, "number of processors; 0 means all (`N`)")
-	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "maximum time without progress; 0 means 30s (`DURATION`)")
-	f.DurationVar(&o.limits.Body, "body-timeout", 0, "maximum time for a single receipt; 0 means 60s (`DURATION`)")
-	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "time for requests to finish after SIGINT or SIGTERM (`DURATION`)")
+	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size (default: 16 MiB) (`BYTES`)")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for bodies (default: 128 MiB) (`BYTES`)")
+	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for receipts beyond 256 KiB (default: 256 MiB) (`BYTES`)")
+	f.IntVar(&o.connections, "max-connections", 0, "maximum connections (default: 4096) (`N`)")
+	f.IntVar(&o.limits.Requests, "max-requests", 0, "maximum concurrent requests (default: 256) (`N`)")
+	f.IntVar(&o.limits.Streams, "max-streams", 0, "maximum concurrent streams (default: 8) (`N`)")
+	f.IntVar(&o.limits.Jobs, "jobs", 0, "number of processors (default: all) (`N`)")
+	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "maximum time without progress (default: 30s) (`DURATION`)")
+	f.DurationVar(&o.limits.Body, "body-timeout", 0, "maximum time for a receipt (default: 60s) (`DURATION`)")
+	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "time to finish requests after SIGTERM (`DURATION`)")
 }
 
 // serveHTTP serves until ctx is done.

@@ -26,7 +26,7 @@ func (k *KeyFlags) Add(cmd *cobra.Command) {
 
 // AddKey adds the flags except --key-id, which the command defines itself.
 func (k *KeyFlags) AddKey(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&k.Path, "key", "", "signing key: FILE, agent:SHA256:…, or NAME://KEY (`KEY`)")
+	cmd.Flags().StringVar(&k.Path, "key", "", "signing key (`KEY`)")
 	custody.AddPatience(cmd, &k.patience)
 }
 

@@ -152,7 +152,7 @@ func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.at, "at", "", "time at which keys are judged (default: issued_at) (`TIME`)")
 	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check only content and hashes")
 	flags.BoolVar(&f.plain, "plain", false, "verify without the fast paths")
-	flags.BoolVar(&f.Strict, "strict", false, "report undecided if any applicable step was not checked")
+	flags.BoolVar(&f.Strict, "strict", false, "report undecided if an applicable step was not checked")
 }
 
 // Requirements returns the policy that the flags specify, and the keys of logs and witnesses that

@@ -69,7 +69,7 @@ type expectFlags struct {
 }
 
 func (f *expectFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.head, "expect-head", "", "hash in which the stream must end, or report whose heads must be present (`HASH|REPORT`)")
+	flags.StringVar(&f.head, "expect-head", "", "hash in which the stream must end, or report with heads (`HASH|REPORT`)")
 	flags.Uint64("expect-count", 0, "required number of receipts (`N`)")
 	f.count = flags.Lookup("expect-count")
 }

@@ -32,15 +32,13 @@ func NewMerge(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge REPORT…",
 		Short: "combine the reports of parts into one verdict",
-		Long: `Combine the reports of parts, in any order, into one verdict. The result matches
-a single verification of all parts, except for checks that need the parts to be
-read together; these are listed as not checked. Streams that were split are
-joined by their links. If they do not join, the whole is refuted, unless a part
-with that stream was verified with --partial.
+		Long: `Combine the reports of parts, in any order, into one verdict. Checks that need
+the parts together are listed as not checked. Split streams are joined by their
+links; if they do not join, the whole is refuted, unless a part was verified
+with --partial.
 
-A report is the output of verify --format json or ndjson, or the summary in it.
-The parts must be verified with the same keys, --issuer, --at, --strict, and
---policy.`,
+REPORT is the output of verify --format json or ndjson, or the summary in it.
+All parts need the same keys, --issuer, --at, --strict, and --policy.`,
 		Example: `  receipt merge april.report.json may.report.json
   receipt merge *.report.json --format json -o merged.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +51,7 @@ The parts must be verified with the same keys, --issuer, --at, --strict, and
 	o.expectFlags.register(f)
 	f.StringVar(&o.format, "format", "text", "output format: text or json (`FORMAT`)")
 	f.StringVarP(&o.output, "output", "o", "", "output file (`FILE`)")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite FILE")
 	return cmd
 }
 

@@ -35,7 +35,7 @@ type planFlags struct{ request, artifacts, source string }
 func (o *planFlags) register(f *pflag.FlagSet, task string) {
 	f.StringVar(&o.request, "request", "", "substitutions, as JSON (`FILE`)")
 	f.StringVar(&o.artifacts, "artifacts", "", "artifacts of overrides by ID, recorded answers by digest (`DIR`)")
-	f.StringVar(&o.source, task, "", "task in a log of several tasks (`ID`)")
+	f.StringVar(&o.source, task, "", "task of the log, if there are several (`ID`)")
 }
 
 // plan creates the plan. The log must be a file, because it is read more than once. The caller must

@@ -29,12 +29,10 @@ func newReplayCheck(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check RECEIPT",
 		Short: "verify a replay's receipt against the log and the request",
-		Long: `Verify the receipt of a replay, and compare it, member by member, with the draft
-that the log of its source and the request give. Members that neither determines
-are listed as not checked.
-
-The receipt of the replayed task (--source) must match the log, and determines
-members that the log does not name, such as the tenant.
+		Long: `Verify the receipt of a replay, and compare it with the draft that the log of its
+source and the request give. Members that neither determines are listed as not
+checked. Some, such as the tenant, need the receipt of the replayed task
+(--source), which must match the log.
 `,
 		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
@@ -174,10 +172,9 @@ func newReplayCompare(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "list the differences between the receipts of two replays",
-		Long: `List the differences, by JSON Pointer, between the receipts of two replays of
-the same log and request. Members that neither determines are ignored: the IDs
-of the receipt and the task, issuer, issued_at, chain, signatures, and metadata.
---strict ignores only the signatures. Exit code 1: the receipts differ.`,
+		Long: `List the differences between the receipts of two replays of the same log and
+request, by JSON Pointer. The IDs of the receipt and the task, issuer, issued_at,
+chain, signatures, and metadata may differ. Exit code 1: the receipts differ.`,
 		Example: `  receipt replay compare mine.json theirs.json
   receipt replay compare mine.json theirs.json --strict --format json`,
 		Args: cli.ExactArgs(2, "two receipts"),

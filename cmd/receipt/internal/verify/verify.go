@@ -54,9 +54,7 @@ Trusted keys are a JWK Set from --keys, else $RECEIPT_KEYS, else
 receipt/keys.json in the user's configuration directory, and never come from a
 receipt.
 
-Exit codes: 0 verified, 1 something is invalid or malformed, 2 an input could
-not be read, or the command could not run as requested, 3 evidence is missing.
-With several receipts, the first of 1, 2, 3 that applies.`,
+With several receipts, the exit code is the first of 1, 2, 3 that applies.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
