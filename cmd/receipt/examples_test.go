@@ -30,15 +30,19 @@ func TestExamples(t *testing.T) {
 		t.Skip(err)
 	}
 	files := exampleFiles(t)
+	shared, err := filepath.Abs("../../fixtures")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ran := 0
-	err := eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {
+	err = eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {
 		lines := strings.Split(cmd.Example, "\n")
 		if len(lines) != 2 {
 			t.Errorf("%s has %d examples, expected 2", cmd.CommandPath(), len(lines))
 		}
 		for _, line := range lines {
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "receipt keys ") && !strings.HasPrefix(line, "receipt serve ") {
-				runExample(t, files, line)
+				runExample(t, files, shared, line)
 				ran++
 			}
 		}
@@ -49,7 +53,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-func runExample(t *testing.T, files map[string][]byte, line string) {
+func runExample(t *testing.T, files map[string][]byte, shared, line string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
@@ -57,6 +61,11 @@ func runExample(t *testing.T, files map[string][]byte, line string) {
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(line, "fixtures/") {
+		if err := os.Symlink(shared, filepath.Join(dir, "fixtures")); err != nil {
 			t.Fatal(err)
 		}
 	}

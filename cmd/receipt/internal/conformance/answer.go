@@ -64,8 +64,9 @@ func newAnswer(e *cli.Env, line Line) *cobra.Command {
 		Long: `Verify a case, or a receipt with the keys in $` + jwksVariable + `.
 
 Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
-		Example: `  receipt conformance answer case.json`,
-		Args:    cli.ExactArgs(1, "one case"),
+		Example: `  receipt conformance answer fixtures/corpus/cases/v221aee9911ae9911.json
+  receipt conformance answer fixtures/corpus/cases/v2e7d5a6139834193.json`,
+		Args: cli.ExactArgs(1, "one case"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := judge(cmd.Context(), e, line, args[0])
 			if err != nil {

@@ -21,9 +21,10 @@ type Line func(ctx context.Context, args []string, e *cli.Env) int
 // New returns the command conformance. Its command answer verifies with command lines of receipt.
 func New(e *cli.Env, line Line) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:     "conformance COMMAND",
-		Short:   "run verifiers on a corpus of cases",
-		Long:    `Run verifiers in any language on cases with known outcomes.`,
-		Example: `  receipt conformance run --corpus fixtures/corpus -- receipt conformance answer`,
+		Use:   "conformance COMMAND",
+		Short: "run verifiers on a corpus of cases",
+		Long:  `Run verifiers in any language on cases with known outcomes.`,
+		Example: `  receipt conformance run --corpus fixtures/corpus --subject batch -- receipt conformance answer
+  receipt conformance answer fixtures/corpus/cases/v221aee9911ae9911.json`,
 	}, newRun(e), newAnswer(e, line))
 }

@@ -39,7 +39,8 @@ func newRun(e *cli.Env) *cobra.Command {
 
 Exit codes: 0 all as expected, 1 an answer differs, 2 no case was answered, 3
 some cases were not answered.`,
-		Example: `  receipt conformance run --corpus fixtures/corpus -- node verifier.mjs`,
+		Example: `  receipt conformance run --corpus fixtures/corpus --subject batch -- receipt conformance answer
+  receipt conformance run --corpus fixtures/corpus --subject batch --format json -- receipt conformance answer`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.corpus == "":
