@@ -122,11 +122,7 @@ func calls(s *story.Story, message canon.Node, agent string) {
 		case isCall(kind):
 			ask(s, b, agent)
 		case isProviderResult(kind):
-			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
-				c.Close(story.Unreported, s.Digest(b.Member("content")))
-			} else {
-				s.Lacks(story.ResultWithoutCall)
-			}
+			s.Answer(b.Member("tool_use_id"), story.Unreported, b.Member("content"))
 		}
 	}
 }
@@ -221,10 +217,8 @@ func answers(s *story.Story, line, besides canon.Node) {
 // answer reads a result of a tool. Besides is the result outside the message:
 // toolUseResult of a transcript, tool_use_result of a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
-	id := s.Name(block.Member("tool_use_id"))
-	c := s.Known(id)
-	if id == "" || c == nil {
-		s.Lacks(story.ResultWithoutCall)
+	c := s.Answered(block.Member("tool_use_id"))
+	if c == nil {
 		return
 	}
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
@@ -86,12 +85,4 @@ func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)
 	return a < b
-}
-
-// amountOf formats an amount of money as decimal text; "" if n is not an amount.
-func amountOf(n canon.Node) string {
-	if n.Kind() != canon.KindNumber {
-		return ""
-	}
-	return story.Amount(n.Float())
 }

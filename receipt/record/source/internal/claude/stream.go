@@ -198,7 +198,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 	} else {
 		t.unclocked = true
 	}
-	if amount := amountOf(n.Member("total_cost_usd")); amount == "" {
+	if amount := story.AmountOf(n.Member("total_cost_usd")); amount == "" {
 		x.unpriced = x.unpriced || !event.Absent(n.Member("total_cost_usd"))
 	} else if less(amount, x.cost) {
 		x.less = true
@@ -246,7 +246,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 	var models []modelUse
 
 	for name, u := range n.Member("modelUsage").Members() {
-		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), amountOf(u.Member("costUSD"))}
+		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), story.AmountOf(u.Member("costUSD"))}
 		if use.Told() {
 			models = append(models, use)
 		} else {
@@ -283,8 +283,8 @@ func (t *Stream) End() {
 	for _, x := range t.sessions {
 		t.tell(x, priced)
 	}
-	if s.Priced() && slices.ContainsFunc(t.sessions, (*session).unpaid) {
-		s.Lacks(story.CostInPart)
+	if slices.ContainsFunc(t.sessions, (*session).unpaid) {
+		s.Unpaid()
 	}
 
 	if t.counted {

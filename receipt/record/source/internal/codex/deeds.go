@@ -16,7 +16,6 @@ import (
 // by its ID. The records of Codex itself take precedence on how a call ended.
 type deeds struct {
 	s        *story.Story
-	patches  map[string]patch           // of open calls
 	opened   story.Set                  // calls that so far only Codex itself recorded
 	record   string                     // the type of the current record, if it states a program that Codex ran
 	ran      map[[2]string]canon.Digest // inputs of these programs, by ID of the call and type of the record
@@ -32,7 +31,7 @@ type deeds struct {
 }
 
 func newDeeds(s *story.Story) *deeds {
-	return &deeds{s: s, patches: map[string]patch{}, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}, running: map[string]*story.Call{}, inputs: map[string]string{}}
+	return &deeds{s: s, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}, running: map[string]*story.Call{}, inputs: map[string]string{}}
 }
 
 // ask opens a call. The arguments may ask for a person's approval, but the answer is not logged.
@@ -71,7 +70,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 
 	switch {
 	case len(told.changes) > 0 && !s.Inexact:
-		d.patches[id] = told
+		c.Planned = told.changes
 	case tool == "apply_patch":
 		s.Note("unreadable_patches")
 	}
@@ -79,14 +78,11 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 
 // answer closes a call.
 func (d *deeds) answer(p canon.Node) {
-	s, id := d.s, d.s.Name(p.Member("call_id"))
-	c := s.Known(id)
-	if id == "" || c == nil {
-		s.Lacks(story.ResultWithoutCall)
+	s, c := d.s, d.s.Answered(p.Member("call_id"))
+	if c == nil {
 		return
 	}
-
-	d.unwrap(id)
+	d.unwrap(c.ID)
 	output := p.Member("output")
 	if c.Server == "" && collabOf(c.Tool) == handsOver {
 		if thread := threadIn(output); thread != "" {
@@ -98,14 +94,14 @@ func (d *deeds) answer(p canon.Node) {
 	end := endingOf(c.Tool, c.Server, output)
 	if c.Close(end.outcome, s.Digest(output)) {
 		d.exited(c, end)
-		if c.Ended() == story.Succeeded && !d.wrote[id] {
-			for _, w := range d.patches[id].changes {
+		if c.Ended() == story.Succeeded && !d.wrote[c.ID] {
+			for _, w := range c.Planned {
 				c.Wrote(w)
-				d.wrote[id] = true
+				d.wrote[c.ID] = true
 			}
 		}
 	}
-	delete(d.patches, id)
+	c.Planned = nil
 }
 
 // command reads the input of a call that runs a command.
@@ -288,7 +284,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 	// Without changes to read, the list of writes is incomplete unless the text of a patch is
 	// known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
-		if _, asked := d.patches[c.ID]; c.Ended() == story.Succeeded && !(asked && event.Absent(told)) {
+		if c.Ended() == story.Succeeded && !(c.Planned != nil && event.Absent(told)) {
 			s.Lacks(story.WriteUnread)
 		}
 		return
@@ -305,8 +301,8 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 	}
 	c.WroteAll()
 
-	if asked, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(asked.changes), d.paths(changes)) {
-		c.Claimed(asked.changes)
+	if c.Planned != nil && !slices.Equal(d.paths(c.Planned), d.paths(changes)) {
+		c.Claimed(c.Planned)
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *account) add(s *story.Story, n canon.Node) {
 	if u.Told() {
 		a.metered++
 	}
-	if amount := amountOf(m.Member("cost_usd")); amount != "" {
+	if amount := story.AmountOf(m.Member("cost_usd")); amount != "" {
 		a.priced++
 		a.costs = append(a.costs, amount)
 	}
@@ -50,13 +50,6 @@ func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 		Input: story.Count(m.Member(prefix + "prompt_tokens")), CacheRead: story.Count(m.Member(prefix + "cached_tokens")),
 		Output: story.Count(m.Member(prefix + "completion_tokens")),
 	}
-}
-
-func amountOf(n canon.Node) string {
-	if n.Kind() != canon.KindNumber {
-		return ""
-	}
-	return story.Amount(n.Float())
 }
 
 // tell records the usage: that of the steps or, if the total differs, the larger one.
@@ -79,7 +72,7 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 		s.Took(story.Sum{Model: a.onlyModel(), Usage: total})
 	}
 
-	if amount := amountOf(final.Member("total_cost_usd")); amount != "" {
+	if amount := story.AmountOf(final.Member("total_cost_usd")); amount != "" {
 		s.Cost(amount)
 		return
 	}

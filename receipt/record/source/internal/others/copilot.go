@@ -19,11 +19,10 @@ type copilot struct {
 	line  int
 	ended int // the latest line that ended a turn
 
-	requests  map[string]*request      // of the model, that did not start yet
-	questions map[string]bool          // IDs of requests for permission, and whether they have an answer
-	allowed   bool                     // at some time, no permission was necessary
-	agents    map[string]string        // names of agents, by the call that started them
-	patches   map[string][]story.Write // that open calls are to make
+	requests  map[string]*request // of the model, that did not start yet
+	questions map[string]bool     // IDs of requests for permission, and whether they have an answer
+	allowed   bool                // at some time, no permission was necessary
+	agents    map[string]string   // names of agents, by the call that started them
 	usage
 }
 
@@ -38,7 +37,7 @@ type request struct {
 func NewCopilot(s *story.Story) story.Reader {
 	return &copilot{
 		s: s, requests: map[string]*request{}, questions: map[string]bool{}, agents: map[string]string{},
-		patches: map[string][]story.Write{}, usage: usage{messages: map[string]*message{}},
+		usage: usage{messages: map[string]*message{}},
 	}
 }
 
@@ -52,7 +51,7 @@ var copilotTools = sync.OnceValue(func() story.Tools {
 		"read_powershell": shell, "write_powershell": shell, "stop_powershell": shell, "list_powershell": shell,
 		"view": read, "glob": read, "grep": read, "rg": read, "report_intent": think, "update_todo": think, "ask_user": think,
 		"create":      {Does: "edit", Path: "path", Content: "file_text"},
-		"edit":        {Does: "edit", Path: "path"},
+		"edit":        {Does: "edit", Path: "path", Operation: "modify"},
 		"apply_patch": {Does: "edit"},
 		"web_fetch":   {Does: "fetch", URL: "url"},
 		"web_search":  {Does: "fetch", Search: true},
@@ -211,7 +210,7 @@ func (r *copilot) tool(kind, data canon.Node) {
 		c.Server = cmp.Or(s.Name(data.Member("mcpServerName")), c.Server)
 		c.Tool = cmp.Or(s.Name(data.Member("mcpToolName")), c.Tool)
 		if c.Tool == "apply_patch" {
-			r.patches[c.ID] = patchIn(s, input)
+			c.Planned = patchIn(s, input)
 		}
 	case "tool.execution_complete":
 		r.complete(data)
@@ -243,22 +242,21 @@ func (r *copilot) complete(data canon.Node) {
 
 	switch c.Tool {
 	case "create":
-		w := story.Write{Path: c.Path, After: c.Content}
+		w := c.Asked()
 		if strings.Contains(result.Member("detailedContent").String(), "\ncreate file mode ") {
 			w.Operation, w.Before = "create", story.Nothing()
 		}
 		c.Wrote(w)
 	case "edit":
-		c.Wrote(story.Write{Path: c.Path, Operation: "modify"})
+		c.Wrote(c.Asked())
 	case "apply_patch":
-		for _, w := range r.patches[c.ID] {
+		for _, w := range c.Planned {
 			c.Wrote(w)
 		}
-		if len(r.patches[c.ID]) == 0 {
+		if len(c.Planned) == 0 {
 			s.Lacks(story.WriteUnread)
 		}
 	}
-	delete(r.patches, c.ID)
 }
 
 // ran records how a command ran. The flags are text.

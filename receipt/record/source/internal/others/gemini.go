@@ -28,7 +28,7 @@ var geminiTools = sync.OnceValue(func() story.Tools {
 	return story.Tools{
 		"read_file": read, "read_many_files": read, "list_directory": read, "glob": read, "search_file_content": read, "grep_search": read,
 		"write_file":        {Does: "edit", Path: "file_path", Content: "content"},
-		"replace":           {Does: "edit", Path: "file_path"},
+		"replace":           {Does: "edit", Path: "file_path", Operation: "modify"},
 		"run_shell_command": {Does: "execute", Command: "command", Background: "is_background"},
 		"google_web_search": {Does: "fetch", Search: true},
 		"web_fetch":         {Does: "fetch"},
@@ -93,18 +93,9 @@ func (r *gemini) message(n, kind canon.Node) {
 
 // answer reads a message of the model: its usage, and its calls.
 func (r *gemini) answer(n canon.Node, id string) {
-	s, model, tokens := r.s, r.s.Name(n.Member("model")), n.Member("tokens")
-	s.Model = cmp.Or(s.Model, model)
-	if id == "" {
-		s.Lacks(story.MessageWithoutID)
-	} else {
-		// A message is written again whenever it changes.
-		u := geminiUsage(tokens)
-		m, _ := s.Message(id)
-		m.Model = cmp.Or(model, m.Model)
-		m.Finished = m.Finished || u.Output != nil
-		m.Use(u)
-	}
+	// A message is written again whenever it changes.
+	s := r.s
+	s.Said(id, s.Name(n.Member("model")), "", geminiUsage(n.Member("tokens")))
 
 	for c := range s.Objects(n.Member("toolCalls")) {
 		r.call(c)
@@ -182,10 +173,7 @@ func urlsIn(prompt string) (urls []string) {
 // writeOf returns the change of a successful call. What it displays has the text before and after,
 // and null before if there was no file.
 func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
-	w := story.Write{Path: c.Path, After: c.Content}
-	if c.Tool == "replace" {
-		w.Operation = "modify"
-	}
+	w := c.Asked()
 	if after := shown.Member("newContent"); !event.Absent(after) {
 		w.After = s.Held(after)
 	}

@@ -10,15 +10,12 @@ import (
 )
 
 // An openCode reads sessions that opencode export SESSION wrote. Each is one object.
-type openCode struct {
-	s        *story.Story
-	messages map[string]bool // that were read, and state what they cost
-}
+type openCode struct{ s *story.Story }
 
 // NewOpenCode returns a reader of sessions.
 func NewOpenCode(s *story.Story) story.Reader {
 	s.Estimated = true // by the agent's own list of prices
-	return &openCode{s, map[string]bool{}}
+	return &openCode{s}
 }
 
 // openCodeTools is the table of the tools of OpenCode.
@@ -96,30 +93,12 @@ func (r *openCode) message(m canon.Node) {
 // answer reads the usage of a message of a model, and its cost.
 func (r *openCode) answer(info canon.Node) {
 	s, tokens := r.s, info.Member("tokens")
-	model, id := s.Name(info.Member("modelID")), s.Name(info.Member("id"))
-	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, s.Name(info.Member("providerID")))
-	if id == "" {
-		s.Lacks(story.MessageWithoutID)
-		return
-	}
-
 	cache := tokens.Member("cache")
 	u := story.ApartOf(tokens.Member("input"), cache.Member("read"), cache.Member("write"), tokens.Member("output"))
 	u.Reasoning = story.Count(tokens.Member("reasoning"))
-	told, fresh := s.Message(id)
-	told.Model, told.Provider = model, s.Name(info.Member("providerID"))
-	told.Finished = u.Output != nil
-	told.Use(u)
-
-	if !fresh {
-		return
+	if s.Said(s.Name(info.Member("id")), s.Name(info.Member("modelID")), s.Name(info.Member("providerID")), u) {
+		s.Pays(info.Member("cost"))
 	}
-	amount := ""
-	if cost := info.Member("cost"); cost.Kind() == canon.KindNumber {
-		amount = story.Amount(cost.Float())
-	}
-	s.Cost(amount)
-	r.messages[id] = amount != ""
 }
 
 // end reads how a turn ended. Only the last message of a model states how the task did.
@@ -231,7 +210,7 @@ func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 		}
 		s.Lacks(story.WriteUnread)
 	case c.Tool == "write":
-		w := story.Write{Path: c.Path, After: c.Content}
+		w := c.Asked()
 		if exists := told.Member("exists"); exists.Kind() == canon.KindBool && !exists.Bool() {
 			w.Operation, w.Before = "create", story.Nothing()
 		}
@@ -270,13 +249,5 @@ func patched(s *story.Story, c *story.Call, f canon.Node) {
 	c.Wrote(w)
 }
 
-// End records that the cost is a lower bound if a message does not state it.
-func (r *openCode) End() {
-	priced, unpriced := false, false
-	for _, told := range r.messages {
-		priced, unpriced = priced || told, unpriced || !told
-	}
-	if priced && unpriced {
-		r.s.Lacks(story.CostInPart)
-	}
-}
+// End has nothing to record.
+func (r *openCode) End() {}

@@ -11,9 +11,8 @@ import (
 
 // A pi reads sessions: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and what an abandoned branch states was done, too.
 type pi struct {
-	s                *story.Story
-	chosen           string // model in a line of its own
-	priced, unpriced bool   // a message states its cost, and another does not
+	s      *story.Story
+	chosen string // model in a line of its own
 }
 
 // NewPi returns a reader of sessions.
@@ -30,7 +29,7 @@ var piTools = sync.OnceValue(func() story.Tools {
 		"read": read, "grep": read, "find": read, "ls": read,
 		"bash":  {Does: "execute", Command: "command"},
 		"write": {Does: "edit", Path: "path", Content: "content"},
-		"edit":  {Does: "edit", Path: "path"},
+		"edit":  {Does: "edit", Path: "path", Operation: "modify"},
 	}
 })
 
@@ -86,16 +85,10 @@ func (r *pi) message(m canon.Node) {
 
 // answer reads a message of a model: its usage and cost, its calls, and why it stopped.
 func (r *pi) answer(m canon.Node) {
-	s, model, provider := r.s, r.s.Name(m.Member("model")), r.s.Name(m.Member("provider"))
-	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
-
-	told, fresh := s.Message(event.HashOf(m).String())
-	told.Model, told.Provider = model, provider
-	usage := m.Member("usage")
+	s, usage := r.s, m.Member("usage")
 	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
-	told.Finished = u.Output != nil
-	if told.Use(u); fresh {
-		r.pays(usage.Member("cost").Member("total"))
+	if s.Said(event.HashOf(m).String(), s.Name(m.Member("model")), s.Name(m.Member("provider")), u) {
+		s.Pays(usage.Member("cost").Member("total"))
 	}
 
 	for b := range s.Objects(m.Member("content")) {
@@ -108,16 +101,6 @@ func (r *pi) answer(m canon.Node) {
 		}
 	}
 	r.end(m.Member("stopReason").String())
-}
-
-// pays reads the cost of a message.
-func (r *pi) pays(cost canon.Node) {
-	amount := ""
-	if cost.Kind() == canon.KindNumber {
-		amount = story.Amount(cost.Float())
-	}
-	r.s.Cost(amount)
-	r.priced, r.unpriced = r.priced || amount != "", r.unpriced || amount == ""
 }
 
 // end reads why a message stopped. Only the last one states how the task ended.
@@ -153,19 +136,10 @@ func piResult(s *story.Story, m canon.Node) {
 		return
 	}
 
-	switch c.Tool {
-	case "write":
-		c.Wrote(story.Write{Path: c.Path, After: c.Content})
-	case "edit":
-		c.Wrote(story.Write{Path: c.Path, Operation: "modify"})
+	if c.Does == "edit" {
+		c.Wrote(c.Asked())
 	}
 }
 
-// End records what only the whole log shows.
-func (r *pi) End() {
-	s := r.s
-	s.Model = cmp.Or(s.Model, r.chosen)
-	if r.priced && r.unpriced {
-		s.Lacks(story.CostInPart)
-	}
-}
+// End records the model that was chosen if no message names one.
+func (r *pi) End() { r.s.Model = cmp.Or(r.s.Model, r.chosen) }

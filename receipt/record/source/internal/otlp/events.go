@@ -15,7 +15,6 @@ type events struct {
 	requests  []*call         // calls of models
 	seen      map[string]bool // IDs of these
 	decisions bool            // events state decisions
-	unpriced  bool            // an event states the usage of a call, and not its cost
 }
 
 // event reads an event of an agent. Its name may begin with that of the agent.
@@ -143,7 +142,7 @@ func (e *events) request(a attributes) {
 	} else if micros := a.count("cost_usd_micros"); micros != nil {
 		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
 	} else {
-		e.unpriced = true
+		s.Unpaid()
 	}
 }
 

@@ -182,9 +182,6 @@ func (r *Reader) End() {
 	if r.events.decisions {
 		s.Decided = true
 	}
-	if r.events.unpriced && s.Priced() {
-		s.Lacks(story.CostInPart)
-	}
 	if r.spans.whole() {
 		s.Over = true
 	}

@@ -80,14 +80,18 @@ func (x *Calls) Call(id string) *Call {
 // Answer records the result of a call, and returns the call if this is its first result; nil
 // otherwise.
 func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call {
-	s := x.story
-	c := x.Known(s.Name(id))
-	if c == nil {
-		s.Lacks(ResultWithoutCall)
+	c := x.Answered(id)
+	if c == nil || !c.Close(outcome, x.story.Digest(output)) {
 		return nil
 	}
-	if !c.Close(outcome, s.Digest(output)) {
-		return nil
+	return c
+}
+
+// Answered returns the call that a result names; nil if no line has asked for it.
+func (x *Calls) Answered(id canon.Node) *Call {
+	c := x.Known(x.story.Name(id))
+	if c == nil {
+		x.story.Lacks(ResultWithoutCall)
 	}
 	return c
 }
@@ -126,23 +130,25 @@ func (x *Calls) settleMentions() {
 
 // A Call is one call of a tool, as described by all lines that name its ID.
 type Call struct {
-	ID, Tool string
-	Server   string   // of an MCP tool
-	Does     string   // the class of the tool: read, edit, execute, fetch, think, other; "" is unknown
-	Agent    string   // label of the agent that called; "" is the main one
-	Duration *int64   // milliseconds
-	Category string   // of the error
-	RanNot   bool     // a line states that it never ran
-	Doubtful bool     // its result is a person's refusal, or text of the tool's server that resembles one
-	ExitCode *int64   // of the command
-	Git      []string // its actions in git, as the log states them
-	Flags    []string // how it ran, in words of the readers: background, sandbox:NAME, sandbox_off_requested
-	Hints    Hints    // in the text of its command
-	Path     string   // of the file that it was asked to write
-	Content  State    // that it was asked to write there
-	Handed   string   // the agent to which it was to give work
-	HandedTo string   // the ID of that work
-	Parent   string   // ID of the call whose script made this one
+	ID, Tool  string
+	Server    string   // of an MCP tool
+	Does      string   // the class of the tool: read, edit, execute, fetch, think, other; "" is unknown
+	Agent     string   // label of the agent that called; "" is the main one
+	Duration  *int64   // milliseconds
+	Category  string   // of the error
+	RanNot    bool     // a line states that it never ran
+	Doubtful  bool     // its result is a person's refusal, or text of the tool's server that resembles one
+	ExitCode  *int64   // of the command
+	Git       []string // its actions in git, as the log states them
+	Flags     []string // how it ran, in words of the readers: background, sandbox:NAME, sandbox_off_requested
+	Hints     Hints    // in the text of its command
+	Path      string   // of the file that it was asked to write
+	Operation string   // by which it was to write that file; "" is not stated
+	Content   State    // that it was asked to write there
+	Planned   []Write  // that it was asked to make, in the form of a patch
+	Handed    string   // the agent to which it was to give work
+	HandedTo  string   // the ID of that work
+	Parent    string   // ID of the call whose script made this one
 
 	story         *Story
 	words         request // of the line that asked, whatever ran
@@ -294,6 +300,9 @@ func (c *Call) Ended() Outcome { return c.outcome }
 func (c *Call) ran() bool {
 	return !c.RanNot && slices.Contains([]Outcome{Succeeded, Failed, Canceled, Unreported}, c.outcome)
 }
+
+// Asked returns the change of a file for which the input of the call asks.
+func (c *Call) Asked() Write { return Write{Path: c.Path, Operation: c.Operation, After: c.Content} }
 
 // Wrote adds a change of a file by the call. If the path cannot be kept, the list of changes
 // is incomplete.

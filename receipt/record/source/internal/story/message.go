@@ -14,10 +14,11 @@ import (
 type Messages struct {
 	Estimated bool // costs are estimates of the agent, not a bill
 
-	story *Story
-	list  index[Message]
-	sums  []*Sum
-	cost  *big.Rat // of all sessions
+	story  *Story
+	list   index[Message]
+	sums   []*Sum
+	cost   *big.Rat // of all sessions
+	unpaid bool     // no line states what a part of it cost
 }
 
 // A Message is one answer of a model, as described by all lines that name its ID.
@@ -46,6 +47,21 @@ func (x *Messages) MessageAt(id string, at Place) *Message {
 	m, _ := x.Message(id)
 	m.first = at
 	return m
+}
+
+// Said records a message of a model, and reports whether no line stated it before. Its counts are
+// final if its output is stated.
+func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
+	s := x.story
+	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
+	if id == "" {
+		s.Lacks(MessageWithoutID)
+		return false
+	}
+	m, fresh := x.Message(id)
+	m.Model, m.Provider, m.Finished = cmp.Or(model, m.Model), cmp.Or(provider, m.Provider), m.Finished || u.Output != nil
+	m.Use(u)
+	return fresh
 }
 
 // Use records the usage of the message that a line states. Lines repeat it, and some
@@ -228,10 +244,30 @@ func (x *Messages) Cost(amount string) {
 		x.cost = new(big.Rat)
 	}
 	x.cost.Add(x.cost, n)
+	x.balance()
 }
 
-// Priced reports whether any line states a cost.
-func (x *Messages) Priced() bool { return x.cost != nil }
+// Unpaid records that no line states what a part of the task cost.
+func (x *Messages) Unpaid() {
+	x.unpaid = true
+	x.balance()
+}
+
+// Pays adds the cost of a call of a model, a number of dollars; see Unpaid if n is not one.
+func (x *Messages) Pays(n canon.Node) {
+	if amount := AmountOf(n); amount != "" {
+		x.Cost(amount)
+		return
+	}
+	x.Unpaid()
+}
+
+// balance marks the cost as a lower bound if only a part of it is stated.
+func (x *Messages) balance() {
+	if x.cost != nil && x.unpaid {
+		x.story.Lacks(CostInPart)
+	}
+}
 
 // account returns the cost of all sessions; "" if no line states it.
 func (x *Messages) account() string {
@@ -265,6 +301,14 @@ func Amount(f float64) string {
 	}
 
 	return text
+}
+
+// AmountOf is Amount for a member; "" if n is not a number.
+func AmountOf(n canon.Node) string {
+	if n.Kind() != canon.KindNumber {
+		return ""
+	}
+	return Amount(n.Float())
 }
 
 // dollars returns the member for an amount; nil if the amount is not stated.

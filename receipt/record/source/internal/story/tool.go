@@ -11,12 +11,13 @@ import (
 // A Tool describes a tool of an agent: its class, as in Call.Does, and the members of its input
 // that state what it is to do. "" means that no member does.
 type Tool struct {
-	Does    string
-	Path    string // the file that it writes
-	Content string // the entire text of that file
-	Command string // for a shell
-	URL     string // that it requests
-	Search  bool   // it searches the web
+	Does      string
+	Path      string // the file that it writes
+	Content   string // the entire text of that file
+	Operation string // by which it writes that file, as in Write
+	Command   string // for a shell
+	URL       string // that it requests
+	Search    bool   // it searches the web
 
 	Background  string // whether it is to run in the background
 	Unsandboxed string // whether it is to run outside of the sandbox
@@ -44,7 +45,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 
 	// What a tool is to do is stated in its input.
 	is, in := t[name], Unquoted(input)
-	c.Does, c.Server, c.Path = is.Does, ServerOf(name), s.Name(in.Member(is.Path))
+	c.Does, c.Server, c.Path, c.Operation = is.Does, ServerOf(name), s.Name(in.Member(is.Path)), is.Operation
 	if is.Content != "" {
 		c.Content = s.Held(in.Member(is.Content))
 	}
