@@ -1,6 +1,8 @@
 package event
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -13,28 +15,26 @@ type Members map[string]any
 // Raw is JSON that is written unchanged.
 type Raw []byte
 
-// Text returns the object as JSON. The order of its members does not matter, because the event is
-// recorded in its canonical form.
+// Text returns the canonical form of the object (RFC 8785), so that its digest does not depend on
+// the order of a map. Raw members must be canonical, too.
 func (m Members) Text() []byte { return m.Append(nil) }
 
 // Append appends the object as Text does.
 func (m Members) Append(b []byte) []byte {
 	b = append(b, '{')
-	first := true
-	for name, value := range m {
+	start := len(b)
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the names of a payload are ASCII
 		before := len(b)
-		if !first {
+		if before > start {
 			b = append(b, ',')
 		}
 		b = append(canon.AppendString(b, name), ':')
 
 		// An omitted value has no name, either.
 		empty := len(b)
-		if b = appendValue(b, value); len(b) == empty {
+		if b = appendValue(b, m[name]); len(b) == empty {
 			b = b[:before]
-			continue
 		}
-		first = false
 	}
 
 	return append(b, '}')
