@@ -27,8 +27,8 @@ type call struct {
 	material    bool      // it is among the materials
 	wrote, sent origin    // the sources that reported files and network use
 	short       [2]string // the abbreviated digests of the input and the output; "" if there was none
-	meta        receipt.Object
-	differ      map[string]bool // members of meta for which different values were recorded
+	notes       details
+	meta        receipt.Object // the other details
 }
 
 // An output is the result of a call.
@@ -58,7 +58,7 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 // describe records the executor of a call and its context.
 func (c *call) describe(e *event.Event) {
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "parent_call_id", "raw_status"} {
-		c.note(name, e.Text(e.Payload, name))
+		c.notes.note(name, e.Text(e.Payload, name))
 	}
 }
 
@@ -94,21 +94,7 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// note records a detail. The last value counts.
-func (c *call) note(name, value string) {
-	if value == "" {
-		return
-	}
-	if have, told := c.meta[name].(string); told && name != "raw_status" && disagree(name, have, value) {
-		if c.differ == nil {
-			c.differ = map[string]bool{}
-		}
-		c.differ[name] = true
-	}
-	c.meta[name] = value
-}
-
-// Details are the details of a call that questions state, by name.
+// Details are details of a call, as stated by its events or by the questions about it, by name.
 type details struct {
 	values map[string]string
 	differ map[string]bool // names with different values
@@ -116,35 +102,45 @@ type details struct {
 
 // note records a detail. The last value counts.
 func (d *details) note(name, value string) {
+	if value == "" {
+		return
+	}
 	if d.values == nil {
-		d.values, d.differ = map[string]string{}, map[string]bool{}
+		d.values = map[string]string{}
 	}
 	if have := d.values[name]; have != "" && disagree(name, have, value) {
-		d.differ[name] = true
+		d.doubt(name)
 	}
 	d.values[name] = value
+}
+
+// doubt records that a detail has different values.
+func (d *details) doubt(name string) {
+	if d.differ == nil {
+		d.differ = map[string]bool{}
+	}
+	d.differ[name] = true
 }
 
 // join adds the details of another question.
 func (d *details) join(other details) {
 	for name, value := range other.values {
 		if d.note(name, value); other.differ[name] {
-			d.differ[name] = true
+			d.doubt(name)
 		}
 	}
 }
 
 // disagree reports whether two values of a detail conflict. The kind other does not conflict with a
-// more specific kind.
+// more specific kind, and unknown words for a status do not conflict.
 func disagree(name, a, b string) bool {
-	return a != b && !(name == "kind" && (a == "other" || b == "other"))
+	return a != b && name != "raw_status" && !(name == "kind" && (a == "other" || b == "other"))
 }
 
 // told returns a detail of the call; "" if another value was recorded for it.
 func (c *call) told(name string) string {
-	value, _ := c.meta[name].(string)
-	asked := c.gate.notes
-	if c.differ[name] || asked.differ[name] || asked.values[name] != "" && disagree(name, value, asked.values[name]) {
+	value, asked := c.notes.values[name], c.gate.notes
+	if c.notes.differ[name] || asked.differ[name] || asked.values[name] != "" && disagree(name, value, asked.values[name]) {
 		return ""
 	}
 	return value
@@ -153,7 +149,7 @@ func (c *call) told(name string) string {
 // unclear reports whether a detail has conflicting values.
 func (c *call) unclear() bool {
 	for _, name := range [...]string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
-		if c.meta[name] != nil && c.told(name) == "" {
+		if c.notes.values[name] != "" && c.told(name) == "" {
 			return true
 		}
 	}
@@ -165,7 +161,7 @@ func (c *call) unclear() bool {
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
-		c.note("server", c.server)
+		c.notes.note("server", c.server)
 	}
 
 	if !c.material {
@@ -184,8 +180,7 @@ func (c *call) writesNothing() bool {
 	case "edit", "delete", "move":
 		return false
 	}
-	kind, _ := c.meta["kind"].(string)
-	return kind == c.told("kind") && c.told("mutation_scope") == "read_only"
+	return c.notes.values["kind"] == c.told("kind") && c.told("mutation_scope") == "read_only"
 }
 
 // sendsNothing reports whether the stated kind of a call excludes network use.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"maps"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -108,7 +109,7 @@ func toolCompleted(r *run, e *event.Event) {
 
 	// A word that only means failure is not worth keeping.
 	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
-		c.note("raw_status", status)
+		c.notes.note("raw_status", status)
 	}
 }
 
@@ -225,7 +226,8 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 // told returns a call for the receipt, without the results of judge.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
-	for name, value := range c.meta {
+	maps.Copy(meta, c.meta)
+	for name, value := range c.notes.values {
 		meta[name] = value
 	}
 

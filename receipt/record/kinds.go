@@ -29,13 +29,94 @@ func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells
 // durable approvals. It omits the events of receipts, because issuing creates them. docs/record.md
 // is generated from the table. The schema of events lists the members of payloads; see forms.
 func eventKinds() []eventKind {
-	var all []eventKind
-	for _, group := range [...][]eventKind{
-		userKinds(), agentKinds(), taskKinds(), sessionKinds(), artifactKinds(), spanKinds(), toolKinds(), connectorKinds(), replayKinds(), hitlKinds(), sourceKinds(),
-	} {
-		all = append(all, group...)
+	const (
+		version         = "final_artifacts: the last version; side_effects.fs_writes if it is applied"
+		pending, answer = "approvals: pending", "approvals: the decision"
+	)
+	return []eventKind{
+		{Event: "user.message"},
+		{Event: "user.input_submitted"},
+		{"user.tool_confirmation", "approvals: evidence, and the decision if no other event states it", confirmation, nil},
+		{"user.cancel_requested", "metadata.cancel_requested_by, metadata.cancel_reason", cancelRequested, never},
+
+		{"agent.message", "replay_input.determinism: a model answered", said, never},
+		{"agent.reasoning_summary", "redactions, if it is withheld; never its text", reasoningSummary, saysWithheld},
+		{"agent.tool_use", "side_effects.tool_calls: opened", toolRequested, nil},
+		{"agent.tool_result", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact", toolCompleted, nil},
+		{"agent.mcp_tool_use", "side_effects.tool_calls: opened; network_egress if the server is remote", mcpToolUse, nil},
+		{"agent.handoff", "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
+		{"agent.memory_read", "replay_input.materials: host_fact, host:memory: and the ID", memoryRead, nil},
+		{"agent.memory_write", "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
+
+		{"task.submitted", "subject, identifiers, lifecycle.created_at, trust, autonomy_budget.limit, model_route", submitted, nil},
+		{"task.started", "lifecycle.started_at: the first", started, nil},
+		{"task.input_required", "trust.end_tier", waitsForInput, nil},
+		{"task.auth_required", "trust.end_tier", waitsForAuth, nil},
+		{"task.completed", "lifecycle: SUCCEEDED, trust.end_tier", ended("COMPLETED"), nil},
+		{"task.failed", "lifecycle: FAILED and failure, trust.end_tier", ended("FAILED"), nil},
+		{"task.canceled", "lifecycle: CANCELED, trust.end_tier, metadata.cancel_requested_by, metadata.cancel_reason", ended("CANCELED"), nil},
+		{"task.status_changed", "lifecycle.started_at, trust.end_tier; a terminal status has its own kind", statusChanged, saysStatus},
+
+		{Event: "session.created"},
+		{Event: "session.closed"},
+		{Event: "session.message_appended"},
+		{"session.compacted", "replay_input.materials: the snapshot, an artifact", compacted, saysSnapshot},
+		{Event: "session.truncated"},
+		{Event: "session.thread_forked"},
+		{Event: "session.thread_merged"},
+		{Event: "session.replayed"},
+		{"branch.created", "identifiers.branch_id", branchCreated, never},
+		{Event: "branch.updated"},
+		{Event: "branch.merged"},
+		{Event: "branch.abandoned"},
+
+		{"artifact.created", version, artifactChanged, nil},
+		{"artifact.updated", version, artifactChanged, nil},
+		{"artifact.linked", version, artifactChanged, nil},
+		{"artifact.redacted", "final_artifacts without uri; redactions", artifactRedacted, nil},
+
+		{"span.started", "kind llm: model_route, and that a model was called, regardless of the result; http, fs: metadata.unreported, if the end is not recorded", spanStarted, saysStarted},
+		{"span.updated", "kind usage: cost, the account of the session so far", spanUpdated, saysUsage},
+		{"span.completed", "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
+		{"span.failed", "kind llm: model_route, cost, autonomy_budget.consumed; http: network_egress", spanFailed, saysSpan},
+
+		{"tool.requested", "side_effects.tool_calls: opened", toolRequested, nil},
+		{"tool.approval_required", "approvals: pending; at the end, canceled with the task, or else timeout", approvalRequired, nil},
+		{"tool.approved", "approvals: the decision; tool_calls: the arguments if they were changed", toolApproved, nil},
+		{"tool.denied", "approvals: denied, canceled, or timeout; tool_calls: canceled", toolDenied, nil},
+		{"tool.completed", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact; fs_writes, network_egress", toolCompleted, nil},
+		{"tool.failed", "side_effects.tool_calls: failed, or canceled; fs_writes, network_egress", toolFailed, nil},
+
+		{"connector.delivery_received", "metadata.trigger: the first", triggered, never},
+		{Event: "connector.delivery_deduped"},
+		{Event: "connector.normalized"},
+		{"connector.task_submitted", "metadata.trigger: the first", triggered, never},
+		{Event: "connector.failed"},
+
+		{"replay.started", "subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash, checkpoint_id, checkpoint_event_id, overrides_unused", replayStarted, nil},
+		{"replay.event_replayed", "deltas, if a substitution created the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
+		{Event: "replay.completed"},
+		{"replay.failed", "replay_input: unavailable, with the reason", replayFailed, nil},
+
+		// The log of durable approvals. Questions are not approvals.
+		{Event: "hitl.question_asked"},
+		{Event: "hitl.response_received"},
+		{"hitl.approval_requested", pending, approvalRequired, nil},
+		{"hitl.approval_approved", answer, toolApproved, nil},
+		{"hitl.approval_denied", answer, toolDenied, nil},
+		{"hitl.timeout", "approvals: timeout", timedOut, nil},
+		{"hitl.dual_control_requested", pending, approvalRequired, nil},
+		{"hitl.dual_control_approved", answer, toolApproved, nil},
+		{"hitl.dual_control_denied", answer, toolDenied, nil},
+		{Event: "hitl.dual_control_executed"},
+		{"hitl.escalation_issued", pending, approvalRequired, nil},
+		{"hitl.escalation_accepted", answer, toolApproved, nil},
+
+		// Package source describes with these the log of another agent, and what that log does not record.
+		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
+		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
+		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
 	}
-	return all
 }
 
 // kindsByName maps the names of events to their kinds. It is computed once, because programs that
@@ -52,148 +133,18 @@ func byName(table []eventKind) map[string]eventKind {
 
 func never(*event.Event) bool { return false }
 
-func userKinds() []eventKind {
-	return []eventKind{
-		{Event: "user.message"},
-		{Event: "user.input_submitted"},
-		{"user.tool_confirmation", "approvals: evidence, and the decision if no other event states it", confirmation, nil},
-		{"user.cancel_requested", "metadata.cancel_requested_by, metadata.cancel_reason", cancelRequested, never},
-	}
-}
-
 func saysWithheld(e *event.Event) bool { return e.Payload.Member("withheld").Bool() }
-
-func agentKinds() []eventKind {
-	return []eventKind{
-		{"agent.message", "replay_input.determinism: a model answered", said, never},
-		{"agent.reasoning_summary", "redactions, if it is withheld; never its text", reasoningSummary, saysWithheld},
-		{"agent.tool_use", "side_effects.tool_calls: opened", toolRequested, nil},
-		{"agent.tool_result", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact", toolCompleted, nil},
-		{"agent.mcp_tool_use", "side_effects.tool_calls: opened; network_egress if the server is remote", mcpToolUse, nil},
-		{"agent.handoff", "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
-		{"agent.memory_read", "replay_input.materials: host_fact, host:memory: and the ID", memoryRead, nil},
-		{"agent.memory_write", "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
-	}
-}
-
-func taskKinds() []eventKind {
-	return []eventKind{
-		{"task.submitted", "subject, identifiers, lifecycle.created_at, trust, autonomy_budget.limit, model_route", submitted, nil},
-		{"task.started", "lifecycle.started_at: the first", started, nil},
-		{"task.input_required", "trust.end_tier", waitsForInput, nil},
-		{"task.auth_required", "trust.end_tier", waitsForAuth, nil},
-		{"task.completed", "lifecycle: SUCCEEDED, trust.end_tier", ended("COMPLETED"), nil},
-		{"task.failed", "lifecycle: FAILED and failure, trust.end_tier", ended("FAILED"), nil},
-		{"task.canceled", "lifecycle: CANCELED, trust.end_tier, metadata.cancel_requested_by, metadata.cancel_reason", ended("CANCELED"), nil},
-		{"task.status_changed", "lifecycle.started_at, trust.end_tier; a terminal status has its own kind", statusChanged, saysStatus},
-	}
-}
 
 // saysStatus reports whether a status is not terminal. A terminal status may accompany the terminal
 // event.
 func saysStatus(e *event.Event) bool { return !endings().Has(e.Payload.Member("status").String()) }
 
-func sessionKinds() []eventKind {
-	return []eventKind{
-		{Event: "session.created"},
-		{Event: "session.closed"},
-		{Event: "session.message_appended"},
-		{"session.compacted", "replay_input.materials: the snapshot, an artifact", compacted, saysSnapshot},
-		{Event: "session.truncated"},
-		{Event: "session.thread_forked"},
-		{Event: "session.thread_merged"},
-		{Event: "session.replayed"},
-		{"branch.created", "identifiers.branch_id", branchCreated, never},
-		{Event: "branch.updated"},
-		{Event: "branch.merged"},
-		{Event: "branch.abandoned"},
-	}
-}
-
 func saysSnapshot(e *event.Event) bool { return !event.Absent(e.Payload.Member("snapshot_asset_id")) }
-
-func artifactKinds() []eventKind {
-	const what = "final_artifacts: the last version; side_effects.fs_writes if it is applied"
-	return []eventKind{
-		{"artifact.created", what, artifactChanged, nil},
-		{"artifact.updated", what, artifactChanged, nil},
-		{"artifact.linked", what, artifactChanged, nil},
-		{"artifact.redacted", "final_artifacts without uri; redactions", artifactRedacted, nil},
-	}
-}
-
-func spanKinds() []eventKind {
-	return []eventKind{
-		{"span.started", "kind llm: model_route, and that a model was called, regardless of the result; http, fs: metadata.unreported, if the end is not recorded", spanStarted, saysStarted},
-		{"span.updated", "kind usage: cost, the account of the session so far", spanUpdated, saysUsage},
-		{"span.completed", "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
-		{"span.failed", "kind llm: model_route, cost, autonomy_budget.consumed; http: network_egress", spanFailed, saysSpan},
-	}
-}
-
-func toolKinds() []eventKind {
-	return []eventKind{
-		{"tool.requested", "side_effects.tool_calls: opened", toolRequested, nil},
-		{"tool.approval_required", "approvals: pending; at the end, canceled with the task, or else timeout", approvalRequired, nil},
-		{"tool.approved", "approvals: the decision; tool_calls: the arguments if they were changed", toolApproved, nil},
-		{"tool.denied", "approvals: denied, canceled, or timeout; tool_calls: canceled", toolDenied, nil},
-		{"tool.completed", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact; fs_writes, network_egress", toolCompleted, nil},
-		{"tool.failed", "side_effects.tool_calls: failed, or canceled; fs_writes, network_egress", toolFailed, nil},
-	}
-}
-
-func connectorKinds() []eventKind {
-	return []eventKind{
-		{"connector.delivery_received", "metadata.trigger: the first", triggered, never},
-		{Event: "connector.delivery_deduped"},
-		{Event: "connector.normalized"},
-		{"connector.task_submitted", "metadata.trigger: the first", triggered, never},
-		{Event: "connector.failed"},
-	}
-}
-
-func replayKinds() []eventKind {
-	return []eventKind{
-		{"replay.started", "subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash, checkpoint_id, checkpoint_event_id, overrides_unused", replayStarted, nil},
-		{"replay.event_replayed", "deltas, if a substitution created the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
-		{Event: "replay.completed"},
-		{"replay.failed", "replay_input: unavailable, with the reason", replayFailed, nil},
-	}
-}
 
 func eventReplayed(r *run, e *event.Event) { r.replay.substituted(r, e) }
 
 func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
-}
-
-// hitlKinds returns the kinds in the log of durable approvals. Questions are not approvals.
-func hitlKinds() []eventKind {
-	const pending, answer = "approvals: pending", "approvals: the decision"
-	return []eventKind{
-		{Event: "hitl.question_asked"},
-		{Event: "hitl.response_received"},
-		{"hitl.approval_requested", pending, approvalRequired, nil},
-		{"hitl.approval_approved", answer, toolApproved, nil},
-		{"hitl.approval_denied", answer, toolDenied, nil},
-		{"hitl.timeout", "approvals: timeout", timedOut, nil},
-		{"hitl.dual_control_requested", pending, approvalRequired, nil},
-		{"hitl.dual_control_approved", answer, toolApproved, nil},
-		{"hitl.dual_control_denied", answer, toolDenied, nil},
-		{Event: "hitl.dual_control_executed"},
-		{"hitl.escalation_issued", pending, approvalRequired, nil},
-		{"hitl.escalation_accepted", answer, toolApproved, nil},
-	}
-}
-
-// sourceKinds returns the kinds with which package source describes the log of another agent, and
-// what that log does not record.
-func sourceKinds() []eventKind {
-	return []eventKind{
-		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
-		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
-		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
-	}
 }
 
 // Tables returns the tables that a recording follows, by name, as rows of cells. The documentation

@@ -118,7 +118,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 }
 
 // fit refuses an event with a member of the wrong type, even if nothing reads the member, so that a
-// line is valid or invalid regardless of other lines.
+// line is valid or invalid regardless of other lines. The functions that apply an event rely on it.
 func (r *Recorder) fit(e *event.Event) {
 	members := r.forms[e.Kind]
 	for name, value := range e.Payload.Members() {

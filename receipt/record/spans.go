@@ -267,10 +267,6 @@ func (s *models) choose(r *run, e *event.Event) {
 
 // take reads the route.
 func (s *models) take(r *run, e *event.Event, n canon.Node) {
-	if n.Kind() != canon.KindObject {
-		e.Fail(event.CodePayload, n, "expected an object")
-		return
-	}
 	if m := n.Member("chosen_model"); !event.Absent(m) {
 		chosen := modelIn(e, m)
 		s.chosen = &chosen

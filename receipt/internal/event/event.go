@@ -147,7 +147,11 @@ func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull
 
 // Text returns an optional string.
 func (e *Event) Text(of canon.Node, name string) string {
-	n := of.Member(name)
+	return e.TextOf(of.Member(name))
+}
+
+// TextOf returns the string of an optional member.
+func (e *Event) TextOf(n canon.Node) string {
 	if Absent(n) || !e.isText(n) {
 		return ""
 	}
@@ -374,18 +378,8 @@ func (e *Event) Actor() string { return cmp.Or(e.Named(), e.actorOf(e.Root)) }
 func (e *Event) Named() string { return e.actorOf(e.Payload) }
 
 func (e *Event) actorOf(of canon.Node) string {
-	switch n := of.Member("actor"); n.Kind() {
-	case canon.KindString:
-		if s := e.Text(of, "actor"); s != "" {
-			return s
-		}
-	case canon.KindObject:
-		if s := e.Text(n, "id"); s != "" {
-			return s
-		}
-	case canon.KindInvalid, canon.KindNull:
-	default:
-		e.Fail(CodePayload, n, "expected a string or an object with an id")
+	if n := of.Member("actor"); n.Kind() == canon.KindObject {
+		return e.Text(n, "id")
 	}
-	return ""
+	return e.Text(of, "actor")
 }

@@ -42,18 +42,7 @@ func harnOf(of canon.Node, name string) canon.Node {
 
 // str returns a runtime-specific string.
 func (fr *frame) str(of canon.Node, names ...string) string {
-	n := Own(of, names...)
-	switch {
-	case n.IsZero():
-		return ""
-	case n.Kind() != canon.KindString:
-		fr.Fail(event.CodePayload, n, "expected a string")
-	case len(n.Text()) > event.MaxText:
-		fr.Exceed("MaxText", n, len(n.Text()))
-	default:
-		return fr.Once(n.Text())
-	}
-	return ""
+	return fr.TextOf(Own(of, names...))
 }
 
 // executor returns the executor of a call: a name, or an MCP server.

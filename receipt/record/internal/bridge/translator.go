@@ -98,25 +98,26 @@ func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outc
 // Add adds a frame that passed at a time. The error is an *[event.Error], or the error of the
 // taker. It is final: every later call returns it.
 func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
-	if f.err != nil {
-		return f.err
-	}
-	if err := event.Parse(f.in.doc, text); err != nil {
-		f.in.index++
-		f.err = event.Unparsed(f.in.index, "", err)
+	if f.parse("", text); f.err != nil {
 		return f.err
 	}
 	return f.add(at, from, f.in.doc.Root())
 }
 
-// Event adds an event that no frame contains. The payload is a JSON object.
-func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
+// parse parses a frame, or the payload of an event of a kind.
+func (f *Translator) parse(kind string, text []byte) {
 	if f.err != nil {
-		return f.err
+		return
 	}
-	if err := event.Parse(f.in.doc, payload); err != nil {
+	if err := event.Parse(f.in.doc, text); err != nil {
 		f.in.index++
 		f.err = event.Unparsed(f.in.index, kind, err)
+	}
+}
+
+// Event adds an event that no frame contains. The payload is a JSON object.
+func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
+	if f.parse(kind, payload); f.err != nil {
 		return f.err
 	}
 	return f.event(at, kind, f.in.doc.Root())
