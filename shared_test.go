@@ -77,7 +77,6 @@ func (s *shared) Trust(context.Context) (receipt.Trust, string, error) { return 
 var exclusive = map[string]string{
 	"canon.Document.Parse":         "writes the document",
 	"receipt/stream.Receipt":       "parses the text into the document",
-	"receipt/record/turn.Parse":    "parses the text into the document",
 	"receipt/record/turn.New":      "takes no document: its function gets them",
 	"receipt/record.EachLine":      "takes no document: its function gets them",
 	"receipt/serve/sourcetest.Run": "takes no receipts: its function gets them",

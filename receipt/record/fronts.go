@@ -12,30 +12,19 @@ import (
 )
 
 // A Form is the format of the lines of a file.
-type Form int
+type Form string
 
 const (
-	FormUnknown Form = iota // the first line determines the form
-	FormEvents              // the protocol's events
-	FormFrames              // frames of a bridge or of ACP, see [Read]
+	FormUnknown Form = ""       // the first line determines the form
+	FormEvents  Form = "events" // the protocol's events
+	FormFrames  Form = "frames" // frames of a bridge or of ACP, see [Read]
 )
-
-// String returns the name of the form.
-func (f Form) String() string {
-	switch f {
-	case FormEvents:
-		return "events"
-	case FormFrames:
-		return "frames"
-	}
-	return "unknown"
-}
 
 // A Log is the result of reading a file.
 type Log struct {
 	Form   Form
 	Lines  int // that are not blank
-	Counts FrameCounts
+	Counts Counts
 	Draft  *receipt.Draft
 }
 
@@ -128,21 +117,22 @@ func Tasks(in io.Reader) (ids []string, err error) {
 
 // finish returns the log with its draft.
 func (r *reader) finish() (*Log, error) {
-	var err error
+	var of interface {
+		Counts() Counts
+		Draft() (*receipt.Draft, error)
+	} = r.recorder
 	switch {
 	case r.frames != nil:
-		r.log.Counts = r.frames.Counts()
-		r.log.Draft, err = r.frames.Draft()
-	case r.recorder != nil:
-		r.log.Counts.Counts = r.recorder.Counts()
-		r.log.Draft, err = r.recorder.Draft()
-	default:
-		err = ErrEmpty
+		of = r.frames
+	case r.recorder == nil:
+		return nil, ErrEmpty
 	}
 
+	d, err := of.Draft()
 	if err != nil {
 		return nil, err
 	}
+	r.log.Counts, r.log.Draft = of.Counts(), d
 	return &r.log, nil
 }
 
@@ -152,12 +142,6 @@ func (r *reader) finish() (*Log, error) {
 type Frames struct {
 	recorder   *Recorder
 	translator *bridge.Translator
-}
-
-// FrameCounts count the frames that were added without an error, and their events.
-type FrameCounts struct {
-	Counts
-	Frames bridge.Counts
 }
 
 // NewFrames returns Frames. Options.TaskID is required, because no frame names a task. Options.Keep
@@ -210,9 +194,11 @@ func (f *Frames) Draft() (*receipt.Draft, error) {
 	return f.recorder.Draft()
 }
 
-// Counts returns the counts of the frames so far.
-func (f *Frames) Counts() FrameCounts {
-	return FrameCounts{f.recorder.Counts(), f.translator.Counts()}
+// Counts returns the counts of the frames and their events so far.
+func (f *Frames) Counts() Counts {
+	c := f.recorder.Counts()
+	c.Frames = f.translator.Counts()
+	return c
 }
 
 // A Turn records one turn of a chat. Its task is the invocation, and its methods are the parts of

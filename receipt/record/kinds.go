@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -161,7 +160,7 @@ func Tables() map[string][][]string {
 		"results":        event.Rows(toolStatuses(), words),
 		"handoffs":       event.Rows(event.HandoffStatuses(), words),
 		"limits":         event.Rows(event.Limits(), func(l event.Limit) []string { return []string{strconv.FormatInt(l.Most, 10), l.Name, l.Of} }),
-		"categories":     event.Rows(turn.Categories(), func(c turn.Category) []string { return []string{c.Name, string(c.Bucket)} }),
+		"categories":     event.Rows(event.Buckets(), words),
 	} {
 		tables[name] = rows
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
 // A Recorder records the events of one task, in order, and makes the draft of its receipt. It is
@@ -24,7 +25,7 @@ type Recorder struct {
 	subjectTold bool // the event that is the subject was recorded
 }
 
-// Counts count the events that were added without an error.
+// Counts count the events, and the frames, that were added without an error.
 type Counts struct {
 	event.Counts
 	Late           int      // events after the terminal event that do not affect the receipt
@@ -33,6 +34,7 @@ type Counts struct {
 	Unknown        int      // events of unknown kinds, included in Events
 	UnknownKinds   []string // the first 20 unknown kinds, in order of appearance
 	UnknownMembers int      // unknown members of payloads
+	Frames         bridge.Counts
 }
 
 const maxUnknownKinds = 20

@@ -146,7 +146,7 @@ func (s *replay) identify(e *event.Event, d *delta) {
 	if s.ids == nil {
 		s.ids = map[string]string{}
 	}
-	id := cmp.Or(d.DeltaID, DeltaID(d.OverrideKey))
+	id := cmp.Or(d.DeltaID, event.DeltaID(d.OverrideKey))
 	if key := s.ids[id]; key != "" && key != d.OverrideKey {
 		e.Fail(event.CodeReplay, e.Root, "delta_id %s is already used by the override %s", event.Quote(id), event.Quote(key))
 	}
@@ -181,7 +181,7 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 
 // pin records the time from an override of a lifecycle time.
 func (s *replay) pin(e *event.Event, key string) {
-	if !strings.HasPrefix(DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
+	if !strings.HasPrefix(event.DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
 	}
 	if s.pinned == nil {
@@ -194,9 +194,9 @@ func (s *replay) pin(e *event.Event, key string) {
 // omitted if it was not recorded or is of a secret, which could be guessed from it.
 func (d *delta) entry() receipt.Delta {
 	out := d.Delta
-	first(&out.DeltaID, DeltaID(d.OverrideKey))
+	first(&out.DeltaID, event.DeltaID(d.OverrideKey))
 	first(&out.Operation, "replace")
-	first(&out.Path, DeltaPath(d.OverrideKey))
+	first(&out.Path, event.DeltaPath(d.OverrideKey))
 
 	// An added value did not exist before, and a removed one does not exist after.
 	nothing := receipt.OptionalDigest{Null: true}
@@ -211,29 +211,6 @@ func (d *delta) entry() receipt.Delta {
 	return out
 }
 
-// DeltaID returns the default ID of the delta of an override key.
-func DeltaID(key string) string { return "delta_" + strings.Map(alphanumeric, key) }
-
-func alphanumeric(c rune) rune {
-	if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
-		return c
-	}
-	return '_'
-}
-
-// DeltaPath returns the default path of the delta of an override key: a lifecycle time, a material
-// by its ID, or a label if a receipt has no place for it.
-func DeltaPath(key string) string {
-	under := "/replay_input/materials"
-	switch {
-	case key == "time:started_at" || key == "time:created_at" || key == "time:completed_at":
-		return "/lifecycle/" + strings.TrimPrefix(key, "time:")
-	case strings.HasPrefix(key, "time:"), strings.HasPrefix(key, "secret:"):
-		under = "/replay_input/overrides"
-	}
-	return string(canon.AppendToken([]byte(under), key))
-}
-
 // keyOf returns the key of the override that replaces a material.
 func (s *replay) keyOf(id string) (key string, swapped bool) {
 	if _, swapped = s.deltas.ByID[id]; swapped {
@@ -241,7 +218,7 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 	}
 
 	// An override that matches an event has another key than the ID of the material.
-	path := DeltaPath(id)
+	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {
 			return d.OverrideKey, true

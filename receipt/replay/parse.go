@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // ParseRequest parses a request. An empty request means an exact replay. An accepted request is
@@ -146,7 +146,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
-		if id := record.DeltaID(o.Key); ids[id] {
+		if id := event.DeltaID(o.Key); ids[id] {
 			p.fail("override."+o.Key, "expected a key with its own delta_id, found another override with %s: name the dependency by event_id, under another key", quote(id))
 		} else {
 			ids[id] = true

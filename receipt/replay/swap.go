@@ -26,7 +26,7 @@ func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 // delta returns the delta of the override in the receipt of the replay.
 func (s *swap) delta() receipt.Delta {
 	return receipt.Delta{
-		DeltaID: record.DeltaID(s.Key), Operation: s.operation, Path: record.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
+		DeltaID: event.DeltaID(s.Key), Operation: s.operation, Path: event.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
 		EventID: cmp.Or(s.of.EventID, s.EventID), BeforeSHA256: s.before, AfterSHA256: s.after, ArtifactID: s.ArtifactID, Reason: event.Shorten(s.Reason),
 	}
 }

@@ -121,7 +121,7 @@ func unresolved(err error) (outcome, error) {
 func acceptable(m message) error {
 	err := turn.Check(m)
 	var of struct{ Role string }
-	if err == nil && json.Unmarshal(m, &of) == nil && of.Role != turn.RoleUser {
+	if err == nil && json.Unmarshal(m, &of) == nil && of.Role != "user" {
 		err = errors.New("expected a message of the role user")
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 // the same values as the receipt.
 func valuesOf(payload []byte) (values map[string]any, err error) {
 	doc := new(canon.Document)
-	if err := turn.Parse(doc, payload); err != nil || doc.Root().Kind() != canon.KindObject {
+	if err := doc.Parse(payload, canon.Limits{}); err != nil || doc.Root().Kind() != canon.KindObject {
 		return nil, errors.New("expected an object as payload of the signal")
 	}
 	return values, json.Unmarshal(payload, &values)

@@ -68,11 +68,11 @@ func failed(err error) (turn.Failure, message) {
 	why := turn.Failure{Category: category, Bucket: turn.BucketOf(category, transient)}
 	switch why.Bucket {
 	case turn.SessionTerminating:
-		return why, text(turn.RoleSystem, "This conversation can't continue. Please start a new one.")
+		return why, text("system", "This conversation can't continue. Please start a new one.")
 	case turn.RetryableTransient:
-		return why, text(turn.RoleSystem, "I had trouble responding. Try again in a moment.")
+		return why, text("system", "I had trouble responding. Try again in a moment.")
 	}
-	return why, text(turn.RoleSystem, "The request couldn't be processed: "+strings.TrimRight(untrusted.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")
+	return why, text("system", "The request couldn't be processed: "+strings.TrimRight(untrusted.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")
 }
 
 // secrets returns a scanner for secrets.

@@ -25,7 +25,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 func main() {
@@ -112,7 +111,7 @@ func ask(_ context.Context, s *state) ([]message, error) {
 
 // answer repeats the message.
 func answer(_ context.Context, s *state) ([]message, error) {
-	if s.decision != "" && s.decision != turn.Approved {
+	if s.decision != "" && s.decision != "approved" {
 		return []message{text("assistant", "Not sent.")}, nil
 	}
 	var last struct{ Content string }

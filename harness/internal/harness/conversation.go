@@ -77,7 +77,7 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)
 	}
-	approved, decision := turn.Signal{Payload: m.value}.Decision() == turn.Approved, "tool.denied"
+	approved, decision := turn.Signal{Payload: m.value}.Decision() == "approved", "tool.denied"
 	if approved {
 		decision = "tool.approved"
 	}

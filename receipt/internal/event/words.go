@@ -54,6 +54,22 @@ func HandoffStatuses() Words {
 	}
 }
 
+// Buckets maps the causes of failed turns of a chat to the buckets of package turn.
+func Buckets() Words {
+	const terminating, transient, correctable = "session_terminating", "retryable_transient", "user_correctable"
+	return NewWords(
+		"session_load_failed", terminating, "session_save_failed", terminating, "session_state_migration_chain_ambiguous", terminating,
+		"session_state_migration_missing", terminating, "suspension_persistence_failed", terminating, "harness_session_id_unresolved", terminating,
+
+		"provider_unavailable", transient, "provider_timeout", transient, "provider_rate_limit", transient, "provider_rate_limited", transient,
+		"provider_model_not_loaded", transient,
+
+		"provider_authentication", correctable, "provider_invalid_model", correctable, "provider_invalid_request", correctable,
+		"provider_invalid_response", correctable, "provider_unsupported_content_block", correctable, "structured_output_invalid", correctable,
+		"suspension_resume_payload_invalid", correctable, "chat_message_shape_invalid", correctable,
+	)
+}
+
 // Shorten shortens text for display. IDs are never shortened.
 func Shorten(s string) string { return untrusted.Cut(s, 1<<10) }
 

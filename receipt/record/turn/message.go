@@ -11,13 +11,13 @@ import (
 
 // Roles of messages.
 const (
-	RoleSystem    = "system"
-	RoleUser      = "user"
-	RoleAssistant = "assistant"
-	RoleTool      = "tool"
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
 )
 
-func roles() []string { return []string{RoleSystem, RoleUser, RoleAssistant, RoleTool} }
+func roles() []string { return []string{roleSystem, roleUser, roleAssistant, roleTool} }
 
 // A ShapeError indicates that a message lacks the shape of its role. It contains the names of roles
 // and blocks, but no other content of the message.
@@ -66,13 +66,13 @@ func shapeOf(m canon.Node) *ShapeError {
 
 	// The role determines the members.
 	calls, id := m.Member("tool_calls"), m.Member("tool_call_id")
-	if role != RoleAssistant && !event.Absent(calls) {
+	if role != roleAssistant && !event.Absent(calls) {
 		return wrong(calls, "a message of the role %s calls no tools", role)
 	}
-	if role != RoleTool && !event.Absent(id) {
+	if role != roleTool && !event.Absent(id) {
 		return wrong(id, "a message of the role %s answers no call", role)
 	}
-	if role == RoleTool && !named(id) {
+	if role == roleTool && !named(id) {
 		return wrong(m, "expected the id of a call in the member tool_call_id")
 	}
 	if e := callsOf(calls); e != nil {
@@ -86,13 +86,13 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 	content := m.Member("content")
 	switch content.Kind() {
 	case canon.KindString:
-		if len(content.Text()) > 0 || role == RoleTool || calls {
+		if len(content.Text()) > 0 || role == roleTool || calls {
 			return nil
 		}
 		return wrong(content, "expected a non-empty string")
 	case canon.KindArray:
 		switch {
-		case role == RoleSystem || role == RoleTool:
+		case role == roleSystem || role == roleTool:
 			return wrong(content, "expected a string: a message of the role %s has no blocks", role)
 		case content.Len() == 0 && !calls:
 			return wrong(content, "expected a block")
@@ -114,7 +114,7 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 
 // blocksOf returns the types of blocks that a role may have.
 func blocksOf(role string) []string {
-	if role == RoleUser {
+	if role == roleUser {
 		return []string{"text", "image"}
 	}
 	return []string{"text", "thinking", "redacted_thinking"}

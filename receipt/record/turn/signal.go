@@ -18,13 +18,6 @@ type Signal struct {
 	Payload []byte
 }
 
-// Approved is the decision of a signal that approves.
-const Approved = event.Approved
-
-// Parse parses the payload of a signal, or a message, with the rules and limits of a recording. The
-// JSON must be strict (I-JSON, RFC 7493).
-func Parse(doc *canon.Document, text []byte) error { return event.Parse(doc, text) }
-
 // Decision returns the decision of the payload as the receipt will state it: approved, denied,
 // canceled, or timeout. Programs that act on a signal must use it. A payload that is not strict
 // JSON (I-JSON, RFC 7493) does not approve.

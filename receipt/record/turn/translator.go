@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,12 +76,12 @@ func (t *Translator) Message(at time.Time, message []byte) error {
 
 	// A message records that a tool was called or what it returned, but not the status of the call.
 	switch m.Member("role").String() {
-	case RoleAssistant:
+	case roleAssistant:
 		t.emit(e, "agent.message", event.Members{"content_sha256": digestOf(m.Member("content"))})
 		for _, c := range m.Member("tool_calls").Elements() {
 			t.emit(e, "agent.tool_use", event.Members{"tool_call_id": c.Member("id"), "name": c.Member("name"), "input": c.Member("arguments")})
 		}
-	case RoleTool:
+	case roleTool:
 		t.emit(e, "agent.tool_result", event.Members{"tool_call_id": m.Member("tool_call_id"), "output": m.Member("content"), "status": "unreported"})
 	}
 
@@ -161,8 +162,8 @@ func (t *Translator) Complete(at time.Time) error {
 // Fail ends a turn that failed, including a turn that never began.
 func (t *Translator) Fail(at time.Time, f Failure) error {
 	e := t.part("fail", at)
-	if !f.known() {
-		e.Fail(event.CodePayload, canon.Node{}, "expected a bucket of %q, found %s", Buckets(), event.Quote(string(f.Bucket)))
+	if !slices.Contains(buckets(), f.Bucket) {
+		e.Fail(event.CodePayload, canon.Node{}, "expected a bucket of %q, found %s", buckets(), event.Quote(string(f.Bucket)))
 	}
 	t.emit(e, "task.failed", event.Members{"failure": f.members()})
 	return t.finish(e)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -69,18 +70,19 @@ func TestCheckSaysNoContent(t *testing.T) {
 // session usable.
 func TestBuckets(t *testing.T) {
 	var names []string
-	for _, c := range turn.Categories() {
-		if names = append(names, c.Name); !slices.Contains(turn.Buckets(), c.Bucket) {
+	for _, c := range event.Buckets() {
+		bucket := turn.Bucket(c.Means)
+		if names = append(names, c.Word); !slices.Contains([]turn.Bucket{turn.SessionTerminating, turn.RetryableTransient, turn.UserCorrectable}, bucket) {
 			t.Errorf("%+v", c)
 		}
 		for _, transient := range []bool{false, true} {
-			if got := turn.BucketOf(c.Name, transient); got != c.Bucket {
-				t.Errorf("%s: %s", c.Name, got)
+			if got := turn.BucketOf(c.Word, transient); got != bucket {
+				t.Errorf("%s: %s", c.Word, got)
 			}
 		}
 	}
 	slices.Sort(names)
-	if len(names) < 19 || len(slices.Compact(names)) != len(turn.Categories()) {
+	if len(names) < 19 || len(slices.Compact(names)) != len(event.Buckets()) {
 		t.Errorf("%q", names)
 	}
 	for category, want := range map[string][2]turn.Bucket{

@@ -357,7 +357,7 @@ func recordFlag(option string) string {
 }
 
 // recordNotes describes the log entries that the draft omits.
-func recordNotes(c record.FrameCounts) (notes []string) {
+func recordNotes(c record.Counts) (notes []string) {
 	add := func(n int, one, many string) { notes = appendCount(notes, n, one, many) }
 
 	kinds := ""
