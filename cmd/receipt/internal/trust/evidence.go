@@ -83,9 +83,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		d, err := input.ReadDisclosures(e, path)
 		// A rounded integer would also match the commitments of other values.
 		if precision := (*redact.DisclosureError)(nil); errors.As(err, &precision) {
-			f.Findings = append(f.Findings, stream.Finding{Code: receipt.Code(precision.Code), Source: cli.SourceName(path),
-				Detail: fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, so its commitment also fits other integers", precision.Field),
-				Hint:   "ask for the value as a string"})
+			f.Findings = append(f.Findings, stream.Finding{Code: receipt.Code(precision.Code), Source: cli.SourceName(path), Detail: fmt.Sprintf("the value disclosed for %+.200q: %s", precision.Field, precision.Detail),
+				Hint: "ask for the value as a string"})
 			continue
 		}
 		if err != nil {
