@@ -3,15 +3,14 @@ package cli
 import (
 	"os"
 	"strconv"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // openUnnamed creates a file without a name in a directory, so that nothing remains if the process
 // is killed (open(2), O_TMPFILE). It returns nil if the system does not support this.
 func openUnnamed(folder string) *os.File {
-	const unnamed = 0x400000 | syscall.O_DIRECTORY // O_TMPFILE
-	f, err := os.OpenFile(folder, os.O_WRONLY|unnamed, 0o600)
+	f, err := os.OpenFile(folder, os.O_WRONLY|unix.O_TMPFILE, 0o600)
 	if err != nil {
 		return nil
 	}
@@ -27,22 +26,11 @@ func openUnnamed(folder string) *os.File {
 func pathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
 // nameFile gives an unnamed file a name that must not exist. os.Link does not follow the link in
-// /proc, so the system call is made directly (linkat(2)).
+// /proc.
 func nameFile(f *os.File, path string) error {
-	from, err := syscall.BytePtrFromString(pathOf(f))
+	err := unix.Linkat(unix.AT_FDCWD, pathOf(f), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
 	if err != nil {
-		return err
-	}
-	to, err := syscall.BytePtrFromString(path)
-	if err != nil {
-		return err
-	}
-
-	const here, follow = -100, 0x400 // AT_FDCWD, AT_SYMLINK_FOLLOW
-	folder := here                   // a variable, because the constant is negative
-	_, _, failed := syscall.Syscall6(syscall.SYS_LINKAT, uintptr(folder), uintptr(unsafe.Pointer(from)), uintptr(folder), uintptr(unsafe.Pointer(to)), follow, 0)
-	if failed != 0 {
-		return &os.LinkError{Op: "link", Old: f.Name(), New: path, Err: failed}
+		return &os.LinkError{Op: "link", Old: f.Name(), New: path, Err: err}
 	}
 	return nil
 }

@@ -18,56 +18,38 @@ func Next(f kind.Found, path string) string {
 	return f.Next
 }
 
+// nextHow returns the command for a kind of file, or "" if there is none.
 func nextHow(k kind.Kind, file string) string {
 	if k.ForeignReceipt() {
-		return "receipt verify " + file
+		k = Receipt
 	}
-	switch k {
-	// Files that contain receipts or become receipts.
-	case Receipt:
-		return "receipt verify " + file
-	case kind.Draft:
-		return "receipt seal " + file + " -o RECEIPT"
-	case kind.Report:
-		return "receipt merge " + file
-	case kind.Attestation:
-		return "receipt verify " + file
+	return strings.Replace(map[kind.Kind]string{
+		// Files that contain receipts or become receipts.
+		Receipt:          "receipt verify FILE",
+		kind.Draft:       "receipt seal FILE -o RECEIPT",
+		kind.Report:      "receipt merge FILE",
+		kind.Attestation: "receipt verify FILE",
 
-	// Evidence and requirements accompany receipts.
-	case kind.Keys:
-		return "receipt verify RECEIPT --keys " + file
-	case kind.PrivateKey:
-		return "keep it secret: receipt seal DRAFT --key " + file
-	case kind.Batch:
-		return "receipt verify RECEIPTS --batch " + file
-	case kind.Checkpoint:
-		return "receipt verify RECEIPTS --checkpoint " + file
-	case kind.Proof:
-		return "receipt verify RECEIPT --proof " + file
-	case kind.Consistency:
-		return "receipt batch consistency --from OLD --to NEW --check " + file
-	case kind.Disclosures:
-		return "receipt verify RECEIPT --disclosures " + file
-	case kind.Policy:
-		return "receipt verify RECEIPT --policy " + file
+		// Evidence and requirements accompany receipts.
+		kind.Keys:        "receipt verify RECEIPT --keys FILE",
+		kind.PrivateKey:  "keep it secret: receipt seal DRAFT --key FILE",
+		kind.Batch:       "receipt verify RECEIPTS --batch FILE",
+		kind.Checkpoint:  "receipt verify RECEIPTS --checkpoint FILE",
+		kind.Proof:       "receipt verify RECEIPT --proof FILE",
+		kind.Consistency: "receipt batch consistency --from OLD --to NEW --check FILE",
+		kind.Disclosures: "receipt verify RECEIPT --disclosures FILE",
+		kind.Policy:      "receipt verify RECEIPT --policy FILE",
 
-	// Files that other commands read.
-	case kind.Ledger:
-		return "receipt ledger fsck " + file
-	case kind.Events, kind.Frames:
-		return "receipt record " + file + " --issuer ID"
-	case kind.Bundle:
-		return "receipt bundle draft " + file + " --issuer ID"
-	case kind.Run:
-		return "receipt bundle export " + file + " -o BUNDLE"
-	case kind.Export:
-		return "create a receipt from a log of the agent or its telemetry: receipt record --help"
-	case kind.Transcript:
-		return "receipt record " + file + " --issuer ID"
-	case kind.Archive:
-		return "unpack it into a folder (tar -xf, unzip), then receipt verify FOLDER"
-	}
-	return ""
+		// Files that other commands read.
+		kind.Ledger:     "receipt ledger fsck FILE",
+		kind.Events:     "receipt record FILE --issuer ID",
+		kind.Frames:     "receipt record FILE --issuer ID",
+		kind.Transcript: "receipt record FILE --issuer ID",
+		kind.Bundle:     "receipt bundle draft FILE --issuer ID",
+		kind.Run:        "receipt bundle export FILE -o BUNDLE",
+		kind.Export:     "create a receipt from a log of the agent or its telemetry: receipt record --help",
+		kind.Archive:    "unpack it into a folder (tar -xf, unzip), then receipt verify FOLDER",
+	}[k], "FILE", file, 1)
 }
 
 // remote returns how to get a file that is named by a URL; "" for a path.

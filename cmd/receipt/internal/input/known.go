@@ -26,7 +26,8 @@ type Known struct {
 func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		if d.IsZero() {
-			return Known{}, ZeroHash(arg)
+			// In options, the zero hash would mean that there is no requirement.
+			return Known{}, cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 		}
 		return Known{Hash: d}, nil
 	}
@@ -81,12 +82,6 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 	}
 	s := sealed.Stream()
 	return Known{Hash: sealed.Hash(), ID: sealed.ID(), Stream: &s}, nil
-}
-
-// ZeroHash returns the failure for the zero hash, which no receipt has. In options, it
-// would mean that there is no requirement.
-func ZeroHash(arg string) error {
-	return cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 }
 
 // StreamText formats the name of a stream: issuer, tenant if there is one, workspace.

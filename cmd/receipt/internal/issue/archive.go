@@ -157,7 +157,11 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 // Put writes one document. Errors name the address, which is the document's source.
 func (w *DocumentWriter) Put(address string, d *canon.Document) (err error) {
 	if w.Count++; w.one && w.Count > 1 {
-		return w.tooMany()
+		many := ".jsonl"
+		if w.cbor != nil {
+			many = ".cborseq"
+		}
+		return cli.Usage("name it "+many, "%q takes exactly one receipt, the input has more", w.path)
 	}
 	if w.cbor == nil {
 		w.text = append(d.AppendCanonical(w.text[:0]), '\n')
@@ -166,14 +170,6 @@ func (w *DocumentWriter) Put(address string, d *canon.Document) (err error) {
 	}
 	_, err = w.Write(w.text)
 	return err
-}
-
-func (w *DocumentWriter) tooMany() error {
-	many := ".jsonl"
-	if w.cbor != nil {
-		many = ".cborseq"
-	}
-	return cli.Usage("name it "+many, "%q takes exactly one receipt, the input has more", w.path)
 }
 
 func notArchived(address string, err error) error {

@@ -18,13 +18,11 @@ import (
 
 // folderFlags are the flags for recording directories, and for --each.
 type folderFlags struct {
-	each, since, settled string
-	ledger, format       string
-	key                  trust.KeyFlags
-	unsigned, dryRun     bool
-	supersede, agents    bool
-	ended                []string
-	rules                []string
+	daily.Options
+	each, since, settled, format string
+	rules                        []string
+	key                          trust.KeyFlags
+	unsigned, agents             bool
 }
 
 // settledByDefault is how long a log must be without new entries to count as ended.
@@ -35,14 +33,14 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	cli.Choose(f, &o.each, "each", "unit of a receipt (default for a directory: session) (`UNIT`)", "task", "session")
 	f.StringVar(&o.since, "since", "", "skip tasks that ended earlier: a date or time, or a duration such as 7d (`TIME`)")
 	f.StringVar(&o.settled, "settled", settledByDefault, "time without new entries after which a session has ended (`DURATION`)")
-	f.StringArrayVar(&o.ended, "ended", nil, "treat this session as ended; repeatable (`ID`)")
-	f.StringVar(&o.ledger, "ledger", "", "ledger to issue receipts into (`FILE`)")
-	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: supersede receipts that no longer match their logs")
+	f.StringArrayVar(&o.Ended, "ended", nil, "treat this session as ended; repeatable (`ID`)")
+	f.StringVar(&o.Ledger, "ledger", "", "ledger to issue receipts into (`FILE`)")
+	f.BoolVar(&o.Supersede, "supersede", false, "with --ledger: supersede receipts that no longer match their logs")
 	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: what to withhold: upstream, default, strict, or a file; repeatable (`RULES`)")
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
-	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: only report what would be created")
+	f.BoolVar(&o.Look, "dry-run", false, "with --each: only report what would be created")
 	f.BoolVar(&o.agents, "agents", false, "list where agents keep logs, in PATH or home")
 	o.key.AddKey(cmd)
 }
@@ -77,7 +75,7 @@ func ofAgents(e *cli.Env, paths []string) (all []string) {
 
 // ofFolders reports whether the flags or the paths require more than the draft of one task.
 func (o *folderFlags) ofFolders(paths []string) bool {
-	if o.each+o.since+o.ledger != "" || o.dryRun {
+	if o.each+o.since+o.Ledger != "" || o.Look {
 		return true
 	}
 	for _, path := range paths {
@@ -115,50 +113,48 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 	}
 
 	// Open the key before complete, because the key can determine the issuer.
-	options, err := o.folder.options(e)
-	if err != nil {
+	d := &o.folder
+	if err := d.parse(e); err != nil {
 		return err
 	}
-	if err := o.folder.sign(ctx, e, o, options); err != nil {
+	if err := d.sign(ctx, e, o); err != nil {
 		return err
 	}
 	if err := o.complete(); err != nil {
 		return err
 	}
-	options.Record, options.From = o.Options, o.from
-	options.Output, options.Force = o.output.Path, o.output.Force
-	return daily.Run(ctx, e, ofAgents(e, paths), options)
+	d.Record, d.From, d.Output, d.Force = o.Options, o.from, o.output.Path, o.output.Force
+	return daily.Run(ctx, e, ofAgents(e, paths), &d.Options)
 }
 
-// options parses the flags that pflag does not.
-func (o *folderFlags) options(e *cli.Env) (*daily.Options, error) {
-	d := &daily.Options{Ledger: o.ledger, Look: o.dryRun, Ended: o.ended, Supersede: o.supersede, Apart: o.each == "task", JSON: o.format == "json"}
-	var err error
-	if d.Since, err = sinceTime(o.since, e.Now()); err != nil {
-		return nil, err
+// parse parses the flags that pflag does not.
+func (o *folderFlags) parse(e *cli.Env) (err error) {
+	o.Apart, o.JSON = o.each == "task", o.format == "json"
+	if o.Since, err = sinceTime(o.since, e.Now()); err != nil {
+		return err
 	}
-	if d.Settled, err = duration(o.settled); err != nil {
-		return nil, cli.Usage("", "--settled %q: expected a duration such as 30m, 2h or 1d", o.settled)
+	if o.Settled, err = duration(o.settled); err != nil {
+		return cli.Usage("", "--settled %q: expected a duration such as 30m, 2h or 1d", o.settled)
 	}
-	d.Policy, err = redactionPolicy(e, o.rules)
-	return d, err
+	o.Policy, err = redactionPolicy(e, o.rules)
+	return err
 }
 
 // sign opens the key. If no issuer is specified, it uses the trust file's issuer, if the key may
 // speak for exactly one.
-func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d *daily.Options) error {
+func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions) error {
 	o.key.Named(r.Issuer.PublicKeyID)
 	signed := o.key.Path != ""
 	switch {
-	case o.ledger == "" && (signed || o.unsigned):
+	case o.Ledger == "" && (signed || o.unsigned):
 		return cli.Usage("create a ledger with receipt ledger init LEDGER", "--key and --unsigned require --ledger")
-	case o.ledger == "":
+	case o.Ledger == "":
 		return nil
 	case r.output.Path != "":
 		return cli.Usage("write receipts with receipt ledger export", "--ledger and --output exclude each other")
 	case signed && o.unsigned:
 		return cli.Usage("", "--key and --unsigned exclude each other")
-	case o.dryRun && !signed:
+	case o.Look && !signed:
 		return nil
 	case !signed && !o.unsigned:
 		return cli.Usage("generate a key with receipt keys generate, or store unsigned receipts with --unsigned", "missing --key KEY")
@@ -173,7 +169,7 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 	if r.Issuer.ID == "" {
 		r.Issuer.ID = trust.IssuerOf(e, key.Public().ID)
 	}
-	d.Signer = key.Signer()
+	o.Signer = key.Signer()
 	return nil
 }
 

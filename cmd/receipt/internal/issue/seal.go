@@ -154,14 +154,9 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 
 	head, found := sum.Heads()[of]
 	if !found {
-		return chain.Head{}, NoHead(path, of)
+		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q states no head of the draft's stream, %s", path, input.StreamText(of))
 	}
 	return head, nil
-}
-
-// NoHead returns the error for a report that states no head for the stream of a draft.
-func NoHead(path string, stream chain.Stream) error {
-	return cli.Usage("use the predecessor's file or hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
 }
 
 // readSealed reads a receipt to be signed or attested. It returns an error unless the receipt is

@@ -2,7 +2,6 @@ package keyring
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -31,10 +30,14 @@ type 0x01 for a log and 0x04 for a witness.`,
 			if err != nil {
 				return err
 			}
-			if vkey {
-				return exportVerifiers(e, trust, args)
+			list, err := trust.chosen(args)
+			switch {
+			case err != nil:
+				return err
+			case vkey:
+				return exportVerifiers(e, trust, list, len(args) == 0)
 			}
-			return exportSet(e, trust, args)
+			return writeSet(e, list...)
 		},
 	}
 
@@ -43,11 +46,8 @@ type 0x01 for a log and 0x04 for a witness.`,
 	return cmd
 }
 
-func exportSet(e *cli.Env, trust *trustFile, ids []string) error {
-	list, err := trust.chosen(ids)
-	if err != nil {
-		return err
-	}
+// writeSet writes keys as a JWK Set.
+func writeSet(e *cli.Env, list ...*keys.PublicKey) error {
 	var file keys.File
 	if err := file.Add(list...); err != nil {
 		return err
@@ -60,13 +60,10 @@ func exportSet(e *cli.Env, trust *trustFile, ids []string) error {
 	return err
 }
 
-func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
-	list, err := trust.chosen(ids)
-	if err != nil {
-		return err
-	}
-	// If no ID is given, export all keys that can be verifier keys.
-	if len(ids) == 0 {
+// exportVerifiers writes the verifier keys of a list. If it is not a choice, it contains other keys,
+// too.
+func exportVerifiers(e *cli.Env, trust *trustFile, list []*keys.PublicKey, all bool) error {
+	if all {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
 			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || k.Algorithm != keys.Ed25519)
 		})
@@ -87,7 +84,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 		}
 	}
 
-	_, err = e.Out.Write(b.Bytes())
+	_, err := e.Out.Write(b.Bytes())
 	return err
 }
 
@@ -107,34 +104,11 @@ as a JWK Set. The set binds the key to no issuer; receipt keys import does.`,
 			if err != nil {
 				return err
 			}
-			text, err := publicSet(key)
-			if err != nil {
-				return err
-			}
-			_, err = e.Out.Write(text)
-			return err
+			return writeSet(e, key.Public())
 		},
 	}
 
 	cmd.Flags().StringVar(&id, "id", "", "ID of a key that is not in a JWK (`ID`)")
 	custody.AddPatience(cmd, &patience)
 	return cmd
-}
-
-// publicSet returns a key set with only this key, which is not bound to an issuer.
-func publicSet(key custody.Key) ([]byte, error) {
-	var file keys.File
-	if err := file.Add(key.Public()); err != nil {
-		return nil, err
-	}
-	return file.Marshal()
-}
-
-// publicOf returns the public half of a key that is not in a file.
-func publicOf(ctx context.Context, e *cli.Env, name, id string, patience time.Duration) ([]*keys.PublicKey, error) {
-	key, err := custody.Open(ctx, e, name, custody.Options{ID: id, Patience: patience})
-	if err != nil {
-		return nil, err
-	}
-	return []*keys.PublicKey{key.Public()}, nil
 }

@@ -138,7 +138,11 @@ func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error 
 // read returns the public keys in a file, or the public half of a key that is not in a file.
 func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
 	if custody.Elsewhere(path) {
-		return publicOf(ctx, e, path, o.id, o.patience)
+		key, err := custody.Open(ctx, e, path, custody.Options{ID: o.id, Patience: o.patience})
+		if err != nil {
+			return nil, err
+		}
+		return []*keys.PublicKey{key.Public()}, nil
 	}
 	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 
 type mergeOptions struct {
 	expectFlags
-	format, output string
-	force          bool
+	output cli.OutputFlags
+	format string
 }
 
 // NewMerge returns the merge command.
@@ -50,8 +50,7 @@ All parts need the same keys, --issuer, --at, --strict, and --policy.`,
 	f.SortFlags = false
 	o.expectFlags.register(f)
 	f.StringVar(&o.format, "format", "text", "output format: text or json (`FORMAT`)")
-	f.StringVarP(&o.output, "output", "o", "", "output file (`FILE`)")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite FILE")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 
@@ -102,19 +101,18 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 	if o.format == "json" {
 		err = print.NewJSONPrinter(&b).End(sum)
 	} else {
-		writeMerged(&b, e.Colored() && o.output == "", sum, len(parts))
+		writeMerged(&b, e.Colored() && o.output.Path == "", sum, len(parts))
 	}
 	if err != nil {
 		return err
 	}
 
-	if o.output == "" && o.format == "text" {
-		if _, err := e.Text().Write(b.Bytes()); err != nil {
-			return err
-		}
-		return cli.ExitWith(cli.SummaryExit(sum))
+	if o.output.Path == "" && o.format == "text" {
+		_, err = e.Text().Write(b.Bytes())
+	} else {
+		err = o.output.Write(e, b.Bytes(), 0o644)
 	}
-	if err := cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force); err != nil {
+	if err != nil {
 		return err
 	}
 	return cli.ExitWith(cli.SummaryExit(sum))
