@@ -46,8 +46,7 @@ var rooms = map[string]room{
 	"receipt":               {pure: true, may: []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: other packages depend on these two
-	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
-	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
+	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge"}, core...)},
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},

@@ -77,7 +77,6 @@ func (s *shared) Trust(context.Context) (receipt.Trust, string, error) { return 
 var exclusive = map[string]string{
 	"canon.Document.Parse":         "writes the document",
 	"receipt/stream.Receipt":       "parses the text into the document",
-	"receipt/record/turn.New":      "takes no document: its function gets them",
 	"receipt/record.EachLine":      "takes no document: its function gets them",
 	"receipt/serve/sourcetest.Run": "takes no receipts: its function gets them",
 }
@@ -229,7 +228,6 @@ var uses = map[string]func(s *shared) any{
 		i, err := ledger.Import(context.Background(), s.ledger, s.verifier, nothing)
 		return fmt.Sprint(i, err)
 	},
-	"receipt/record/turn.Translator.Take": func(s *shared) any { return s.taken() },
 	"receipt/record.Recorder.AddDocument": func(s *shared) any { return s.recorded() },
 	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
 	"receipt/replay.Plan.Check":           func(s *shared) any { return fmt.Sprint(s.report(s.replayed), s.report(s.sourced)) },

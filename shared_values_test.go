@@ -133,14 +133,6 @@ func (s *shared) seal() (*batch.Batch, error) {
 	return batch.Seal(context.Background(), []*canon.Document{s.draft}, nil, s.signer)
 }
 
-func (s *shared) taken() string {
-	t, err := record.NewTurn(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, TaskID: "task_1", SessionID: "session_1"})
-	if err != nil {
-		return err.Error()
-	}
-	return fmt.Sprint(t.Take(s.event))
-}
-
 func (s *shared) recorded() string {
 	r, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}})
 	if err != nil {

@@ -278,15 +278,15 @@ func TestEffects(t *testing.T) {
 // TestMoney verifies that sums are exact for every spelling of the amounts.
 func TestMoney(t *testing.T) {
 	sum := func(texts ...string) float64 {
-		total := new(money)
+		total := new(event.Money)
 		for _, s := range texts {
-			m, ok := parseMoney(s)
+			m, ok := event.ParseMoney(s)
 			if !ok {
 				t.Fatalf("%q is refused", s)
 			}
-			total.add(m)
+			total.Plus(m)
 		}
-		return total.float()
+		return total.Float()
 	}
 	if got := sum("0.1", "0.2"); got != 0.3 {
 		t.Errorf("0.1 + 0.2 = %v", got)
@@ -304,8 +304,8 @@ func TestMoney(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "-1", "-0", "+1", "1.", ".5", "1e", "1e16", "1000000000000000", "1e-41", "0x1", "NaN", "Infinity", "1_0", "1e999999999999", "1,5", "٣"} {
-		if m, ok := parseMoney(text); ok {
-			t.Errorf("%q is %v", text, m.float())
+		if m, ok := event.ParseMoney(text); ok {
+			t.Errorf("%q is %v", text, m.Float())
 		}
 	}
 }

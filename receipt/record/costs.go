@@ -10,7 +10,7 @@ import (
 // A cost is the usage of one model of one provider.
 type cost struct {
 	provider, model string
-	amount          money
+	amount          event.Money
 	priced, free    bool // some of its spans state an amount; some calls of a model state none
 	doubtful        bool // part of it may be counted twice
 	whole           bool // its spans are of a turn, an agent, or a task
@@ -35,7 +35,7 @@ type tokens struct {
 // Costs are the costs in the spans of a task and in the account of its session.
 type costs struct {
 	event.List[cost]
-	total         money
+	total         event.Money
 	currency      string
 	priced, free  bool
 	input, output tokens
@@ -73,7 +73,7 @@ func (w *wholes) overlap() bool {
 // An account is the cumulative cost of the session according to the agent. The last value counts,
 // less the value before the task.
 type account struct {
-	told, before *money
+	told, before *event.Money
 	shrank       bool
 	earlier      bool // the session had earlier turns of unrecorded cost
 }
@@ -87,7 +87,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 	p := e.Payload
-	amount, currency := costIn(e, p, "cost")
+	amount, currency := e.Money(p, "cost")
 	input, output := e.OptionalCount(p, "input_tokens"), e.OptionalCount(p, "output_tokens")
 	if amount == nil && input == nil && output == nil && !ofModel {
 		return
@@ -126,8 +126,8 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	// Amounts in different currencies have no sum.
 	s.pay(e, currency)
 	c.priced, s.priced = true, true
-	c.amount.add(amount)
-	s.total.add(amount)
+	c.amount.Plus(amount)
+	s.total.Plus(amount)
 }
 
 // lower marks the token counts that the span states as lower bounds.
@@ -201,7 +201,7 @@ func (n tokens) number(t *telling, at string) *int64 {
 
 // report records the account of the session, which span.updated of kind usage states.
 func (s *costs) report(r *run, e *event.Event) {
-	amount, currency := costIn(e, e.Payload, "cost")
+	amount, currency := e.Money(e.Payload, "cost")
 	if amount == nil || r.again {
 		return
 	}
@@ -223,11 +223,11 @@ func (s *costs) report(r *run, e *event.Event) {
 }
 
 // share returns the task's share of the account.
-func (a *account) share() *money {
+func (a *account) share() *event.Money {
 	if a.told == nil {
 		return nil
 	}
-	own := new(money)
+	own := new(event.Money)
 	own.Set(&a.told.Int)
 	if a.before != nil && a.before.Cmp(&a.told.Int) <= 0 {
 		own.Sub(&own.Int, &a.before.Int)
@@ -253,7 +253,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	if share != nil {
 		total = s.reconcile(t, &c, share)
 	}
-	c.Total = total.float()
+	c.Total = total.Float()
 	s.bound(r, t, share != nil)
 	return c
 }
@@ -278,8 +278,8 @@ func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCo
 // reconcile returns the larger of the sum of the spans and the task's share of the account,
 // because spans of models may state no cost. An entry of an unknown provider has the
 // difference.
-func (s *costs) reconcile(t *telling, c *receipt.Cost, share *money) money {
-	agree := share.agrees(&s.total)
+func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event.Money {
+	agree := share.Agrees(&s.total)
 	if s.priced && !agree {
 		t.contradicts("/cost/total", costsDiffer)
 	}
@@ -297,10 +297,10 @@ func (s *costs) reconcile(t *telling, c *receipt.Cost, share *money) money {
 		return s.total
 	}
 
-	rest := new(money)
+	rest := new(event.Money)
 	rest.Sub(&share.Int, &s.total.Int)
 	t.untold(indexed("/cost/provider_breakdown", len(c.ProviderBreakdown)) + "/provider")
-	c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.float()})
+	c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.Float()})
 	return *share
 }
 
@@ -349,7 +349,7 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	}
 
 	return receipt.ProviderCost{
-		Provider: t.name(at+"/provider", c.provider, "unknown"), Model: c.model, Amount: c.amount.float(),
+		Provider: t.name(at+"/provider", c.provider, "unknown"), Model: c.model, Amount: c.amount.Float(),
 		InputTokens: c.input.number(t, at+"/input_tokens"), OutputTokens: c.output.number(t, at+"/output_tokens"),
 		Metadata: c.apart(t, at+"/metadata"),
 	}

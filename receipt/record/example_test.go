@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // A harness records events, seals the draft, and signs the receipt.
@@ -101,7 +100,7 @@ func ExampleResumeTurn() {
 	if t, err = record.ResumeTurn(o, bytes.NewReader(log)); err != nil {
 		panic(err)
 	}
-	t.Signal(at(30), turn.Signal{ID: "approval-002", Actor: "user_robin", Payload: []byte(`{"approved":true}`)})
+	t.Signal(at(30), record.Signal{ID: "approval-002", Actor: "user_robin", Payload: []byte(`{"approved":true}`)})
 	t.Begin(at(31))
 	t.Message(at(32), []byte(`{"role":"assistant","content":"Email sent."}`))
 	t.Complete(at(33))

@@ -8,7 +8,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // A Form is the format of the lines of a file.
@@ -200,75 +199,3 @@ func (f *Frames) Counts() Counts {
 	c.Frames = f.translator.Counts()
 	return c
 }
-
-// A Turn records one turn of a chat. Its task is the invocation, and its methods are the parts of
-// the turn. They create events for a [Recorder]. A suspended turn has no draft until it is resumed
-// and has ended. A Turn is not safe for concurrent use.
-type Turn struct {
-	*turn.Translator
-	recorder *Recorder
-}
-
-// NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
-// of the chat, are required. Options.Keep receives the events of the turn. With a log of them,
-// [ResumeTurn] can continue the turn.
-func NewTurn(o Options) (*Turn, error) {
-	switch {
-	case o.TaskID == "":
-		return nil, &OptionError{"TaskID", "is empty: no message names the invocation"}
-	case o.SessionID == "":
-		return nil, &OptionError{"SessionID", "is empty: no message names the chat"}
-	}
-	r, err := New(o)
-	if err != nil {
-		return nil, err
-	}
-	around := event.Envelope{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
-	return &Turn{turn.New(around, r.AddDocument, r.run.Budget), r}, nil
-}
-
-// ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
-// contains only some events of a part, that part is done again. The caller removes a truncated last
-// line. Options.Keep receives the events after the log. Errors of the input are returned unchanged,
-// errors of a line as a *[LineError].
-func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
-	keep, live := o.Keep, false
-	o.Keep = func(line []byte) error {
-		if !live || keep == nil {
-			return nil
-		}
-		return keep(line)
-	}
-	t, err := NewTurn(o)
-	if err != nil {
-		return nil, err
-	}
-
-	err = event.Each(log, func(line int, doc *canon.Document, wrong *Error) error {
-		if wrong != nil {
-			wrong.Index = line
-			return wrong
-		}
-		return t.Take(doc)
-	})
-	if err != nil {
-		return nil, err
-	}
-	live = true
-	return t, nil
-}
-
-// Ended reports whether the turn has completed or failed.
-func (t *Turn) Ended() bool { return t.recorder.Ended() }
-
-// Draft returns the draft of the receipt, like [Recorder.Draft]. The error is [ErrNotEnded] while
-// the turn continues or is suspended.
-func (t *Turn) Draft() (*receipt.Draft, error) {
-	if err := t.Err(); err != nil {
-		return nil, err
-	}
-	return t.recorder.Draft()
-}
-
-// Counts returns the counts of the events so far.
-func (t *Turn) Counts() Counts { return t.recorder.Counts() }

@@ -231,7 +231,7 @@ func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	types := typesOf(n)
 	switch {
 	case name == "amount":
-		return wantMoney
+		return event.WantMoney
 	case name == "actor":
 		return event.WantActor
 	case name == "digest":

@@ -127,8 +127,8 @@ func amounts(e *event.Event, n canon.Node) *receipt.Amounts {
 		InputTokens: e.OptionalCount(n, "input_tokens"), OutputTokens: e.OptionalCount(n, "output_tokens"),
 		ToolCalls: e.OptionalCount(n, "tool_calls"), WallTimeMS: e.OptionalCount(n, "wall_time_ms"),
 	}
-	if m, _ := costIn(e, n, "usd"); m != nil {
-		usd := m.float()
+	if m, _ := e.Money(n, "usd"); m != nil {
+		usd := m.Float()
 		a.USD = &usd
 	}
 	return a

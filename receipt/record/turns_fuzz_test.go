@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // FuzzTurn verifies that the events of a turn alone produce the same draft, and that another
@@ -55,7 +54,7 @@ func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error
 	t.Helper()
 	for i, line := range lines {
 		err := do(tr, from+i+1, line)
-		var ignored *turn.SignalError
+		var ignored *record.SignalError
 		if err != nil && !errors.As(err, &ignored) {
 			if d, again := tr.Draft(); d != nil || again != err {
 				t.Errorf("refused with %v, and then %v", err, again)

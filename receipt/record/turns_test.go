@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 func turnOptions() record.Options {
@@ -43,11 +42,11 @@ func do(t *record.Turn, second int, line string) error {
 		return t.Suspend(at, first, data)
 	case "signal":
 		id, actor, _ := strings.Cut(first, "/")
-		return t.Signal(at, turn.Signal{ID: id, Actor: actor, Payload: data})
+		return t.Signal(at, record.Signal{ID: id, Actor: actor, Payload: data})
 	case "complete":
 		return t.Complete(at)
 	case "fail":
-		return t.Fail(at, turn.Failure{Category: first, Bucket: turn.Bucket(more)})
+		return t.Fail(at, record.Failure{Category: first, Bucket: record.Bucket(more)})
 	case "event":
 		return t.Event(at, first, data)
 	}
@@ -254,7 +253,7 @@ func TestSecondSignal(t *testing.T) {
 	for i, line := range script {
 		line, wrong := strings.CutPrefix(line, "!")
 		err := do(tr, i+1, line)
-		var refused *turn.SignalError
+		var refused *record.SignalError
 		if wrong != errors.As(err, &refused) || !wrong && err != nil || wrong && !strings.Contains(err.Error(), "the turn waits for") {
 			t.Errorf("%d, %s: %v", i, line, err)
 		}
@@ -303,7 +302,7 @@ func TestSignals(t *testing.T) {
 		}
 		has(t, test.signal, asJSON(t, d), append(test.wants, `"/approvals/0/action"`)...)
 		_, payload, given := strings.Cut(test.signal, " ")
-		if got := (turn.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision for the harness
+		if got := (record.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision for the harness
 			t.Errorf("%s: %s, but the receipt states %s", test.signal, got, d.Approvals[0].Decision)
 		}
 		if given {

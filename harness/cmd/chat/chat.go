@@ -15,7 +15,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // A chat runs the turns of conversations.
@@ -41,7 +40,7 @@ type outcome struct {
 	path     string    // 3.1: a new session, 3.2: a session with a history, 3.3: a signal arrived
 	messages []message // replies, or pending messages: those of this turn after its last suspension
 	reply    message   // of a turn that errored
-	failure  turn.Failure
+	failure  record.Failure
 
 	invocation, signal string
 	metadata           json.RawMessage
@@ -119,13 +118,13 @@ func unresolved(err error) (outcome, error) {
 
 // acceptable validates a message that a user sends.
 func acceptable(m message) error {
-	err := turn.Check(m)
+	err := record.CheckMessage(m)
 	var of struct{ Role string }
 	if err == nil && json.Unmarshal(m, &of) == nil && of.Role != "user" {
 		err = errors.New("expected a message of the role user")
 	}
 	if err != nil {
-		return &failure{category: turn.ShapeInvalid, err: err}
+		return &failure{category: record.ShapeInvalid, err: err}
 	}
 	return nil
 }
@@ -157,7 +156,7 @@ func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) err
 		return uncorrelated()
 	}
 
-	o, err := c.resume(ctx, i, turn.Signal{ID: id, Actor: actor, Payload: slices.Clone(payload)})
+	o, err := c.resume(ctx, i, record.Signal{ID: id, Actor: actor, Payload: slices.Clone(payload)})
 	if o.kind != "" {
 		c.listeners.put(i.session, o)
 	}
@@ -168,7 +167,7 @@ func uncorrelated() error {
 	return &failure{category: "harness_signal_correlation_failed", err: errors.New("no turn waits for this signal")}
 }
 
-func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outcome, err error) {
+func (c *chat) resume(ctx context.Context, i *invocation, s record.Signal) (_ outcome, err error) {
 	i.suspended = false
 	if i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log))); err != nil {
 		return outcome{}, err
@@ -239,7 +238,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 // added records a message that a node added. It reports whether a receipt can state it.
 func (i *invocation) added(m message) bool {
 	before := len(i.log)
-	return turn.Check(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
+	return record.CheckMessage(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
 }
 
 // suspend stores a turn until its signal arrives, without waiting for it.

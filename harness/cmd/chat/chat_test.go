@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 const keyFile, trustFile = "../../../fixtures/keys/key_2026_04.private.json", "../../../fixtures/keys/trust.json"
@@ -146,7 +146,7 @@ type sent struct {
 	kind, path string
 	replies    []string
 	category   string
-	bucket     turn.Bucket
+	bucket     record.Bucket
 	reply      []string // parts of it, in any case of letters
 	count      int      // messages in the history after it
 }
@@ -173,23 +173,23 @@ func fixtures(t *testing.T) []fixture {
 		{"004", new(memory), []node{says(assistant("Got your image. Looks like a sunset."))}, []sent{{message: picture, kind: "completed", path: "3.1", replies: []string{assistant("Got your image. Looks like a sunset.")}, count: 2}}},
 		{"005", new(memory), []node{says(assistant("I'm waiting for approval to send this email.")), waits("approval-001")}, []sent{
 			{message: user("Send the email to Bob."), kind: "suspended", path: "3.1", replies: []string{assistant("I'm waiting for approval to send this email.")}, count: 2}}},
-		{"007", new(lost), []node{never}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_load_failed", bucket: turn.SessionTerminating, reply: []string{"this conversation can't continue"}}}},
+		{"007", new(lost), []node{never}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_load_failed", bucket: record.SessionTerminating, reply: []string{"this conversation can't continue"}}}},
 		{"008", new(memory), []node{raised("provider_unavailable", "upstream model rate limited")}, []sent{
-			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: turn.RetryableTransient, reply: []string{"try again in a moment"}},
-			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: turn.RetryableTransient, reply: []string{"try again in a moment"}}}},
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: record.RetryableTransient, reply: []string{"try again in a moment"}},
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: record.RetryableTransient, reply: []string{"try again in a moment"}}}},
 		{"009", new(memory), []node{raised("provider_invalid_request", "context length exceeds maximum")}, []sent{
-			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_request", bucket: turn.UserCorrectable, reply: []string{"context length exceeds maximum", "adjust your message"}}}},
-		{"010", untouched{t}, []node{never}, []sent{{message: `{"role":"tool","content":"Sunny"}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_request", bucket: record.UserCorrectable, reply: []string{"context length exceeds maximum", "adjust your message"}}}},
+		{"010", untouched{t}, []node{never}, []sent{{message: `{"role":"tool","content":"Sunny"}`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
 
 		// The fixtures leave these values to the harness.
-		{"an unsupported block", untouched{t}, []node{never}, []sent{{message: `{"role":"user","content":[{"type":"audio","data":"AA=="}]}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: append(adjust, "audio")}}},
-		{"another role", untouched{t}, []node{never}, []sent{{message: assistant("I am you"), kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
-		{"no JSON", untouched{t}, []node{never}, []sent{{message: `{`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
+		{"an unsupported block", untouched{t}, []node{never}, []sent{{message: `{"role":"user","content":[{"type":"audio","data":"AA=="}]}`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: append(adjust, "audio")}}},
+		{"another role", untouched{t}, []node{never}, []sent{{message: assistant("I am you"), kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
+		{"no JSON", untouched{t}, []node{never}, []sent{{message: `{`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
 		{"no answer", new(memory), []node{says()}, []sent{{message: user("Hello"), kind: "completed", path: "3.1", count: 1}}},
-		{"no message of a node", new(memory), []node{says(`{"role":"assistant"}`)}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_response", bucket: turn.UserCorrectable, reply: adjust}}},
-		{"nothing is saved", new(full), []node{says(assistant("Hi"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_save_failed", bucket: turn.SessionTerminating, reply: []string{"new one"}}}},
-		{"nothing is kept", new(full), []node{waits("s")}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "suspension_persistence_failed", bucket: turn.SessionTerminating, reply: []string{"new one"}}}},
-		{"of no category", new(memory), []node{raises(errors.New("password hunter2"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", bucket: turn.UserCorrectable, reply: []string{"could not be handled"}}}},
+		{"no message of a node", new(memory), []node{says(`{"role":"assistant"}`)}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_response", bucket: record.UserCorrectable, reply: adjust}}},
+		{"nothing is saved", new(full), []node{says(assistant("Hi"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_save_failed", bucket: record.SessionTerminating, reply: []string{"new one"}}}},
+		{"nothing is kept", new(full), []node{waits("s")}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "suspension_persistence_failed", bucket: record.SessionTerminating, reply: []string{"new one"}}}},
+		{"of no category", new(memory), []node{raises(errors.New("password hunter2"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", bucket: record.UserCorrectable, reply: []string{"could not be handled"}}}},
 	}
 }
 
@@ -312,7 +312,7 @@ func TestNoListener(t *testing.T) {
 	remove := c.subscribe("conv", func(o outcome) { told = append(told, o) })
 	remove()
 	c.subscribe("conv", func(o outcome) { told = append(told, o) })
-	if len(told) != 2 || told[0].failure != (turn.Failure{Category: "suspension_resume_payload_invalid", Bucket: turn.UserCorrectable}) {
+	if len(told) != 2 || told[0].failure != (record.Failure{Category: "suspension_resume_payload_invalid", Bucket: record.UserCorrectable}) {
 		t.Fatalf("%+v", told)
 	}
 	d := verified(t, told[0].receipt)
@@ -333,7 +333,7 @@ func TestOneSignal(t *testing.T) {
 		t.Errorf("%v, %+v", err, o)
 	}
 	checkReceipt(t, o)
-	if o, err := c.send(t.Context(), "", message(user("Go"))); err == nil || o.failure.Bucket != turn.SessionTerminating || o.receipt != nil {
+	if o, err := c.send(t.Context(), "", message(user("Go"))); err == nil || o.failure.Bucket != record.SessionTerminating || o.receipt != nil {
 		t.Errorf("%v, %+v", err, o)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/receiptkit/receiptkit/internal/untrusted"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
@@ -60,16 +60,16 @@ func (f *failure) Unwrap() error { return f.err }
 
 // failed returns the failure and the reply for an error. The text of an error without a category
 // is not shown, and secrets in any other text are withheld.
-func failed(err error) (turn.Failure, message) {
+func failed(err error) (record.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {
 		category, diagnostic, transient = f.category, f.err.Error(), f.transient
 	}
-	why := turn.Failure{Category: category, Bucket: turn.BucketOf(category, transient)}
+	why := record.Failure{Category: category, Bucket: record.BucketOf(category, transient)}
 	switch why.Bucket {
-	case turn.SessionTerminating:
+	case record.SessionTerminating:
 		return why, text("system", "This conversation can't continue. Please start a new one.")
-	case turn.RetryableTransient:
+	case record.RetryableTransient:
 		return why, text("system", "I had trouble responding. Try again in a moment.")
 	}
 	return why, text("system", "The request couldn't be processed: "+strings.TrimRight(untrusted.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // TestPayloadIsReadOnce verifies that a signal whose payload is not strict JSON, or not an object,
@@ -129,7 +129,7 @@ func TestSessionRefused(t *testing.T) {
 			return nil, nil
 		})
 		o, err := c.send(t.Context(), session, message(user("Go")))
-		if err == nil || o.kind != "errored" || o.failure != (turn.Failure{Category: "harness_session_id_unresolved", Bucket: turn.SessionTerminating}) || o.receipt != nil || len(o.reply) == 0 {
+		if err == nil || o.kind != "errored" || o.failure != (record.Failure{Category: "harness_session_id_unresolved", Bucket: record.SessionTerminating}) || o.receipt != nil || len(o.reply) == 0 {
 			t.Errorf("%.10q: %v, %+v", session, err, o)
 		}
 	}
@@ -403,7 +403,7 @@ func TestSecretDiagnostic(t *testing.T) {
 	for _, category := range []string{"provider_authentication", "provider_invalid_request"} {
 		c := talk(t, new(memory), raises(&failure{category: category, err: fmt.Errorf("the key %s is not valid: renew it", key)}))
 		o, err := c.send(t.Context(), "conv", message(user("Go")))
-		if err != nil || o.failure.Bucket != turn.UserCorrectable {
+		if err != nil || o.failure.Bucket != record.UserCorrectable {
 			t.Fatalf("%v, %+v", err, o)
 		}
 		if said := string(o.reply); strings.Contains(said, key[4:]) || !strings.Contains(said, "is not valid: renew it") || strings.Contains(string(o.receipt.JSON()), key[4:]) {
@@ -513,7 +513,7 @@ func TestResumeFails(t *testing.T) {
 	if err := c.signal(t.Context(), "s", "user_robin", []byte(`{"approved":true}`)); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 1 || told[0].kind != "errored" || told[0].path != "3.3" || told[0].failure.Bucket != turn.RetryableTransient || strings.Contains(string(told[0].reply), "hunter2") {
+	if len(told) != 1 || told[0].kind != "errored" || told[0].path != "3.3" || told[0].failure.Bucket != record.RetryableTransient || strings.Contains(string(told[0].reply), "hunter2") {
 		t.Fatalf("%+v", told)
 	}
 	d := verified(t, told[0].receipt)
@@ -591,7 +591,7 @@ func TestForgotten(t *testing.T) {
 	if err := c.signal(t.Context(), "s", "user_robin", []byte(`{"approved":true}`)); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 1 || told[0].failure != (turn.Failure{Category: "session_load_failed", Bucket: turn.SessionTerminating}) {
+	if len(told) != 1 || told[0].failure != (record.Failure{Category: "session_load_failed", Bucket: record.SessionTerminating}) {
 		t.Fatalf("%+v", told)
 	}
 	checkReceipt(t, told[0])
@@ -737,7 +737,7 @@ func TestGivesUp(t *testing.T) {
 	}()
 	cancel()
 	o := <-gone
-	if o.kind != "errored" || o.failure.Bucket != turn.RetryableTransient {
+	if o.kind != "errored" || o.failure.Bucket != record.RetryableTransient {
 		t.Errorf("%+v", o)
 	}
 	checkReceipt(t, o)

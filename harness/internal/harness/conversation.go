@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // tellTask serves POST /v1/tasks/{task_id}/messages, by which a person sends a message to a task.
@@ -77,7 +77,7 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)
 	}
-	approved, decision := turn.Signal{Payload: m.value}.Decision() == "approved", "tool.denied"
+	approved, decision := record.Signal{Payload: m.value}.Decision() == "approved", "tool.denied"
 	if approved {
 		decision = "tool.approved"
 	}

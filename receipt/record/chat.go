@@ -1,4 +1,4 @@
-package turn
+package record
 
 import (
 	"fmt"
@@ -34,11 +34,11 @@ func (e *ShapeError) Error() string {
 	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
 }
 
-// Check returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a message:
+// CheckMessage returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a message:
 // strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members are
-// ignored, and null is a missing member. Check cannot verify that the call exists that a tool
+// ignored, and null is a missing member. CheckMessage cannot verify that the call exists that a tool
 // message names.
-func Check(message []byte) error {
+func CheckMessage(message []byte) error {
 	doc := new(canon.Document)
 	if err := event.Parse(doc, message); err != nil {
 		return &ShapeError{Detail: err.Error()}
@@ -72,7 +72,7 @@ func shapeOf(m canon.Node) *ShapeError {
 	if role != roleTool && !event.Absent(id) {
 		return wrong(id, "a message of the role %s answers no call", role)
 	}
-	if role == roleTool && !named(id) {
+	if role == roleTool && !isName(id) {
 		return wrong(m, "expected the id of a call in the member tool_call_id")
 	}
 	if e := callsOf(calls); e != nil {
@@ -136,7 +136,7 @@ func blockOf(role string, b canon.Node) *ShapeError {
 		}
 		return nil
 	}
-	if !named(b.Member("text")) {
+	if !isName(b.Member("text")) {
 		return wrong(b, "expected a non-empty string")
 	}
 	return nil
@@ -151,12 +151,12 @@ func imageOf(b canon.Node) *ShapeError {
 
 	switch source.Member("type").String() {
 	case "url":
-		if !named(source.Member("url")) {
+		if !isName(source.Member("url")) {
 			return wrong(b, "expected the URL of the image")
 		}
 		return nil
 	case "inline":
-		if !named(source.Member("base64_data")) || !named(b.Member("media_type")) && !named(source.Member("media_type")) {
+		if !isName(source.Member("base64_data")) || !isName(b.Member("media_type")) && !isName(source.Member("media_type")) {
 			return wrong(b, "expected base64_data and media_type of the image")
 		}
 		return nil
@@ -178,7 +178,7 @@ func callsOf(calls canon.Node) *ShapeError {
 	for _, c := range calls.Elements() {
 		id, arguments := c.Member("id"), c.Member("arguments")
 		switch {
-		case !named(id) || !named(c.Member("name")):
+		case !isName(id) || !isName(c.Member("name")):
 			return wrong(c, "expected a call with an id and the name of a tool")
 		case ids[id.String()]:
 			return wrong(id, "expected an id that no other call of the message has")
@@ -190,5 +190,77 @@ func callsOf(calls canon.Node) *ShapeError {
 	return nil
 }
 
-// named reports whether a value is a nonempty string.
-func named(n canon.Node) bool { return n.Kind() == canon.KindString && len(n.Text()) > 0 }
+// isName reports whether a value is a nonempty string.
+func isName(n canon.Node) bool { return n.Kind() == canon.KindString && len(n.Text()) > 0 }
+
+// A Signal resumes a suspended turn.
+type Signal struct {
+	ID    string
+	Actor string // who sent it, according to the harness; "" if unknown
+
+	// Payload is the JSON object as received; nil if there is none. Its decision, or else its
+	// approved and accepted members, state whether the signal approves. docs/record.md lists the
+	// words.
+	Payload []byte
+}
+
+// Decision returns the decision of the payload as the receipt will state it: approved, denied,
+// canceled, or timeout. Programs that act on a signal must use it. A payload that is not strict
+// JSON (I-JSON, RFC 7493) does not approve.
+func (s Signal) Decision() string {
+	doc := new(canon.Document)
+	if event.Parse(doc, s.Payload) != nil {
+		return event.Denied
+	}
+	return event.DecisionOf(doc.Root())
+}
+
+// A SignalError indicates that a turn does not wait for a signal, because nothing requested it or
+// because an earlier signal was accepted. The turn continues unchanged.
+type SignalError struct {
+	ID      string // of the signal
+	Waiting string // the signal for which the turn waits; "" if none
+}
+
+// Error returns both IDs.
+func (e *SignalError) Error() string {
+	if e.Waiting == "" {
+		return fmt.Sprintf("record: the turn waits for no signal, found %s", event.Quote(e.ID))
+	}
+	return fmt.Sprintf("record: the turn waits for the signal %s, found %s", event.Quote(e.Waiting), event.Quote(e.ID))
+}
+
+// A Bucket states how the sender of the message can continue after a failed turn.
+type Bucket string
+
+const (
+	SessionTerminating Bucket = "session_terminating" // start another conversation
+	RetryableTransient Bucket = "retryable_transient" // send the same message again
+	UserCorrectable    Bucket = "user_correctable"    // send another message
+)
+
+// ShapeInvalid is the category of a message that lacks the shape of its role.
+const ShapeInvalid = "chat_message_shape_invalid"
+
+// A Failure is the cause of a failed turn.
+type Failure struct {
+	Category string // such as provider_unavailable; "" if unknown
+	Bucket   Bucket
+}
+
+func buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
+
+// members returns the failure as members of the task's failure.
+func (f Failure) members() event.Members {
+	return event.Members{"code": f.Category, "message": string(f.Bucket)}
+}
+
+// BucketOf returns the bucket of a category. A category without a fixed bucket leaves the session
+// usable: the turn can be retried if the failure is transient, and corrected otherwise.
+func BucketOf(category string, transient bool) Bucket {
+	otherwise := UserCorrectable
+	if transient {
+		otherwise = RetryableTransient
+	}
+	return Bucket(event.Buckets().Meaning(category, string(otherwise)))
+}

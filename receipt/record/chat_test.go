@@ -1,4 +1,4 @@
-package turn_test
+package record_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // TestCheck verifies which messages have the shape of their role, and the places of errors.
@@ -41,8 +41,8 @@ func TestCheck(t *testing.T) {
 		agent(`{"type":"thinking","text":"t","signature":"s"},{"type":"text","text":"t"}`): good, agent(`{"type":"thinking","text":""}`): "/content/0", agent(`{"type":"redacted_thinking","data":"d"}`): good, agent(`{"type":"redacted_thinking"}`): "/content/0",
 		agent(`{"type":"image","source":{"type":"url","url":"u"}}`): "/content/0",
 	} {
-		err := turn.Check([]byte(message))
-		var wrong *turn.ShapeError
+		err := record.CheckMessage([]byte(message))
+		var wrong *record.ShapeError
 		switch {
 		case want == good && err != nil:
 			t.Errorf("%s: %v", message, err)
@@ -60,7 +60,7 @@ func TestCheckSaysNoContent(t *testing.T) {
 		`{"role":"system","content":["secret"]}`, `{"role":"user","content":[{"type":"text","txt":"secret"}]}`, `{"role":"user","content":"","tool_calls":"secret"}`,
 		`{"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":"secret"}]}`, `{"role":"` + long + `"}`, `{"role":"user","content":[{"type":"` + long + `"}]}`,
 	} {
-		if err := turn.Check([]byte(message)); err == nil || strings.Contains(err.Error(), "secret") || len(err.Error()) > 400 {
+		if err := record.CheckMessage([]byte(message)); err == nil || strings.Contains(err.Error(), "secret") || len(err.Error()) > 400 {
 			t.Errorf("%.100s: %v", message, err)
 		}
 	}
@@ -71,12 +71,12 @@ func TestCheckSaysNoContent(t *testing.T) {
 func TestBuckets(t *testing.T) {
 	var names []string
 	for _, c := range event.Buckets() {
-		bucket := turn.Bucket(c.Means)
-		if names = append(names, c.Word); !slices.Contains([]turn.Bucket{turn.SessionTerminating, turn.RetryableTransient, turn.UserCorrectable}, bucket) {
+		bucket := record.Bucket(c.Means)
+		if names = append(names, c.Word); !slices.Contains([]record.Bucket{record.SessionTerminating, record.RetryableTransient, record.UserCorrectable}, bucket) {
 			t.Errorf("%+v", c)
 		}
 		for _, transient := range []bool{false, true} {
-			if got := turn.BucketOf(c.Word, transient); got != bucket {
+			if got := record.BucketOf(c.Word, transient); got != bucket {
 				t.Errorf("%s: %s", c.Word, got)
 			}
 		}
@@ -85,12 +85,12 @@ func TestBuckets(t *testing.T) {
 	if len(names) < 19 || len(slices.Compact(names)) != len(event.Buckets()) {
 		t.Errorf("%q", names)
 	}
-	for category, want := range map[string][2]turn.Bucket{
-		"session_load_failed": {turn.SessionTerminating, turn.SessionTerminating}, "session_save_failed": {turn.SessionTerminating, turn.SessionTerminating},
-		"provider_unavailable": {turn.RetryableTransient, turn.RetryableTransient}, "provider_invalid_response": {turn.UserCorrectable, turn.UserCorrectable},
-		"harness_signal_subscription_failed": {turn.UserCorrectable, turn.RetryableTransient}, "": {turn.UserCorrectable, turn.RetryableTransient},
+	for category, want := range map[string][2]record.Bucket{
+		"session_load_failed": {record.SessionTerminating, record.SessionTerminating}, "session_save_failed": {record.SessionTerminating, record.SessionTerminating},
+		"provider_unavailable": {record.RetryableTransient, record.RetryableTransient}, "provider_invalid_response": {record.UserCorrectable, record.UserCorrectable},
+		"harness_signal_subscription_failed": {record.UserCorrectable, record.RetryableTransient}, "": {record.UserCorrectable, record.RetryableTransient},
 	} {
-		if got := [2]turn.Bucket{turn.BucketOf(category, false), turn.BucketOf(category, true)}; got != want {
+		if got := [2]record.Bucket{record.BucketOf(category, false), record.BucketOf(category, true)}; got != want {
 			t.Errorf("%q: %q", category, got)
 		}
 	}

@@ -1,44 +1,103 @@
-package turn
+package record
 
 import (
+	"cmp"
+	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Translator creates the events of one turn of a chat. The events have decimal IDs and sequences
-// that count from 1. Each method takes the time of its part of the turn. Its error is an
-// *[event.Error], or the error of the function that receives the events. It is final: every later
-// call returns it. A Translator is not safe for concurrent use.
-type Translator struct {
-	around event.Envelope // of all events; the task is the invocation, and the session is the chat
-	budget *event.Budget
-	in     *canon.Document
-	add    func(event *canon.Document) error
-	out    event.Emitter
+// A Turn records one turn of a chat. Its task is the invocation, and its methods are the parts of
+// the turn. They create events for a [Recorder]. A suspended turn has no draft until it is resumed
+// and has ended. The error of a part is an *[Error], or the error of Options.Keep. It is final: every
+// later call returns it. A Turn is not safe for concurrent use.
+type Turn struct {
+	recorder *Recorder
+	around   event.Envelope // of all events; the task is the invocation, and the session is the chat
+	budget   *event.Budget
+	in       *canon.Document
+	out      event.Emitter
 
 	index int // number of parts
 	err   error
-	state state
+	state turnState
 }
 
-// New returns a translator that passes events to add, such as the method of a recorder. The budget
-// counts the memory that it uses.
-func New(around event.Envelope, add func(event *canon.Document) error, b *event.Budget) *Translator {
-	return &Translator{around: around, budget: b, in: new(canon.Document), add: add, out: event.NewEmitter(add)}
+// NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
+// of the chat, are required. Options.Keep receives the events of the turn. With a log of them,
+// [ResumeTurn] can continue the turn.
+func NewTurn(o Options) (*Turn, error) {
+	switch {
+	case o.TaskID == "":
+		return nil, &OptionError{"TaskID", "is empty: no message names the invocation"}
+	case o.SessionID == "":
+		return nil, &OptionError{"SessionID", "is empty: no message names the chat"}
+	}
+	r, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	around := event.Envelope{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
+	return &Turn{recorder: r, around: around, budget: r.run.Budget, in: new(canon.Document), out: event.NewEmitter(r.AddDocument)}, nil
 }
 
-// Err returns the error that ended the turn's recording, if one did.
-func (t *Translator) Err() error { return t.err }
+// ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
+// contains only some events of a part, that part is done again. The caller removes a truncated last
+// line. Options.Keep receives the events after the log. Errors of the input are returned unchanged,
+// errors of a line as a *[LineError].
+func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
+	keep, live := o.Keep, false
+	o.Keep = func(line []byte) error {
+		if !live || keep == nil {
+			return nil
+		}
+		return keep(line)
+	}
+	t, err := NewTurn(o)
+	if err != nil {
+		return nil, err
+	}
+
+	err = event.Each(log, func(line int, doc *canon.Document, wrong *Error) error {
+		if wrong != nil {
+			wrong.Index = line
+			return wrong
+		}
+		return t.take(doc)
+	})
+	if err != nil {
+		return nil, err
+	}
+	live = true
+	return t, nil
+}
+
+// Ended reports whether the turn has completed or failed.
+func (t *Turn) Ended() bool { return t.recorder.Ended() }
+
+// Draft returns the draft of the receipt, like [Recorder.Draft]. The error is [ErrNotEnded] while
+// the turn continues or is suspended.
+func (t *Turn) Draft() (*receipt.Draft, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.recorder.Draft()
+}
+
+// Counts returns the counts of the events so far.
+func (t *Turn) Counts() Counts { return t.recorder.Counts() }
 
 // Waiting returns the ID of the signal for which the turn is suspended, or "".
-func (t *Translator) Waiting() string { return t.state.waiting.signal }
+func (t *Turn) Waiting() string { return t.state.waiting.signal }
 
 // contentOf returns the digest of the content of an entire message.
-func (t *Translator) Send(at time.Time, message []byte) error {
+func (t *Turn) Send(at time.Time, message []byte) error {
 	e := t.part("send", at)
 	if t.state.sent {
 		e.Fail(event.CodeTransition, canon.Node{}, "a turn has one message that is sent, and this one had it before")
@@ -55,7 +114,7 @@ func (t *Translator) Send(at time.Time, message []byte) error {
 }
 
 // Begin records that the graph was entered, for the first time or after a signal.
-func (t *Translator) Begin(at time.Time) error {
+func (t *Turn) Begin(at time.Time) error {
 	e := t.part("begin", at)
 	if waiting := t.state.waiting.signal; waiting != "" {
 		e.Fail(event.CodeTransition, canon.Node{}, "the turn is suspended until the signal %s comes", event.Quote(waiting))
@@ -65,8 +124,8 @@ func (t *Translator) Begin(at time.Time) error {
 }
 
 // Message records a message that the turn added, of any role, or the message with which it reports
-// its failure. If [Check] rejects the message, the recording ends.
-func (t *Translator) Message(at time.Time, message []byte) error {
+// its failure. If [CheckMessage] rejects the message, the recording ends.
+func (t *Turn) Message(at time.Time, message []byte) error {
 	e := t.part("message", at)
 	m, digest := t.read(message)
 	if wrong := shapeOf(m); wrong != nil {
@@ -91,7 +150,7 @@ func (t *Translator) Message(at time.Time, message []byte) error {
 
 // Suspend records that the turn waits for a signal. The metadata of the signal is a JSON object, or
 // nil. Its action is the action to approve.
-func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error {
+func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 	e := t.part("suspend", at)
 	if signal == "" {
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
@@ -116,7 +175,7 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 }
 
 // ask requests a signal. If the signal was requested before, this is a new question.
-func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
+func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
 
 	// A numbered approval also names the signal that it waits for.
@@ -131,8 +190,8 @@ func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
 }
 
 // Signal records the signal for which the turn waits. The error is a *[SignalError] if the turn
-// does not wait for it; then nothing changes. [Translator.Begin] continues the turn.
-func (t *Translator) Signal(at time.Time, s Signal) error {
+// does not wait for it; then nothing changes. [Turn.Begin] continues the turn.
+func (t *Turn) Signal(at time.Time, s Signal) error {
 	waiting := t.state.waiting
 	if t.err == nil && (s.ID == "" || s.ID != waiting.signal) {
 		return &SignalError{s.ID, waiting.signal}
@@ -153,14 +212,14 @@ func (t *Translator) Signal(at time.Time, s Signal) error {
 }
 
 // Complete ends a turn.
-func (t *Translator) Complete(at time.Time) error {
+func (t *Turn) Complete(at time.Time) error {
 	e := t.part("complete", at)
 	t.emit(e, "task.completed", event.Members{})
 	return t.finish(e)
 }
 
 // Fail ends a turn that failed, including a turn that never began.
-func (t *Translator) Fail(at time.Time, f Failure) error {
+func (t *Turn) Fail(at time.Time, f Failure) error {
 	e := t.part("fail", at)
 	if !slices.Contains(buckets(), f.Bucket) {
 		e.Fail(event.CodePayload, canon.Node{}, "expected a bucket of %q, found %s", buckets(), event.Quote(string(f.Bucket)))
@@ -171,7 +230,7 @@ func (t *Translator) Fail(at time.Time, f Failure) error {
 
 // Event records an event that is not part of a turn, such as the cost of a model call. The payload
 // is a JSON object.
-func (t *Translator) Event(at time.Time, kind string, payload []byte) error {
+func (t *Turn) Event(at time.Time, kind string, payload []byte) error {
 	e := t.part(kind, at)
 	p, _ := t.read(payload)
 	if p.Kind() != canon.KindObject {
@@ -181,11 +240,11 @@ func (t *Translator) Event(at time.Time, kind string, payload []byte) error {
 	return t.finish(e)
 }
 
-// Take applies an event of the turn from its log. The caller may reuse the document afterward.
-func (t *Translator) Take(doc *canon.Document) error {
+// take applies an event of the turn from its log. The caller may reuse the document afterward.
+func (t *Turn) take(doc *canon.Document) error {
 	e := t.part("", time.Time{})
 	if t.err == nil {
-		t.err = t.add(doc)
+		t.err = t.recorder.AddDocument(doc)
 	}
 
 	// Events of other tasks are skipped.
@@ -196,7 +255,7 @@ func (t *Translator) Take(doc *canon.Document) error {
 }
 
 // note applies an event to the state. The next event continues its sequence.
-func (t *Translator) note(e *event.Event, root canon.Node) {
+func (t *Turn) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
 	}
@@ -204,13 +263,13 @@ func (t *Translator) note(e *event.Event, root canon.Node) {
 }
 
 // part starts a part of the turn. The returned event holds the first error.
-func (t *Translator) part(kind string, at time.Time) *event.Event {
+func (t *Turn) part(kind string, at time.Time) *event.Event {
 	t.index++
 	return &event.Event{Index: t.index, Kind: kind, At: at, Kept: t.budget}
 }
 
 // finish makes the first error of a part final.
-func (t *Translator) finish(e *event.Event) error {
+func (t *Turn) finish(e *event.Event) error {
 	if t.err == nil && e.Err != nil {
 		t.err = e.Err
 	}
@@ -219,19 +278,19 @@ func (t *Translator) finish(e *event.Event) error {
 
 // read parses JSON from another program. It returns the digest of the RFC 8785 form, or of the
 // bytes if they are not strict JSON.
-func (t *Translator) read(text []byte) (canon.Node, canon.Digest) {
+func (t *Turn) read(text []byte) (canon.Node, canon.Digest) {
 	if err := event.Parse(t.in, text); err != nil {
 		return canon.Node{}, canon.Sum(text)
 	}
 	return t.in.Root(), event.HashOf(t.in.Root())
 }
 
-func (t *Translator) emit(e *event.Event, kind string, payload event.Members) {
+func (t *Turn) emit(e *event.Event, kind string, payload event.Members) {
 	t.emitText(e, kind, payload.Text())
 }
 
 // emitText passes an event to the recorder, which checks it like all others.
-func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
+func (t *Turn) emitText(e *event.Event, kind string, payload []byte) {
 	if t.err != nil || e.Err != nil {
 		return
 	}
@@ -272,4 +331,95 @@ func digestOf(content canon.Node) string {
 		c.Block(content)
 	}
 	return c.Digest().String()
+}
+
+// A turnState is the state of the turn according to its events.
+type turnState struct {
+	replies   int  // the highest number of a reply
+	submitted bool // the task was submitted
+	sent      bool // the message was sent
+
+	asked, waiting wait           // the last question, and the question that suspends the turn
+	questions      map[string]int // how often each signal was requested
+	given          map[string]bool
+}
+
+// A wait is a question that a signal answers. The ID of its approval is the ID of the signal, with a number
+// if the turn waited for that signal before.
+type wait struct {
+	signal, approval string
+	metadata         canon.Digest // zero if there is none
+}
+
+// reply is the prefix of the IDs of added messages.
+const reply = "reply_"
+
+// note applies an event. The strings of the event, and a limit error, are stored in e.
+func (s *turnState) note(e *event.Event, root canon.Node) {
+	p := root.Member("payload")
+	switch root.Member("event").String() {
+	case "task.submitted":
+		s.submitted = true
+	case "user.message":
+		s.sent = true
+	case "artifact.created", "artifact.updated", "artifact.linked", "artifact.redacted":
+		s.number(p.Member("artifact_id").String())
+	case "tool.approval_required":
+		s.ask(e, p)
+	case "user.tool_confirmation", "tool.approved", "tool.denied":
+		s.answer(cmp.Or(p.Member("approval_id").String(), p.Member("request_id").String()))
+
+	// A turn waits for the last question before its suspension, until it starts again.
+	case "task.input_required":
+		s.waiting = s.asked
+	case "task.started":
+		s.waiting = wait{}
+	}
+}
+
+// number records the number of a reply, so that it is not used again.
+func (s *turnState) number(id string) {
+	digits, ok := strings.CutPrefix(id, reply)
+	if n, err := strconv.Atoi(digits); ok && err == nil && n <= event.MaxEntries {
+		s.replies = max(s.replies, n)
+	}
+}
+
+// ask records a question.
+func (s *turnState) ask(e *event.Event, p canon.Node) {
+	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
+	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
+
+	// The metadata is the input of the approval.
+	s.asked = wait{signal: signal, approval: approval}
+	if input := p.Member("input"); !event.Absent(input) {
+		s.asked.metadata = event.HashOf(input)
+	}
+
+	if s.given == nil {
+		s.questions, s.given = map[string]int{}, map[string]bool{}
+	}
+	s.questions[signal]++
+	s.given[approval] = true
+	e.Kept.Charge(e, canon.Node{}, 2*event.PartCost)
+}
+
+// answer records that a question was answered.
+func (s *turnState) answer(approval string) {
+	for _, q := range []*wait{&s.asked, &s.waiting} {
+		if q.approval == approval {
+			*q = wait{}
+		}
+	}
+}
+
+// approval returns an unused approval ID for a signal.
+func (s *turnState) approval(signal string) string {
+	id := signal
+
+	// A number may be taken, because a signal may have any ID.
+	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
+		id = signal + "#" + strconv.Itoa(n)
+	}
+	return id
 }

@@ -1,4 +1,4 @@
-package record
+package event
 
 import (
 	"math/big"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Amounts of money are added as decimals, so 0.1 and 0.2 are 0.3. A receipt contains the double
@@ -16,12 +15,12 @@ const (
 	maxWhole    = 15 // before the point
 )
 
-// money is an amount times 10^maxDecimals.
-type money struct{ big.Int }
+// Money is an amount, times 10^maxDecimals.
+type Money struct{ big.Int }
 
-// parseMoney parses a JSON number, or a string with one. It reports false if the amount is negative
+// ParseMoney parses a JSON number, or a string with one. It reports false if the amount is negative
 // or out of bounds.
-func parseMoney(text string) (*money, bool) {
+func ParseMoney(text string) (*Money, bool) {
 	mantissa, exponent := text, 0
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		n, err := strconv.Atoi(text[i+1:])
@@ -44,28 +43,29 @@ func parseMoney(text string) (*money, bool) {
 	exponent += len(digits) - len(kept)
 	kept = strings.TrimLeft(kept, "0")
 	if kept == "" {
-		return new(money), true
+		return new(Money), true
 	}
 	if exponent < -maxDecimals || exponent > maxWhole || len(kept)+exponent > maxWhole {
 		return nil, false
 	}
 
-	m := new(money)
+	m := new(Money)
 	m.SetString(kept+strings.Repeat("0", maxDecimals+exponent), 10)
 	return m, true
 }
 
-func (m *money) add(n *money) { m.Int.Add(&m.Int, &n.Int) }
+// Plus adds an amount.
+func (m *Money) Plus(n *Money) { m.Int.Add(&m.Int, &n.Int) }
 
-// agrees reports whether two amounts differ by less than a billionth of their unit, as sums of
+// Agrees reports whether two amounts differ by less than a billionth of their unit, as sums of
 // doubles may.
-func (m *money) agrees(n *money) bool {
+func (m *Money) Agrees(n *Money) bool {
 	d := new(big.Int).Sub(&m.Int, &n.Int)
 	return len(d.Abs(d).String()) <= maxDecimals-9
 }
 
-// float returns the nearest double.
-func (m *money) float() float64 {
+// Float returns the nearest double.
+func (m *Money) Float() float64 {
 	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)
 	if err != nil { // impossible: a sum of MaxEvents amounts is in the range of a double
 		return 0
@@ -73,16 +73,16 @@ func (m *money) float() float64 {
 	return f
 }
 
-// costIn reads an amount: a number, a string with a number, or {amount, currency}.
-func costIn(e *event.Event, of canon.Node, name string) (m *money, currency string) {
-	return amountOf(e, of.Member(name))
+// WantMoney accepts the amounts that Money reads.
+func WantMoney(e *Event, n canon.Node) { e.moneyOf(n) }
+
+// Money returns an optional amount: a number, a string with a number, or {amount, currency}.
+func (e *Event) Money(of canon.Node, name string) (m *Money, currency string) {
+	return e.moneyOf(of.Member(name))
 }
 
-// wantMoney accepts the amounts that costIn reads.
-func wantMoney(e *event.Event, n canon.Node) { amountOf(e, n) }
-
-func amountOf(e *event.Event, n canon.Node) (m *money, currency string) {
-	if event.Absent(n) {
+func (e *Event) moneyOf(n canon.Node) (m *Money, currency string) {
+	if Absent(n) {
 		return nil, ""
 	}
 
@@ -97,13 +97,13 @@ func amountOf(e *event.Event, n canon.Node) (m *money, currency string) {
 		text = string(amount.Raw())
 	}
 
-	m, ok := parseMoney(text)
+	m, ok := ParseMoney(text)
 	if !ok {
-		e.Fail(event.CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
+		e.Fail(CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
 		return nil, ""
 	}
 	if currency != "" && (len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		e.Fail(event.CodePayload, n, "expected a currency of three capital letters")
+		e.Fail(CodePayload, n, "expected a currency of three capital letters")
 	}
 
 	return m, currency
