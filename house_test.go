@@ -60,7 +60,7 @@ var rooms = map[string]room{
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/untrusted":    {pure: true},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "internal/foreign", "internal/kind", "internal/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "internal/foreign", "internal/kind", "internal/unpack"}, core...)},
 	"receipt/ledger":        {may: core}, // no database: its stores are below it
 	"receipt/ledger/":       {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"receipt/":              {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
@@ -93,11 +93,10 @@ var rooms = map[string]room{
 	"internal/foreign/":                {pure: true, may: append([]string{"internal/foreign/internal/form"}, core...)}, // a reader per format, without keys
 	"internal/foreign/internal/form":   {pure: true, may: core},
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/rules"}, core...)},                 // not the bytes of an input, and no summary
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/join"}, core...)},                 // not the bytes of an input, and no summary
 	"receipt/internal/event":           {pure: true, may: core},                                                                             // the contents of a log, for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"internal/rules":                   {pure: true, may: []string{"canon", "receipt"}}, // which receipt a finding applies to, not how receipts are sorted
-	"internal/join":                    {pure: true, may: append([]string{"internal/rules"}, core...)},
+	"internal/join":                    {pure: true, may: core}, // which receipt a finding applies to, not how receipts are sorted
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	"fixtures/keyservice":              {libs: anyLib},
 }

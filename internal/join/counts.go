@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -109,7 +108,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 		}
 
 		gaps--
-		r.Mark, r.Related = rules.MarkGap, Place{}
+		r.Mark, r.Related = MarkGap, Place{}
 		failures = append(failures, Strand{Stream: r.Stream, Failures: -1})
 	}
 	return done, failures

@@ -8,7 +8,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/internal/join"
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -31,7 +30,7 @@ func TestCrowdedStream(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 
-	if len(done) != n || s.Failures != n-1 || done[0].Mark != rules.MarkOpen {
+	if len(done) != n || s.Failures != n-1 || done[0].Mark != join.MarkOpen {
 		t.Fatalf("%d done, the first %+v, %+v", len(done), done[0], s)
 	}
 	for _, r := range done[1:] {

@@ -1,8 +1,19 @@
 // Package join joins receipts in any order: it finds copies, IDs with two contents, breaks,
-// forks, second beginnings, and where streams begin and end. It does what package stream does
-// on a single machine, in a form for engines that group by keys (Beam, Spark, SQL). The result
-// depends only on the receipts, not on their order or on their distribution to inputs and
-// workers.
+// forks, second beginnings, and where streams begin and end. The result depends only on the
+// receipts, not on their order or on their distribution to inputs and workers.
+//
+// # Rules
+//
+// The rules do not read, sort, or keep receipts. Package survey applies them on a single
+// machine, and the groupings below for engines that group by keys (Beam, Spark, SQL).
+//
+//   - A [Taking] finds copies, and IDs with two contents, among receipts sorted by ID.
+//   - A [Meeting] compares the receipts that have or name one digest. It finds breaks, forks,
+//     and links into other streams.
+//   - A [Beginner] judges the receipts of a stream that have no predecessor, and finds where
+//     the stream begins and ends.
+//
+// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one stands.
 //
 // # Three groupings
 //

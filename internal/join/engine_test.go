@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/internal/join"
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -333,7 +332,7 @@ func codes(s *stream.Summary) map[receipt.Code]int {
 // FuzzParse verifies that accepted bytes are written as they were parsed.
 func FuzzParse(f *testing.F) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
-		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
 	f.Add(r.Append(nil))
 	s := join.Strand{Stream: r.Stream, Count: -1, Failures: 3, Found: true, Head: canon.Digest{9}}
 	f.Add(s.Append(nil))
@@ -356,7 +355,7 @@ func FuzzParse(f *testing.F) {
 // bytes are rejected.
 func TestRecordBytes(t *testing.T) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "w"}, ID: join.ID{4}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
-		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
 	text := r.Append(nil)
 	if got, err := join.Parse(text); err != nil || got != r {
 		t.Fatalf("%+v, %v", got, err)

@@ -3,7 +3,6 @@ package join
 import (
 	"slices"
 
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -13,7 +12,7 @@ func IDs(group []Record) (done, on []Record) {
 	group = slices.Clone(group)
 	slices.SortFunc(group, func(a, b Record) int { return a.compare(&b) })
 
-	var t rules.Taking
+	var t Taking
 	var content Record // the first receipt of the content, as it was judged
 	var before *Record // the last one that counts
 	for i := range group {

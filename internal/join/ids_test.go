@@ -5,7 +5,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/internal/join"
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -33,7 +32,7 @@ func TestDuplicateNamesTheFirstCopy(t *testing.T) {
 		if r.Computed == canon.Sum([]byte{1}) {
 			continue
 		}
-		if found++; r.Mark != rules.MarkDuplicate || r.Related.Index != 3 {
+		if found++; r.Mark != join.MarkDuplicate || r.Related.Index != 3 {
 			t.Errorf("the receipt at %d: %v, related to %d", r.Place.Index, r.Mark, r.Related.Index)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A role is the reason why a receipt is in a group.
@@ -97,10 +96,10 @@ func newDesk(group []Part) *desk {
 	return d
 }
 
-func (d *desk) node(i int) rules.Node {
+func (d *desk) node(i int) Node {
 	p := &d.parts[i]
 	stream, _ := slices.BinarySearchFunc(d.streams, p.Stream, chain.Stream.Compare)
-	return rules.Node{Number: i, Stream: stream, Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
+	return Node{Number: i, Stream: stream, Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
 }
 
 // Links judges the receipts of one digest, which are all parts with the same [Part.Digest].
@@ -143,7 +142,7 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 // A linking is the state of [Links].
 type linking struct {
 	terms   Terms
-	meeting rules.Meeting
+	meeting Meeting
 	counted bool     // an intact receipt states the digest
 	tally   []Strand // by the number of the stream
 	done    []Record
@@ -153,7 +152,7 @@ type linking struct {
 func (k *linking) leave(r role, p *Part) { k.open = append(k.open, Part{r, p.Record}) }
 
 // state adds a receipt that states the digest as its hash.
-func (k *linking) state(p *Part, n rules.Node) {
+func (k *linking) state(p *Part, n Node) {
 	k.meeting.State(n)
 	s := &k.tally[n.Stream]
 	s.Found = s.Found || p.Stated == k.terms.head(p.Stream)
@@ -178,7 +177,7 @@ func (k *linking) state(p *Part, n rules.Node) {
 }
 
 // name judges a receipt that names the digest as the hash of its predecessor.
-func (k *linking) name(p *Part, n rules.Node) {
+func (k *linking) name(p *Part, n Node) {
 	l, s := k.meeting.Name(n), &k.tally[n.Stream]
 	if l.Stray {
 		s.Count--

@@ -7,28 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-)
-
-// A Place is where a receipt was read: the number of the input, from 0 in the order of the
-// caller, and the line or item in it, from 1. The zero Place is none.
-type Place = rules.Place
-
-// An ID is the first half of the SHA-256 over issuer.id and receipt_id, because IDs of
-// different issuers are unrelated.
-type ID = rules.ID
-
-// A Mark states how a receipt is related to the others. Failed reports whether it refutes
-// the receipt. Code and Cause are those of reports.
-type Mark = rules.Mark
-
-// The marks that an engine needs. All others occur only in reports.
-const (
-	MarkLinked  = rules.MarkLinked  // its predecessor is there, or it is the first of its stream
-	MarkMissing = rules.MarkMissing // its predecessor is not in the input, but other receipts of its stream precede it
-	MarkDamaged = rules.MarkDamaged // it does not match its own hash
-	MarkCopy    = rules.MarkCopy    // a copy that does not count
 )
 
 // A Record holds what the joins need of one receipt that states its place in a stream.
@@ -92,7 +71,7 @@ func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 // compare defines an order of records that does not depend on the order in which they are
 // read.
 func (r *Record) compare(o *Record) int {
-	return cmp.Or(rules.Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
+	return cmp.Or(Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
 		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.Compare(o.Place))
 }
 
@@ -186,7 +165,7 @@ func Parse(b []byte) (Record, error) {
 
 	// Reject content that no record has, and other encodings of the same record.
 	switch {
-	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= rules.MarkCount || r.Verdict > receipt.Refuted:
+	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= MarkCount || r.Verdict > receipt.Refuted:
 		return Record{}, errRecord
 	case (r.Verdict == receipt.Verified) != (r.Reason == ""):
 		return Record{}, errRecord

@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A Strand describes one stream. Before [Begin] has judged the stream, only the sums are
@@ -111,31 +110,31 @@ func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	// The result must not depend on the order in which the parts arrive.
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(rules.Rank(a.First, a.Previous, given), rules.Rank(b.First, b.Previous, given)), a.compare(&b.Record))
+		return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(Rank(a.First, a.Previous, given), Rank(b.First, b.Previous, given)), a.compare(&b.Record))
 	})
 
-	var damage []rules.Damage
-	var tails []rules.Node
+	var damage []Damage
+	var tails []Node
 	for i := range open {
 		p := &open[i]
-		n := rules.Node{Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
+		n := Node{Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
 		switch p.role {
 		case roleOrphan:
 		case roleTail:
 			tails = append(tails, n)
 		default:
-			damage = append(damage, rules.Damage{Node: n, Stray: p.role == roleStray, After: p.role == roleAfter, Previous: p.Previous})
+			damage = append(damage, Damage{Node: n, Stray: p.role == roleStray, After: p.role == roleAfter, Previous: p.Previous})
 		}
 	}
-	slices.SortFunc(tails, func(n, o rules.Node) int {
-		return cmp.Or(rules.Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.Compare(o.Place))
+	slices.SortFunc(tails, func(n, o Node) int {
+		return cmp.Or(Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.Compare(o.Place))
 	})
 
 	// Orphans are now in the order that a Beginner requires.
-	b := rules.NewBeginner(rules.Terms{Given: given, Partial: t.partial(s.Stream)}, damage, tails)
+	b := NewBeginner(Opening{Given: given, Partial: t.partial(s.Stream)}, damage, tails)
 	for i := range open {
 		if r := &open[i].Record; open[i].role == roleOrphan {
-			o := b.Judge(rules.Orphan{Hash: r.Computed, First: r.First, Previous: r.Previous, Issued: r.Issued, Place: r.Place, Mark: r.Mark, Related: r.Related})
+			o := b.Judge(Orphan{Hash: r.Computed, First: r.First, Previous: r.Previous, Issued: r.Issued, Place: r.Place, Mark: r.Mark, Related: r.Related})
 			r.Mark, r.Related = o.Mark, o.Related
 			done = append(done, *r)
 		}

@@ -71,7 +71,7 @@
 // Each item is then placed among the others. For a single source, an order judges links
 // as they are read, with an index of the receipts before them. For several sources, a
 // survey keeps three records of each receipt in the first pass, which a sorter may put on
-// disk. A joiner reads the sorted records, applies package rules, and leaves a mark for
+// disk. A joiner reads the sorted records, applies the rules of package join, and leaves a mark for
 // each receipt. The second pass converts marks into checks. At the end, the streams are
 // compared with the demands: what they had to continue and to end in. The summary counts
 // receipts and keeps a roster of them, with which a merger surveys the receipts of two

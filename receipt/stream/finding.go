@@ -5,7 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -47,17 +47,17 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 
 // markFinding returns a finding about several parts for a mark that no report of a part
 // contains.
-func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
+func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
-	case rules.MarkMissing:
+	case join.MarkMissing:
 		return missingFinding(stream, f.Link.Previous)
-	case rules.MarkFork:
+	case join.MarkFork:
 		return forkFinding(stream, f.Link.Previous)
-	case rules.MarkSecond:
+	case join.MarkSecond:
 		return firstsFinding(stream)
-	case rules.MarkElsewhere:
+	case join.MarkElsewhere:
 		return strangerFinding(stream, f.Link.Previous)
-	case rules.MarkDuplicate:
+	case join.MarkDuplicate:
 		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: receipt.CauseIDTaken, Stated: f.Computed.String(),
 			Detail: fmt.Sprintf("two receipts have the same receipt_id and different contents; %s is one of them", f.Computed)}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -261,7 +261,7 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 		if a.Spare {
 			by = -1
 			if a.Fault != nil { // a copy has no link of its own
-				m.settle(a.Fault, rules.MarkCopy, false)
+				m.settle(a.Fault, join.MarkCopy, false)
 			}
 		}
 		m.Receipts += by

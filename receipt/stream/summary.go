@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -282,7 +282,7 @@ func (s *Summary) dropNotes(code receipt.Code) {
 
 // settle replaces the counted outcome of a receipt by the outcome that its link has among
 // the receipts of all parts.
-func (s *Summary) settle(f *survey.Fumble, is rules.Mark, open bool) {
+func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
 	s.recount(f.Counted(), 1)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -163,7 +163,7 @@ func (f *Fumble) Counted() Outcome {
 // that the link is unchecked, and that this leaves the receipt undecided. If the link was
 // unchecked in a part and is invalid among all parts, the whole has a finding, and the
 // receipt stays undecided.
-func (f *Fumble) Settle(is rules.Mark, open bool) {
+func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
 	case f.Failed():
 		f.healed, f.left = !is.Failed(), open

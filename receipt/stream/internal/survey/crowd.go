@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // A crowd is the unpacked receipts of several rosters, as a survey of all their sources
@@ -138,7 +138,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 
 	for number, a := range list {
 		about := number
-		if a.again = v.Marks[number] == rules.MarkCopy; a.again {
+		if a.again = v.Marks[number] == join.MarkCopy; a.again {
 			about = v.originals[number]
 		}
 
@@ -177,7 +177,7 @@ func (c *crowd) Linked(v *Survey) map[int]bool {
 func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
-		if v.Marks[number] == rules.MarkCopy {
+		if v.Marks[number] == join.MarkCopy {
 			copies[a.computed]++
 		}
 		if a.again {

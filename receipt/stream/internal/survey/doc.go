@@ -4,7 +4,7 @@
 //
 // An [Order] judges the links of one source as they are read, with an index of the receipts
 // before them. For several sources, a [Survey] keeps three records of each receipt, which a
-// sorter may put on disk. A joiner reads the sorted records, applies package rules, and
+// sorter may put on disk. A joiner reads the sorted records, applies the rules of package join, and
 // leaves a mark for each receipt, which the second pass converts into a check. A [Roster]
 // holds the receipts of a summary, and [CrowdOf] returns those of several rosters, to be
 // surveyed again.

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // A joiner finds the predecessor of each receipt of a survey, by the rules of package
@@ -17,7 +17,7 @@ type joiner struct {
 	hash hashRecord // the current hash, if more is set
 	more bool
 
-	meeting rules.Meeting
+	meeting join.Meeting
 	digest  canon.Digest // of the meeting
 	met     bool         // there is a current meeting
 
@@ -42,7 +42,7 @@ func (j *joiner) join() error {
 		if err != nil {
 			return err
 		}
-		if l := parseLinkRecord(b); j.Marks[l.number] != rules.MarkCopy {
+		if l := parseLinkRecord(b); j.Marks[l.number] != join.MarkCopy {
 			if err := j.link(l); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (j *joiner) advance() error {
 		if j.more = more; err != nil || !more {
 			return err
 		}
-		if j.hash = parseHashRecord(b); j.Marks[j.hash.number] != rules.MarkCopy {
+		if j.hash = parseHashRecord(b); j.Marks[j.hash.number] != join.MarkCopy {
 			return nil
 		}
 	}
@@ -136,23 +136,23 @@ func (j *joiner) part() {
 }
 
 // judge applies the result of a meeting to a link.
-func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
+func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	if found.Stray {
 		j.stray(n)
 	}
 
 	if found.Behind {
-		j.left.hurt(rules.Damage{Node: n, After: found.After, Previous: l.digest})
+		j.left.hurt(join.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
 	// A source is ordered, so a predecessor comes before its successor.
 	m := found.Mark
-	if m == rules.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
+	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
 		switch {
 		case found.Related.Number > n.Number:
-			m = rules.MarkLate
+			m = join.MarkLate
 		case !found.After:
-			m = rules.MarkFollows
+			m = join.MarkFollows
 		}
 	}
 
@@ -167,19 +167,19 @@ func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 }
 
 // stray removes a damaged receipt without a predecessor from its stream.
-func (j *joiner) stray(n rules.Node) {
+func (j *joiner) stray(n join.Node) {
 	j.ends[n.Stream].Count--
-	j.left.hurt(rules.Damage{Node: n, Stray: true})
+	j.left.hurt(join.Damage{Node: n, Stray: true})
 }
 
 // beside reports whether a receipt and its predecessor are in the same ordered source, and
 // in no other source.
-func (j *joiner) beside(n, before rules.Node) bool {
+func (j *joiner) beside(n, before join.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
 
-func (j *joiner) decide(n rules.Node, m rules.Mark, other address) {
-	if j.Marks[n.Number] != rules.MarkLinked { // one finding, not two
+func (j *joiner) decide(n join.Node, m join.Mark, other address) {
+	if j.Marks[n.Number] != join.MarkLinked { // one finding, not two
 		return
 	}
 	j.Marks[n.Number] = m
@@ -226,25 +226,25 @@ func (j *joiner) endStreams() error {
 }
 
 // begin returns a Beginner for one stream.
-func (j *joiner) begin(stream int) *rules.Beginner {
-	t := rules.Terms{Given: j.Previous(j.names[stream]), Partial: j.selected(stream) == selectedAll}
-	return rules.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
+func (j *joiner) begin(stream int) *join.Beginner {
+	t := join.Opening{Given: j.Previous(j.names[stream]), Partial: j.selected(stream) == selectedAll}
+	return join.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
 }
 
 // orphan judges a receipt without a predecessor, and reports whether a missing predecessor
 // is excused.
-func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgiven bool) {
-	r := b.Judge(rules.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
+func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
+	r := b.Judge(join.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
 
 	// A gap or a selection may excuse that the predecessor is missing.
-	if r.Mark == rules.MarkMissing {
-		if r.Mark = j.forgive(stream); r.Mark != rules.MarkMissing {
-			forgiven, r.Related = true, rules.Place{}
+	if r.Mark == join.MarkMissing {
+		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
+			forgiven, r.Related = true, join.Place{}
 		}
 	}
 
 	j.Marks[o.number] = r.Mark
-	if r.Related != (rules.Place{}) {
+	if r.Related != (join.Place{}) {
 		j.about(o.number, address{r.Related.Source, r.Related.Index})
 	}
 	return forgiven
@@ -253,16 +253,16 @@ func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgive
 // forgive returns the mark for a missing predecessor. An unreadable document may be the
 // predecessor, but each such document excuses only one. If a part was stated to be a
 // selection, it may contain the predecessor.
-func (j *joiner) forgive(stream int) rules.Mark {
+func (j *joiner) forgive(stream int) join.Mark {
 	switch {
 	case j.gaps > 0:
 		j.gaps--
-		return rules.MarkGap
+		return join.MarkGap
 	case j.selected(stream) == selectedSome:
 		j.unknown[stream] = true
-		return rules.MarkOpen
+		return join.MarkOpen
 	}
-	return rules.MarkMissing
+	return join.MarkMissing
 }
 
 func less(a, b canon.Digest) bool { return bytes.Compare(a[:], b[:]) < 0 }

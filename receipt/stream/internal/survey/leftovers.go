@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // Leftovers are receipts that are judged together with others of their stream. All receipts
@@ -18,13 +18,13 @@ type leftovers struct {
 	scratch []byte
 	given   func(stream int) canon.Digest
 
-	tails  []rules.Node // receipts that no receipt names
-	heads  []rules.Node // by stream: the last issued of these receipts; without a hash: none
-	damage []rules.Damage
+	tails  []join.Node // receipts that no receipt names
+	heads  []join.Node // by stream: the last issued of these receipts; without a hash: none
+	damage []join.Damage
 }
 
 func newLeftovers(s *Survey) leftovers {
-	l := leftovers{rank: make([]int, len(s.names)), heads: make([]rules.Node, len(s.names)),
+	l := leftovers{rank: make([]int, len(s.names)), heads: make([]join.Node, len(s.names)),
 		orphans: newSorter(orphanRecordWidth, s.Indexed, s.TempDir)}
 	for at, stream := range s.byName() {
 		l.rank[stream] = at
@@ -34,14 +34,14 @@ func newLeftovers(s *Survey) leftovers {
 }
 
 func (l *leftovers) orphan(r linkRecord) {
-	o := orphanRecord{stream: l.rank[r.stream], rank: rules.Rank(r.first, r.digest, l.given(r.stream)), issued: r.issued, hash: r.hash,
+	o := orphanRecord{stream: l.rank[r.stream], rank: join.Rank(r.first, r.digest, l.given(r.stream)), issued: r.issued, hash: r.hash,
 		number: r.number, address: r.address, first: r.first, previous: r.digest}
 	l.scratch = o.append(l.scratch[:0])
 	l.orphans.add(l.scratch)
 }
 
-func (l *leftovers) tail(n rules.Node) {
-	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || rules.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
+func (l *leftovers) tail(n join.Node) {
+	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || join.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
 		*h = n
 	}
 
@@ -50,14 +50,14 @@ func (l *leftovers) tail(n rules.Node) {
 	}
 }
 
-func (l *leftovers) hurt(d rules.Damage) {
+func (l *leftovers) hurt(d join.Damage) {
 	if len(l.damage) < maxDamaged {
 		l.damage = append(l.damage, d)
 	}
 }
 
 // sort sorts what is in memory by stream, and the receipts that no receipt names by
-// rules.Earlier. The last one of each stream is always among them.
+// join.Earlier. The last one of each stream is always among them.
 func (l *leftovers) sort() {
 	for i := range l.heads {
 		if !l.heads[i].Hash.IsZero() {
@@ -65,14 +65,14 @@ func (l *leftovers) sort() {
 		}
 	}
 
-	slices.SortFunc(l.tails, func(a, b rules.Node) int {
-		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), rules.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
+	slices.SortFunc(l.tails, func(a, b join.Node) int {
+		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), join.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
 	})
-	slices.SortStableFunc(l.damage, func(a, b rules.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
+	slices.SortStableFunc(l.damage, func(a, b join.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
 // cutTails removes and returns the receipts of the next stream, if it is this one.
-func (l *leftovers) cutTails(stream int) (of []rules.Node) {
+func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
 		n++
@@ -82,7 +82,7 @@ func (l *leftovers) cutTails(stream int) (of []rules.Node) {
 }
 
 // cutDamage removes and returns the damage of the next stream, if it is this one.
-func (l *leftovers) cutDamage(stream int) (of []rules.Damage) {
+func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
 		n++
@@ -97,7 +97,7 @@ const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
 // the receipts of a stream are judged.
 type orphanRecord struct {
 	stream int // its position in the order of names
-	rank   int // from rules.Rank
+	rank   int // from join.Rank
 	issued int64
 	hash   canon.Digest
 	number int

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // loose returns a survey of receipts of one stream that have no predecessors.
@@ -40,10 +40,10 @@ func TestLooseReceipts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		link func(int, canon.Digest) chain.Link
-		want rules.Mark // of all receipts except the first of the stream
+		want join.Mark // of all receipts except the first of the stream
 	}{
-		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, rules.MarkSecond},
-		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, rules.MarkMissing},
+		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
+		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
 	} {
 		s := loose(t, n, c.link)
 		var before, after runtime.MemStats

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // A survey keeps three records of a receipt, each in its own sorter: by ID, by hash, and by
 // the named predecessor. As bytes, all records of one kind have the same width, and their
 // numbers are big-endian. Their bytes therefore sort like their fields, in the order below,
-// which package rules requires. Sources, their documents, and streams are counted with 32
+// which package join requires. Sources, their documents, and streams are counted with 32
 // bits.
 const (
 	idRecordWidth   = 16 + 8 + 32 + 8 + addressWidth
@@ -22,7 +22,7 @@ const (
 // An address is the place of a receipt in the input.
 type address struct{ source, index int }
 
-func (a address) place() rules.Place { return rules.Place{Source: a.source, Index: a.index} }
+func (a address) place() join.Place { return join.Place{Source: a.source, Index: a.index} }
 
 func (a address) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(a.source))
@@ -85,9 +85,9 @@ func parseHashRecord(b []byte) (r hashRecord) {
 	return r
 }
 
-// node returns the receipt in the form that package rules compares.
-func (r *hashRecord) node() rules.Node {
-	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
+// node returns the receipt in the form that package join compares.
+func (r *hashRecord) node() join.Node {
+	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
 }
 
 // A linkRecord is a receipt sorted by the predecessor that it names. Receipts that name
@@ -121,9 +121,9 @@ func parseLinkRecord(b []byte) (r linkRecord) {
 	return r
 }
 
-// node returns the receipt in the form that package rules compares.
-func (r *linkRecord) node() rules.Node {
-	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
+// node returns the receipt in the form that package join compares.
+func (r *linkRecord) node() join.Node {
+	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
 // appendInt64 appends a number so that its bytes sort like the number.

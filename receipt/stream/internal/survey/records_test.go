@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // dice derive the fields of records from arbitrary bytes.
@@ -54,7 +54,7 @@ func FuzzRecords(f *testing.F) {
 		if got := parseIDRecord(a.append(nil)); got != a {
 			t.Errorf("wrote %+v, read %+v", a, got)
 		}
-		sorted(t, "id", idRecordWidth, a.append(nil), b.append(nil), cmp.Or(bytes.Compare(a.id[:], b.id[:]), rules.Earlier(a.issued, a.hash, b.issued, b.hash), cmp.Compare(a.number, b.number)))
+		sorted(t, "id", idRecordWidth, a.append(nil), b.append(nil), cmp.Or(bytes.Compare(a.id[:], b.id[:]), join.Earlier(a.issued, a.hash, b.issued, b.hash), cmp.Compare(a.number, b.number)))
 
 		x, y = dice{one}, dice{other}
 		g, h := x.hash(), y.hash()
@@ -70,7 +70,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		sorted(t, "link", linkRecordWidth, k.append(nil), l.append(nil),
 			cmp.Or(cmp.Compare(flag(l.first), flag(k.first)), bytes.Compare(k.digest[:], l.digest[:]), cmp.Compare(k.stream, l.stream),
-				rules.Earlier(k.issued, k.hash, l.issued, l.hash), cmp.Compare(k.number, l.number)))
+				join.Earlier(k.issued, k.hash, l.issued, l.hash), cmp.Compare(k.number, l.number)))
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -18,7 +18,7 @@ type Survey struct {
 	Terms
 	sources []string // names of the sources
 
-	Marks  []rules.Mark    // of each item, in the order of reading
+	Marks  []join.Mark     // of each item, in the order of reading
 	others map[int]address // by item: the receipt that its mark refers to
 
 	originals map[int]int       // by copy: the number of the receipt that it repeats
@@ -112,7 +112,7 @@ func (s *Survey) Record(it *Item) error {
 	number := len(s.Marks)
 	f := &it.Facts
 	if !f.Placed {
-		s.Marks = append(s.Marks, rules.MarkUnplaced)
+		s.Marks = append(s.Marks, join.MarkUnplaced)
 		if it.Other == "" {
 			s.gaps++
 		}
@@ -132,7 +132,7 @@ func (s *Survey) Record(it *Item) error {
 	if !f.holds {
 		// A damaged receipt is recorded with both hashes, because its successor may name
 		// either.
-		s.Marks = append(s.Marks, rules.MarkDamaged)
+		s.Marks = append(s.Marks, join.MarkDamaged)
 		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
 	} else {
@@ -140,7 +140,7 @@ func (s *Survey) Record(it *Item) error {
 			return ErrStreams
 		}
 		s.intact[stream] = true
-		s.Marks = append(s.Marks, rules.MarkLinked)
+		s.Marks = append(s.Marks, join.MarkLinked)
 		id := idRecord{f.ID, issued, f.Computed, number, at}
 		s.scratch = id.append(s.scratch[:0])
 		s.ids.add(s.scratch)
@@ -172,7 +172,7 @@ func (s *Survey) Join() error {
 
 // joinIDs marks copies, and receipts that use the ID of another receipt.
 func (s *Survey) joinIDs() error {
-	var taking rules.Taking
+	var taking join.Taking
 	var content idRecord // the first receipt with the previous content
 	for b, err := range s.ids.sorted() {
 		if err != nil {
@@ -180,11 +180,11 @@ func (s *Survey) joinIDs() error {
 		}
 
 		r := parseIDRecord(b)
-		switch m, related := taking.Next(rules.ID(r.id), r.hash, r.place()); m {
-		case rules.MarkCopy:
+		switch m, related := taking.Next(join.ID(r.id), r.hash, r.place()); m {
+		case join.MarkCopy:
 			s.repeat(r, content)
 			continue
-		case rules.MarkDuplicate:
+		case join.MarkDuplicate:
 			s.Marks[r.number] = m
 			s.about(r.number, address{related.Source, related.Index})
 		}
@@ -201,7 +201,7 @@ func (s *Survey) joinIDs() error {
 
 // repeat marks a receipt as a copy of another one.
 func (s *Survey) repeat(r, original idRecord) {
-	s.Marks[r.number] = rules.MarkCopy
+	s.Marks[r.number] = join.MarkCopy
 	if r.source != original.source {
 		s.spread[original.number] = true
 	}
@@ -210,7 +210,7 @@ func (s *Survey) repeat(r, original idRecord) {
 }
 
 // Found returns the mark of a receipt or, for a copy, of its original.
-func (s *Survey) Found(number int) rules.Mark { return s.Marks[s.First(number)] }
+func (s *Survey) Found(number int) join.Mark { return s.Marks[s.First(number)] }
 
 // First returns the number of the original of a copy, or the number itself.
 func (s *Survey) First(number int) int {
@@ -245,7 +245,7 @@ func (s *Survey) Place(it *Item) error {
 	if s.number++; number >= len(s.Marks) {
 		return ErrChanged
 	}
-	if it.Facts.Placed != (s.Marks[number] != rules.MarkUnplaced) {
+	if it.Facts.Placed != (s.Marks[number] != join.MarkUnplaced) {
 		return ErrChanged
 	}
 	if !it.Facts.Placed {
@@ -256,7 +256,7 @@ func (s *Survey) Place(it *Item) error {
 
 	// A copy is judged by what was found about its original.
 	m, about := s.Marks[number], number
-	if it.Again = m == rules.MarkCopy; it.Again {
+	if it.Again = m == join.MarkCopy; it.Again {
 		about = s.originals[number]
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
@@ -271,7 +271,7 @@ func (s *Survey) Place(it *Item) error {
 
 	other := s.others[about]
 	it.Link(s.check(it, m, other))
-	it.foreign = m == rules.MarkForeign
+	it.foreign = m == join.MarkForeign
 	return nil
 }
 
@@ -280,7 +280,7 @@ func (s *Survey) Place(it *Item) error {
 // Receipts that are in several sources have no order.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
-	if m == rules.MarkUnplaced || m == rules.MarkDamaged || m == rules.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
+	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
 		return
 	}
 
@@ -289,8 +289,8 @@ func (s *Survey) follow(number int, it *Item) {
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.Source {
 		*t = trail{begun: true}
-	} else if !t.broken && (m == rules.MarkFollows && link.Previous != t.hash || m == rules.MarkLinked && link.First) {
-		s.Marks[number] = rules.MarkBetween
+	} else if !t.broken && (m == join.MarkFollows && link.Previous != t.hash || m == join.MarkLinked && link.First) {
+		s.Marks[number] = join.MarkBetween
 		s.about(number, t.address)
 		s.ends[stream].Failures++
 	}
@@ -300,27 +300,27 @@ func (s *Survey) follow(number int, it *Item) {
 }
 
 // check returns the check for a mark.
-func (s *Survey) check(it *Item, m rules.Mark, other address) receipt.Check {
+func (s *Survey) check(it *Item, m join.Mark, other address) receipt.Check {
 	related := receipt.Place{}
 	if other.index > 0 {
 		related = s.at(other)
 	}
 
 	var previous canon.Digest
-	if m == rules.MarkForeign {
+	if m == join.MarkForeign {
 		previous = s.Previous(s.StreamOf(it))
 	}
 	return CheckOf(m, it, s.Partial, related, previous)
 }
 
 // CheckOf returns the check for a mark. previous is the predecessor that was given.
-func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
+func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
-	case m == rules.MarkCopy:
+	case m == join.MarkCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
-	case m == rules.MarkOpen && partial: // nothing shows what precedes it
+	case m == join.MarkOpen && partial: // nothing shows what precedes it
 		return unchecked(receipt.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
@@ -328,9 +328,9 @@ func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previo
 
 	c := receipt.Check{Status: receipt.StatusFailed, Code: m.Code(), Pointer: previousPointer, Stated: Stated(it.Facts.Link), Cause: m.Cause(), Related: related}
 	switch m {
-	case rules.MarkForeign:
+	case join.MarkForeign:
 		c.Computed = previous.String()
-	case rules.MarkDuplicate:
+	case join.MarkDuplicate:
 		c.Pointer, c.Stated = "/receipt_id", it.Facts.Computed.String()
 	}
 	return c

@@ -1,4 +1,4 @@
-package rules
+package join
 
 import (
 	"cmp"
@@ -57,8 +57,8 @@ func (o *Orphan) settle(m Mark, related Place) {
 	}
 }
 
-// Terms specify what a stream must continue, and whether it is a selection.
-type Terms struct {
+// An Opening specifies what a stream must continue, and whether it is a selection.
+type Opening struct {
 	Given   canon.Digest // the hash that its first receipt must name; zero: unknown
 	Partial bool         // an absent predecessor refutes nothing
 }
@@ -74,7 +74,7 @@ type Ends struct {
 // A Beginner judges the receipts of one stream that have no predecessor, one after the
 // other, and finds where the stream begins and ends.
 type Beginner struct {
-	terms Terms
+	terms Opening
 	ends  Ends
 
 	damage []Damage              // strays, and receipts that follow damaged receipts
@@ -89,7 +89,7 @@ type Beginner struct {
 
 // NewBeginner returns a Beginner for one stream. tails are the receipts that no receipt
 // names, sorted by [Earlier], and damage are the damaged receipts and their successors.
-func NewBeginner(t Terms, damage []Damage, tails []Node) *Beginner {
+func NewBeginner(t Opening, damage []Damage, tails []Node) *Beginner {
 	b := &Beginner{terms: t, damage: slices.Clone(damage), tails: tails}
 
 	// The result must not depend on the order in which the damage arrives.
