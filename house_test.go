@@ -93,7 +93,7 @@ var rooms = map[string]room{
 	"internal/foreign/":                {pure: true, may: append([]string{"internal/foreign/internal/form"}, core...)}, // a reader per format, without keys
 	"internal/foreign/internal/form":   {pure: true, may: core},
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/join"}, core...)},                 // not the bytes of an input, and no summary
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/join"}, core...)},                  // not the bytes of an input, and no summary
 	"receipt/internal/event":           {pure: true, may: core},                                                                             // the contents of a log, for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
 	"internal/join":                    {pure: true, may: core}, // which receipt a finding applies to, not how receipts are sorted
