@@ -275,7 +275,7 @@ func prunable(t *testing.T, l full, size int) *ledger.Cut {
 	}
 
 	log := signerOf(t, "keys/log_1.private.json")
-	note, err := log.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()})
+	note, err := keys.NewSigner(log, nil).SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		t.Fatal(err)
 	}

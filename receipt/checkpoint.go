@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -72,16 +71,13 @@ func newNoteKeys(t Trust, rule *CheckpointRule) *noteKeys {
 	return k
 }
 
-// add ignores keys that cannot sign notes because notes do not allow their names.
 func (k *noteKeys) add(key NoteKey) {
 	counts := len(k.rule.Logs) == 0 || slices.Contains(k.rule.Logs, key.ID)
-	if counts && key.Has(RoleCheckpoint) && key.Origin != "" {
-		if log, err := tlog.NewLog(key.Origin, key.Public); err == nil {
-			k.logs, k.byLog[log] = append(k.logs, log), key.Key
-		}
+	if log := key.log(); counts && log != nil {
+		k.logs, k.byLog[log] = append(k.logs, log), key.Key
 	}
 	if key.Has(RoleWitness) {
-		if witness, err := tlog.NewWitness(cmp.Or(key.Origin, key.ID), key.Public); err == nil {
+		if witness, err := key.witness(); err == nil {
 			k.witnesses, k.byWitness[witness] = append(k.witnesses, witness), key.Key
 		}
 	}
@@ -347,5 +343,29 @@ func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 // signedBy reports whether the log signed a checkpoint with the key.
 func signedBy(k *NoteKey, c *tlog.Signed) bool {
 	return k.Has(RoleCheckpoint) && k.Origin == c.Origin &&
-		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return bytes.Equal(l.Key(), k.Public) })
+		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return l.HasKey(k.Public) })
+}
+
+// Logs returns the keys of logs among the trusted keys.
+func Logs(trust LogTrust) (logs []*tlog.Log) {
+	for _, k := range trust.NoteKeys() {
+		if log := k.log(); log != nil {
+			logs = append(logs, log)
+		}
+	}
+	return logs
+}
+
+// log returns the key as that of a log, or nil if it signs no checkpoints.
+func (k *NoteKey) log() *tlog.Log {
+	if !k.Has(RoleCheckpoint) || k.Origin == "" {
+		return nil
+	}
+	log, _ := tlog.NewLog(k.Origin, k.Public)
+	return log
+}
+
+// witness returns the key as that of a witness.
+func (k *NoteKey) witness() (*tlog.Witness, error) {
+	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }

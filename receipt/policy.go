@@ -1,9 +1,8 @@
 package receipt
 
 import (
-	"cmp"
 	"context"
-	"crypto/ed25519"
+	"crypto"
 	"errors"
 	"fmt"
 	"maps"
@@ -222,13 +221,14 @@ func reachable(p *Policy, trust Trust) error {
 
 // cannotCosign returns why a key cannot create a cosignature, or "" if it can.
 func cannotCosign(k NoteKey) string {
-	if _, err := tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public); err == nil {
+	_, err := k.witness()
+	switch {
+	case err == nil:
 		return ""
+	case errors.As(err, new(*tlog.NameError)):
+		return "has a name that no note allows"
 	}
-	if k.Public == nil {
-		return "is for " + k.Algorithm + ", and checkpoints are cosigned with Ed25519 keys"
-	}
-	return "has a name that no note allows"
+	return "is for " + k.Algorithm + ", and checkpoints are cosigned with keys for ed25519 and ML-DSA-44"
 }
 
 // reachable counts the trusted keys that can be among the witnesses, by distinct material.
@@ -378,18 +378,18 @@ type Trust interface {
 type LogTrust interface {
 	Trust
 
-	// NoteKeys returns all trusted keys, regardless of their roles. An Ed25519 key with the
-	// role checkpoint signs the checkpoints of its Origin. An Ed25519 key with the role witness
-	// cosigns checkpoints under the name of its Origin, or under its ID if it has no Origin; if
-	// the name is not valid in a note, the key cosigns nothing. A key with the role issuer
-	// shows which witnesses have an issuer's material.
+	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role
+	// checkpoint signs the checkpoints of its Origin. A key with the role witness cosigns
+	// checkpoints under the name of its Origin, or under its ID if it has no Origin; if the name
+	// is not valid in a note, the key cosigns nothing. A key with the role issuer shows which
+	// witnesses have an issuer's material.
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted key. It may sign notes if it is an Ed25519 key.
+// A NoteKey is a trusted key. It may sign notes if it is for Ed25519 or ML-DSA-44.
 type NoteKey struct {
 	*Key
-	Public ed25519.PublicKey // nil for a key for another algorithm, which signs no notes
+	Public crypto.PublicKey // must not be modified
 }
 
 // An Entry is one element of /signatures as received. It must not be retained, because the
@@ -431,7 +431,7 @@ func (e *SignatureError) judges() bool {
 // A Key is the information about a trusted key that a policy needs.
 type Key struct {
 	ID        string
-	Algorithm string   // "ed25519" (which also accepts "EdDSA"), or a JWS name such as "ES256"
+	Algorithm string   // "ed25519" (which also accepts "EdDSA"), or a JOSE name such as "ES256"
 	Issuers   []string // empty: speaks only for the issuer that the policy names
 	Roles     []Role   // empty: issuer
 	Origin    string   // for a checkpoint key: the name of the log

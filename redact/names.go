@@ -176,11 +176,11 @@ func (p *naming) named(name string, headers bool, value canon.Node) (rule string
 	return rule, true
 }
 
-// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6). Elsewhere
+// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6, RFC 9964). Elsewhere
 // these names have no such meaning.
 func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
-	case "d", "p", "q", "dp", "dq", "qi", "k":
+	case "d", "p", "q", "dp", "dq", "qi", "k", "priv":
 		return object.Member("kty").Kind() == canon.KindString && len(value.Text()) >= 22
 	}
 	return false

@@ -78,7 +78,7 @@ func TestBundleForm(t *testing.T) {
 		{"a space", sig(good), sig(good)[:8] + ` ` + sig(good)[8:], "refuted parse attestation_invalid", "not standard base64"},
 		{"the other alphabet", sig(good), "-_" + sig(good)[2:], "refuted parse attestation_invalid", "not standard base64"},
 		{"an empty signature", sig(good), "", "refuted parse attestation_invalid", "not standard base64"},
-		{"a long signature", sig(good), strings.Repeat("AAAA", 60), "refuted parse attestation_invalid", "of 1 to 150 bytes"},
+		{"a long signature", sig(good), strings.Repeat("AAAA", 1104), "refuted parse attestation_invalid", "of 1 to 3309 bytes"},
 		{"a line end in the payload", text, text[:80] + `\r\n` + text[80:], "refuted parse attestation_invalid", "the payload is not standard base64"},
 		{"no payload", text, "", "refuted signatures signature_invalid", ""},
 

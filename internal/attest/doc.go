@@ -39,7 +39,7 @@
 //	"DSSEv1" SP length(type) SP type SP length(statement) SP statement
 //
 // with the type "application/vnd.in-toto+json" and lengths in bytes, in decimal digits. The key
-// is for Ed25519 or ES256, as in package keys. In a shell, from a bundle:
+// is for Ed25519, ES256, or ML-DSA-65, as in package keys. In a shell, from a bundle:
 //
 //	jq -rj .dsseEnvelope.payload bundle.json | base64 -d > statement.json
 //	printf 'DSSEv1 28 application/vnd.in-toto+json %s ' $(wc -c < statement.json) | cat - statement.json > message

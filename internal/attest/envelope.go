@@ -196,7 +196,7 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 	return nil
 }
 
-const maxSignature = 150 // bytes; accepted signatures have at most 72
+const maxSignature = 3309 // bytes, those of ML-DSA-65
 
 // decode decodes standard base64 with padding, without line ends and unused bits.
 func decode(n canon.Node) ([]byte, bool) {
@@ -227,7 +227,7 @@ func only(n canon.Node, at string, names ...string) *Error {
 }
 
 // Sign puts a statement into an envelope and signs it. Package keys provides signers, whose
-// keys must be for Ed25519 or ES256.
+// keys must be for Ed25519, ES256, or ML-DSA-65.
 func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, error) {
 	return SignText(ctx, s.Bytes(), signer)
 }

@@ -86,7 +86,7 @@ func signed(t *testing.T, key string, c *tlog.Checkpoint) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note, err := private.SignCheckpoint(context.Background(), c)
+	note, err := keys.NewSigner(private, nil).SignCheckpoint(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,9 +70,9 @@ func beside(s sketch) Found {
 	case s.at("keys").array:
 		return Found{Keys, "a set of keys", "pass it together with the receipts of their issuers"}
 
-	// A JWK with d is private, and one with k is a symmetric key (RFC 7518, sections 6.2.2 and
-	// 6.4).
-	case s.has("kty", "d"), s.has("kty", "k"):
+	// A JWK with d or priv is private, and one with k is a symmetric key (RFC 7518, sections 6.2.2
+	// and 6.4, RFC 9964).
+	case s.has("kty", "d"), s.has("kty", "priv"), s.has("kty", "k"):
 		return privateKey()
 	case s.has("kty"):
 		return Found{Keys, "a key", "pass it together with the receipts of its issuer"}

@@ -52,6 +52,7 @@ func TestExchanges(t *testing.T) {
 	}{
 		{[]string{"transparency", "made", "witness.json"}, 24},
 		{[]string{"transparency", "torchwood-litewitness", "litewitness.json"}, 11},
+		{[]string{"transparency", "torchwood-litewitness", "mldsa.json"}, 1},
 	} {
 		var s script
 		if err := json.Unmarshal(vectors.File(t, file.name...), &s); err != nil {
@@ -70,12 +71,16 @@ func (s *script) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log, err := tlog.NewLog(v.Name(), v.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, err := durable.OpenDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	config := newConfig(t, v.(*tlog.Log))
+	config := newConfig(t, log)
 	w, err := witness.New(config, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +117,7 @@ func (s *script) run(t *testing.T) {
 	}
 
 	status, _, note := get(t, server.URL+"/"+witness.OriginHash(v.Name())+"/checkpoint")
-	signed, err := tlog.OpenSigned(note, []*tlog.Log{v.(*tlog.Log)}, []*tlog.Witness{config.Key})
+	signed, err := tlog.OpenSigned(note, []*tlog.Log{log}, []*tlog.Witness{config.Key})
 	if status != http.StatusOK || err != nil || len(signed.Logs) == 0 || len(signed.Cosignatures) != 1 || len(signed.Unknown) > 0 {
 		t.Errorf("checkpoint for monitors: status %d, %q, %v", status, note, err)
 	}

@@ -208,7 +208,7 @@ func TestCosignature(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "a b", "a+b", "a\u00a0b", "\xff"} {
-		if _, err := tlog.NewWitness(name, w1.Key()); err == nil {
+		if _, err := tlog.NewWitness(name, w1.Public()); err == nil {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}

@@ -123,15 +123,11 @@ func (p *policyParser) log(words []string) error {
 	if len(words) != 1 && len(words) != 2 {
 		return errors.New("expected log VKEY [URL]")
 	}
-	v, err := p.key("log", words[0])
+	k, err := p.key("log", words[0], logType)
 	if err != nil {
 		return err
 	}
-	log, ok := v.(*Log)
-	if !ok {
-		return errors.New("the verifier key of a log has the type 0x01, and this key is that of a witness")
-	}
-	p.policy.Logs = append(p.policy.Logs, PolicyLog{log, strings.Join(words[1:], "")})
+	p.policy.Logs = append(p.policy.Logs, PolicyLog{&Log{*k}, strings.Join(words[1:], "")})
 	return nil
 }
 
@@ -139,31 +135,31 @@ func (p *policyParser) witness(words []string) error {
 	if len(words) != 2 && len(words) != 3 {
 		return errors.New("expected witness NAME VKEY [URL]")
 	}
-	v, err := p.key("witness", words[1])
+	k, err := p.key("witness", words[1], cosignatureType)
 	if err != nil {
 		return err
 	}
-	witness, ok := v.(*Witness)
-	if !ok {
-		return errors.New("the verifier key of a witness has the type 0x04 or 0x06, and this key is that of a log")
-	}
+	witness := &Witness{*k}
 	p.policy.Witnesses = append(p.policy.Witnesses, PolicyWitness{words[0], witness, strings.Join(words[2:], "")})
 	return p.define(words[0], &policyName{witness: witness})
 }
 
-// key parses a verifier key. The same public key must not have a role twice, even under another
-// name.
-func (p *policyParser) key(role, text string) (Verifier, error) {
-	v, err := ParseVerifier(text)
+// key parses a verifier key. Its type must be that of the role for Ed25519, or that of ML-DSA-44.
+// The same public key must not have a role twice, even under another name.
+func (p *policyParser) key(role, text string, kind byte) (*noteKey, error) {
+	k, err := parseNoteKey(text)
 	if bad := (*VerifierError)(nil); errors.As(err, &bad) {
 		return nil, errors.New(bad.Detail)
 	}
-	id := role + " " + string(v.Key())
+	if k.kind != kind && k.kind != postQuantumType {
+		return nil, fmt.Errorf("the verifier key of a %s has the type 0x%02x or 0x06, and this key has 0x%02x", role, kind, k.kind)
+	}
+	id := role + " " + string(k.raw())
 	if p.keys[id] {
-		return nil, fmt.Errorf("the %s key %.80q is on an earlier line, too", role, v.Name())
+		return nil, fmt.Errorf("the %s key %.80q is on an earlier line, too", role, k.name)
 	}
 	p.keys[id] = true
-	return v, nil
+	return k, nil
 }
 
 func (p *policyParser) group(words []string) error {
@@ -249,7 +245,7 @@ func (p *Policy) Open(msg []byte) (*Signed, error) {
 	case err != nil:
 		return nil, err
 	case len(s.Logs) == 0 && len(s.strangers) > 0: // C2SP tlog-policy: the key is of that origin
-		return nil, &SignatureError{s.strangers[0].origin, s.strangers[0].hash, s.Checkpoint}
+		return nil, &SignatureError{s.strangers[0].name, s.strangers[0].hash, s.Checkpoint}
 	case len(s.Logs) == 0:
 		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
 	case !p.Quorum.met(s):

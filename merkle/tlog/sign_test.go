@@ -54,7 +54,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 	c := &Checkpoint{Origin: origin, Size: 1}
 	wrong := testSigner(t, origin)
 	wrong.SignMessage = func(context.Context, []byte) ([]byte, error) { return make([]byte, 64), nil }
-	if _, err := wrong.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "the log's key does not verify") {
+	if _, err := wrong.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "the key of \"example.com/log\" does not verify") {
 		t.Errorf("a service with another key: %v", err)
 	}
 	ended, cancel := context.WithCancel(context.Background())

@@ -94,13 +94,13 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	signature := payload[4:] // note.Open has checked that the payload is longer than the key ID
 	known, valid := false, false
 	for _, l := range logs {
-		if l.origin != line.Name || l.hash != line.Hash {
+		if l.name != line.Name || l.hash != line.Hash {
 			continue
 		}
 		known = true
 		if l.Verify([]byte(text), signature) {
 			valid = true
-			if l.origin == s.Origin {
+			if l.name == s.Origin {
 				s.Logs = append(s.Logs, l)
 			} else {
 				s.strangers = append(s.strangers, l)
@@ -108,7 +108,8 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// C2SP tlog-cosignature: a witness signs under its own name, together with the time.
+	// C2SP tlog-cosignature: a witness signs under its own name, together with the time. An
+	// ML-DSA-44 signature with the time 0 does not state that the tree is the largest.
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -116,7 +117,9 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		known = true
 		if w.Verify([]byte(text), signature) {
 			valid = true
-			s.Cosignatures = append(s.Cosignatures, Cosignature{w, cosignedAt(signature)})
+			if at := cosignedAt(signature); w.kind == cosignatureType || at.Unix() > 0 {
+				s.Cosignatures = append(s.Cosignatures, Cosignature{w, at})
+			}
 		}
 	}
 

@@ -159,11 +159,11 @@ func TestOpenSignedRefuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"", "a b", "a+b"} {
-		if _, err := tlog.NewLog(name, known.Key()); err == nil {
+		if _, err := tlog.NewLog(name, known.Public()); err == nil {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}
-	if _, err := tlog.NewLog(origin, known.Key()[:31]); err == nil {
+	if _, err := tlog.NewLog(origin, known.Public().(ed25519.PublicKey)[:31]); err == nil {
 		t.Error("a short key is accepted")
 	}
 }

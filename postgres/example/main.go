@@ -56,7 +56,7 @@ func run(ctx context.Context, address, keyPath, issuerID string, drafts io.Reade
 	fmt.Fprintln(out, checked.Verified, "receipts:", checked.Verdict())
 
 	tree := must(ledger.Tree(ctx, db, ledger.Query{}))
-	note := must(key.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "example.net/receipts", Size: tree.Size(), Root: tree.Root()}))
+	note := must(keys.NewSigner(key, nil).SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "example.net/receipts", Size: tree.Size(), Root: tree.Root()}))
 	fmt.Fprintf(out, "%s", note)
 }
 

@@ -5,10 +5,13 @@ import (
 	"crypto/elliptic"
 	_ "crypto/sha256" // SHA-256 of ES256, PS256 and RS256
 	_ "crypto/sha512" // SHA-384 and SHA-512 of the others
+	"fmt"
+
+	"filippo.io/mldsa"
 )
 
 // The algorithms that a receipt may name, in their exact spelling: RFC 8032 as the receipt
-// format writes it, and the JWS names of RFC 7518 section 3.1 and RFC 8037 section 3.1.
+// format writes it, and the JWS names of RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"
@@ -21,11 +24,16 @@ const (
 	rs256   = "RS256"
 	rs384   = "RS384"
 	rs512   = "RS512"
+	mldsa65 = "ML-DSA-65"
 )
 
-// Algorithms returns the names of all algorithms, ed25519 first.
+// MLDSA44 is the algorithm of keys that sign and cosign checkpoints, but not receipts (C2SP
+// tlog-cosignature).
+const MLDSA44 = "ML-DSA-44"
+
+// Algorithms returns the names of all algorithms for receipts, ed25519 first.
 func Algorithms() []string {
-	return []string{Ed25519, edDSA, es256, es384, es512, ps256, ps384, ps512, rs256, rs384, rs512}
+	return []string{Ed25519, edDSA, es256, es384, es512, ps256, ps384, ps512, rs256, rs384, rs512, mldsa65}
 }
 
 type family uint8
@@ -35,6 +43,7 @@ const (
 	familyECDSA                 // EC
 	familyPSS                   // RSA
 	familyPKCS1                 // RSA
+	familyMLDSA                 // AKP
 )
 
 // An algorithm is one entry of the fixed list.
@@ -73,8 +82,20 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 		return algorithm{rs384, familyPKCS1, crypto.SHA384, 0}, true
 	case rs512:
 		return algorithm{rs512, familyPKCS1, crypto.SHA512, 0}, true
+
+	// RFC 9964: the message is signed itself (FIPS 204 calls this pure), without a context.
+	case mldsa65:
+		return algorithm{mldsa65, familyMLDSA, 0, mldsa.MLDSA65SignatureSize}, true
 	}
 	return algorithm{}, false
+}
+
+// checkAlgorithm returns an error if no key is for the algorithm.
+func checkAlgorithm(name string) error {
+	if _, ok := algorithmOf(name); !ok && name != MLDSA44 {
+		return fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(name), append(Algorithms(), MLDSA44))
+	}
+	return nil
 }
 
 // isEd25519Name reports whether name is the alg of an Ed25519 key. It has three names: that of

@@ -2,7 +2,6 @@ package keys_test
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/rand"
 	"strings"
 	"testing"
@@ -15,17 +14,17 @@ import (
 )
 
 func TestSignCheckpoint(t *testing.T) {
-	for _, algorithm := range []string{keys.Ed25519, "EdDSA"} {
+	for _, algorithm := range []string{keys.Ed25519, "EdDSA", keys.MLDSA44} {
 		k, err := keys.Generate(rand.Reader, algorithm, "log_1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := &tlog.Checkpoint{Origin: "example.com/log", Size: 3, Root: merkle.LeafHash(nil)}
-		msg, err := k.SignCheckpoint(context.Background(), c)
+		msg, err := keys.NewSigner(k, nil).SignCheckpoint(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := tlog.NewLog(c.Origin, k.Public().Crypto().(ed25519.PublicKey))
+		log, err := k.Public().Log(c.Origin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +40,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &tlog.Checkpoint{Origin: "example.com/log", Size: 1}
-	if _, err := ec.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "ES256, but checkpoints are signed with Ed25519 keys") {
+	if _, err := keys.NewSigner(ec, nil).SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "ES256, but checkpoints are signed with keys for ed25519 and ML-DSA-44") {
 		t.Errorf("an EC key: %v", err)
 	}
 	k, err := keys.Generate(rand.Reader, keys.Ed25519, "log_1")
@@ -50,7 +49,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 	}
 	for _, origin := range []string{"", "a b", "a+b", "a\nb"} {
 		c.Origin = origin
-		if msg, err := k.SignCheckpoint(context.Background(), c); err == nil || msg != nil {
+		if msg, err := keys.NewSigner(k, nil).SignCheckpoint(context.Background(), c); err == nil || msg != nil {
 			t.Errorf("origin %q: signed %q, %v", origin, msg, err)
 		}
 	}
@@ -78,16 +77,16 @@ func TestCosign(t *testing.T) {
 	if private.Public().Has(receipt.RoleWitness) {
 		t.Error("For changed the key")
 	}
-	note, err := log.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example", Root: merkle.EmptyRoot()})
+	note, err := keys.NewSigner(log, nil).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example", Root: merkle.EmptyRoot()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1777144653, 0).UTC()
-	cosigned, err := key.Cosign(t.Context(), "witness.example", note, at)
+	cosigned, err := keys.NewSigner(key, nil).Cosign(t.Context(), "witness.example", note, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := tlog.NewWitness("witness.example", key.Public().Crypto().(ed25519.PublicKey))
+	w, err := key.Public().Witness("witness.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +99,14 @@ func TestCosign(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, try := range map[string]func() ([]byte, error){
-		"another algorithm": func() ([]byte, error) { return other.Cosign(t.Context(), "w", note, at) },
-		"no name of a note": func() ([]byte, error) { return key.Cosign(t.Context(), "a b", note, at) },
-		"no checkpoint":     func() ([]byte, error) { return key.Cosign(t.Context(), "w", []byte("x\n\n— w x\n"), at) },
-		"before 1970":       func() ([]byte, error) { return key.Cosign(t.Context(), "w", note, time.Unix(-1, 0)) },
+		"another algorithm": func() ([]byte, error) { return keys.NewSigner(other, nil).Cosign(t.Context(), "w", note, at) },
+		"no name of a note": func() ([]byte, error) { return keys.NewSigner(key, nil).Cosign(t.Context(), "a b", note, at) },
+		"no checkpoint": func() ([]byte, error) {
+			return keys.NewSigner(key, nil).Cosign(t.Context(), "w", []byte("x\n\n— w x\n"), at)
+		},
+		"before 1970": func() ([]byte, error) {
+			return keys.NewSigner(key, nil).Cosign(t.Context(), "w", note, time.Unix(-1, 0))
+		},
 	} {
 		if got, err := try(); got != nil || err == nil {
 			t.Errorf("%s: %s", name, got)

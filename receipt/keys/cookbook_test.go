@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -24,7 +26,7 @@ func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) strin
 	alg, _ := algorithmOf(algorithm)
 	public := k.Public()
 	public.ID = id
-	obj, err := signToken(context.Background(), local(k.key), alg, public, nil, []byte(payload))
+	obj, err := signToken(context.Background(), local(k.key), alg, public, new(jose.SignerOptions), []byte(payload))
 	if err != nil {
 		t.Fatal(err)
 	}

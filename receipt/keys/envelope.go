@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"filippo.io/mldsa"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -20,9 +22,12 @@ import (
 // signature of one kind of message is therefore never a signature of another.
 const envelopeMark = "DSSEv1 "
 
-// maxEnvelopeSignature is longer than the longest signature of an envelope: 72 bytes in DER, in
-// base64.
-const maxEnvelopeSignature = 256
+// Limits of the base64 of a signature of an envelope. The longest is that of ML-DSA-65, with 3,309
+// bytes. Those of ES256 in DER and of Ed25519 have at most 72.
+const (
+	maxEnvelopeSignature = 4412
+	maxClassicSignature  = 256
+)
 
 func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
 
@@ -31,7 +36,7 @@ func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(en
 func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	sig, ok := decodeEnvelope(e.Signature)
 	switch {
-	case !ok:
+	case !ok, k != nil && (k.Algorithm == Ed25519 || k.Algorithm == es256) && len(e.Signature) > len(nativePrefix)+maxClassicSignature:
 		return refuse(receipt.CodeMalformedSignature, "the signature of an envelope is padded base64, in its one encoding")
 	case k == nil:
 		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
@@ -46,8 +51,10 @@ func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receip
 	case es256:
 		digest := sha256.Sum256(message)
 		valid = ecdsa.VerifyASN1(k.material.(*ecdsa.PublicKey), digest[:], sig)
+	case mldsa65:
+		valid = mldsa.Verify(k.material.(*mldsa.PublicKey), message, sig, nil) == nil
 	default:
-		return refuse(receipt.CodeUnsupportedAlgorithm, "%s is a key for %s; envelopes are judged with keys for %s and %s", quote(k.ID), k.Algorithm, Ed25519, es256)
+		return refuse(receipt.CodeUnsupportedAlgorithm, "%s is a key for %s; envelopes are judged with keys for %s, %s, and %s", quote(k.ID), k.Algorithm, Ed25519, es256, mldsa65)
 	}
 	if !valid {
 		return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the envelope", quote(k.ID))
@@ -66,10 +73,9 @@ func decodeEnvelope(value []byte) ([]byte, bool) {
 }
 
 // signEnvelope signs the message of a DSSE envelope.
-func signEnvelope(ctx context.Context, s *Signer, message []byte) (receipt.Signature, error) {
-	alg, _ := algorithmOf(s.algorithm)
-	if alg.family != familyEd25519 && alg.name != es256 {
-		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s and %s", quote(s.public.ID), s.algorithm, Ed25519, es256)
+func signEnvelope(ctx context.Context, s *Signer, alg algorithm, message []byte) (receipt.Signature, error) {
+	if alg.family != familyEd25519 && alg.name != es256 && alg.name != mldsa65 {
+		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s, %s, and %s", quote(s.public.ID), s.algorithm, Ed25519, es256, mldsa65)
 	}
 
 	raw, err := signRaw(ctx, s.raw, alg, message)

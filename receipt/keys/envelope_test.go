@@ -15,7 +15,7 @@ import (
 
 const envelopeText = "DSSEv1 28 application/vnd.in-toto+json 2 {}"
 
-// TestEnvelopes verifies that keys for Ed25519 and ES256 sign envelopes, locally and in a key
+// TestEnvelopes verifies that keys for Ed25519, ES256, and ML-DSA-65 sign envelopes, locally and in a key
 // service, and that the key determines how a signature is checked, regardless of the algorithm in
 // the entry.
 func TestEnvelopes(t *testing.T) {
@@ -31,8 +31,8 @@ func TestEnvelopes(t *testing.T) {
 		}
 		for _, s := range []*Signer{NewSigner(k, clock), remote, hashes} {
 			sig, err := s.Sign(context.Background(), []byte(envelopeText))
-			if name != Ed25519 && name != edDSA && name != es256 {
-				if err == nil || !strings.Contains(err.Error(), "envelopes are signed with keys for ed25519 and ES256") {
+			if name != Ed25519 && name != edDSA && name != es256 && name != mldsa65 {
+				if err == nil || !strings.Contains(err.Error(), "envelopes are signed with keys for ed25519, ES256, and ML-DSA-65") {
 					t.Errorf("%s: %v, %v", name, sig, err)
 				}
 				continue

@@ -20,9 +20,13 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		return nil, err.of(n.Member("kid").String())
 	}
 
+	known := []string{"kid", "kty", "crv", "x", "y", "n", "e", "alg", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
+	if n.Member("kty").String() == "AKP" {
+		known = append(known, "pub")
+	}
+
 	// The ID comes first, because the errors of all further steps contain it.
-	k := &PublicKey{other: otherMembers(n, "kid", "kty", "crv", "x", "y", "n", "e", "alg",
-		"issuers", "roles", "origin", "nbf", "exp", "revoked")}
+	k := &PublicKey{other: otherMembers(n, known...)}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
 		func(k *PublicKey, n canon.Node) *SetError { return k.parseID(n, id) },
 		func(_ *PublicKey, n canon.Node) *SetError { return checkUse(n, "verify") },
@@ -38,9 +42,9 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 }
 
 // checkPublic rejects members that only private and symmetric keys have (RFC 7518 sections
-// 6.2.2, 6.3.2, and 6.4). The message shows no value.
+// 6.2.2, 6.3.2, and 6.4, RFC 9964). The message shows no value.
 func checkPublic(n canon.Node) *SetError {
-	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
+	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"} {
 		if !n.Member(name).IsZero() {
 			return invalid("/"+name, "the member %q belongs to a private or symmetric key, and this must be a public one; "+
 				"give the public half, and if others have seen this file, make a new key", name).form("private JWK")
@@ -98,7 +102,7 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 // checkForeign rejects the members of another key type. A reader that checked them first would
 // read another key.
 func checkForeign(n canon.Node) *SetError {
-	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}}
+	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}, "AKP": {"crv", "x", "y", "n", "e"}}
 	for _, name := range foreign[n.Member("kty").String()] {
 		if !n.Member(name).IsZero() {
 			return invalid("/"+name, "the member %q does not belong to a key of type %s", name, n.Member("kty").String())
@@ -117,7 +121,7 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 		}
 	case natural != "":
 		if alg != "" && alg != natural {
-			return "", invalid("/alg", "alg is %s, expected %s, the one of the curve", quote(alg), natural)
+			return "", invalid("/alg", "alg is %s, expected %s, the one of the key", quote(alg), natural)
 		}
 	default:
 		const which = "; an RSA key must state which of PS256, PS384, PS512, RS256, RS384 and RS512 it is for"

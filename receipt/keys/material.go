@@ -7,13 +7,14 @@ import (
 	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strings"
 
 	"filippo.io/edwards25519"
+	"filippo.io/mldsa"
+	"filippo.io/mldsa/x509"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -26,7 +27,7 @@ const (
 )
 
 // A material is a public key that passed every check: an ed25519.PublicKey, an
-// *ecdsa.PublicKey, or an *rsa.PublicKey.
+// *ecdsa.PublicKey, an *rsa.PublicKey, or a *mldsa.PublicKey.
 type material = crypto.PublicKey
 
 // parseMaterial parses the key of a JWK. It also returns the algorithm that the key implies, ""
@@ -44,11 +45,13 @@ func parseMaterial(key canon.Node) (material, string, *SetError) {
 	case kty.String() == "RSA":
 		m, err := parseRSA(key)
 		return m, "", err
+	case kty.String() == "AKP":
+		return parseMLDSA(key)
 	case kty.String() == "oct":
 		return nil, "", invalid("/kty", "kty is \"oct\", a symmetric key; everyone who can check with it can also sign, so it proves nothing")
 	}
 
-	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC or RSA", quote(kty.Text()))
+	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC, RSA or AKP", quote(kty.Text()))
 }
 
 // parseEd25519 parses the members in RFC 8037 section 2.
@@ -126,6 +129,34 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 	}
 
 	return pub, alg, nil
+}
+
+// parseMLDSA parses the members in RFC 9964 section 3. alg is required: it selects the parameters.
+func parseMLDSA(key canon.Node) (material, string, *SetError) {
+	alg := key.Member("alg").String()
+	parameters, ok := parametersOf(alg)
+	if !ok {
+		return nil, "", invalid("/alg", "alg is %s, expected ML-DSA-65 or, for checkpoints, ML-DSA-44", quote(alg))
+	}
+	encoded, err := octets(key, "pub", parameters.PublicKeySize())
+	if err != nil {
+		return nil, "", err
+	}
+	pub, bad := mldsa.NewPublicKey(parameters, encoded)
+	if bad != nil {
+		return nil, "", weak("/pub", "pub is not a public key for %s", alg)
+	}
+	return pub, alg, nil
+}
+
+func parametersOf(algorithm string) (mldsa.Parameters, bool) {
+	switch algorithm {
+	case MLDSA44:
+		return mldsa.MLDSA44(), true
+	case mldsa65:
+		return mldsa.MLDSA65(), true
+	}
+	return mldsa.Parameters{}, false
 }
 
 // parseRSA parses the members in RFC 7518 section 6.3.1.
@@ -218,8 +249,14 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 		}
 		clone, err := newRSA(new(big.Int).Set(pub.N), big.NewInt(int64(pub.E)))
 		return clone, "", err
+	case *mldsa.PublicKey: // cannot be modified
+		name := pub.Parameters().String()
+		if _, ok := parametersOf(name); !ok {
+			return nil, "", invalid("", "a key for %s, expected ML-DSA-65 or, for checkpoints, ML-DSA-44", quote(name))
+		}
+		return pub, name, nil
 	}
-	return nil, "", invalid("", "a key of type %T, expected Ed25519, ECDSA or RSA", pub)
+	return nil, "", invalid("", "a key of type %T, expected Ed25519, ECDSA, RSA or ML-DSA", pub)
 }
 
 // jwkMembers returns the members of a JWK that contain the public key, kty first.
@@ -237,11 +274,14 @@ func jwkMembers(m material) []member {
 			text("x", encodeURL(point[1:1+size])), text("y", encodeURL(point[1+size:]))}
 	case *rsa.PublicKey:
 		return []member{text("kty", "RSA"), text("n", encodeURL(pub.N.Bytes())), text("e", encodeURL(big.NewInt(int64(pub.E)).Bytes()))}
+	case *mldsa.PublicKey:
+		return []member{text("kty", "AKP"), text("alg", pub.Parameters().String()), text("pub", encodeURL(pub.Bytes()))}
 	}
 	return nil
 }
 
-// thumbprint hashes the required members, sorted by name (RFC 7638 section 3).
+// thumbprint hashes the required members, sorted by name (RFC 7638 section 3). For an AKP key,
+// alg is one of them (RFC 9964 section 6).
 func thumbprint(m material) [32]byte {
 	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
 }

@@ -3,11 +3,15 @@ package keys
 import (
 	"bytes"
 	"crypto"
-	"crypto/x509"
+	stdx509 "crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
 	"math/big"
 	"strings"
+
+	"filippo.io/mldsa"
+	"filippo.io/mldsa/x509"
 )
 
 // maxPEMBytes is the maximum size of a PEM file. It is checked first, because reading can take
@@ -29,7 +33,7 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	case block.Type == "PUBLIC KEY":
 		pub, bad = x509.ParsePKIXPublicKey(block.Bytes)
 	case block.Type == "RSA PUBLIC KEY":
-		pub, bad = x509.ParsePKCS1PublicKey(block.Bytes)
+		pub, bad = stdx509.ParsePKCS1PublicKey(block.Bytes)
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 		return nil, invalid("", "this file holds a private key; make its public half with: openssl pkey -in FILE -pubout")
 	case block.Type == "CERTIFICATE":
@@ -78,12 +82,12 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	return newPrivate(signer, id, algorithm)
 }
 
-// checkPKCS8 calls checkPrimes for an RSA key. It ignores input that it cannot parse.
-// crypto/x509 parses more of the same structures and reports the error.
+// checkPKCS8 calls checkPrimes for an RSA key, and requires an ML-DSA key to be a seed. It ignores
+// input that it cannot parse. Package x509 parses more of the same structures and reports the error.
 func checkPKCS8(der []byte) *SetError {
 	var outer struct { // RFC 5208 section 5
 		Version   int
-		Algorithm asn1.RawValue
+		Algorithm pkix.AlgorithmIdentifier
 		Key       []byte
 	}
 	var inner struct { // RFC 8017 appendix A.1.2
@@ -95,6 +99,14 @@ func checkPKCS8(der []byte) *SetError {
 
 	if _, err := asn1.Unmarshal(der, &outer); err != nil {
 		return nil
+	}
+	// RFC 9881 section 6: the seed [0], the expanded key, or both. Only the seed can be a JWK.
+	switch outer.Algorithm.Algorithm.String() {
+	case "2.16.840.1.101.3.4.3.17", "2.16.840.1.101.3.4.3.18":
+		if len(outer.Key) == 2+mldsa.PrivateKeySize {
+			return nil
+		}
+		return invalid("", "the ML-DSA private key is not only its seed; convert it with: openssl pkey -in FILE -provparam ml-dsa.output_formats=seed-only")
 	}
 	if _, err := asn1.Unmarshal(outer.Key, &inner); err != nil {
 		return nil

@@ -6,13 +6,15 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
+	stdx509 "crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
 	"math/big"
 	"strings"
 	"testing"
+
+	"filippo.io/mldsa/x509"
 
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -54,7 +56,7 @@ func TestPEM(t *testing.T) {
 		wantCode(t, setOf(t, public), hashText, entryOf(signWith(t, private)), valid)
 	}
 	pub := testKeys()[rs256].Public().Crypto().(*rsa.PublicKey)
-	if k, err := ParsePublicPEM([]byte(pemText("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(pub))), "k", rs256); err != nil || k.ID != "k" {
+	if k, err := ParsePublicPEM([]byte(pemText("RSA PUBLIC KEY", stdx509.MarshalPKCS1PublicKey(pub))), "k", rs256); err != nil || k.ID != "k" {
 		t.Error(err)
 	}
 }
@@ -75,7 +77,7 @@ func TestPEMRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sec1, err := x509.MarshalECPrivateKey(es.key.(*ecdsa.PrivateKey))
+	sec1, err := stdx509.MarshalECPrivateKey(es.key.(*ecdsa.PrivateKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestPEMRefused(t *testing.T) {
 		{"private", secret, "holds a private key", ""},
 		{"public", good, "", "holds a public key"},
 		{"SEC 1", pemText("EC PRIVATE KEY", sec1), "holds a private key", "pkcs8"},
-		{"PKCS #1", pemText("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs.key.(*rsa.PrivateKey))), "holds a private key", "pkcs8"},
+		{"PKCS #1", pemText("RSA PRIVATE KEY", stdx509.MarshalPKCS1PrivateKey(rs.key.(*rsa.PrivateKey))), "holds a private key", "pkcs8"},
 		{"encrypted", encrypted, "holds a private key", "decrypt it"},
 		{"encrypted PKCS #8", pemText("ENCRYPTED PRIVATE KEY", []byte("x")), "holds a private key", "decrypt it"},
 		{"OpenSSH", pemText("OPENSSH PRIVATE KEY", []byte("x")), "holds a private key", `"OPENSSH PRIVATE KEY"`},

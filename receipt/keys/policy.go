@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math"
@@ -38,11 +37,10 @@ func ParsePolicy(data []byte) (receipt.Policy, error) {
 }
 
 // LogPolicy translates a tlog-policy (C2SP). The keys of its logs and witnesses are to be trusted in
-// addition to those of a trust file, with their names and key IDs as IDs. Witnesses with ML-DSA-44
-// keys are among the members of quorums, but have no such key, so they do not count.
+// addition to those of a trust file, with their names and key IDs as IDs.
 func LogPolicy(p *tlog.Policy) (rule receipt.CheckpointRule, trusted []*PublicKey, err error) {
 	add := func(v tlog.Verifier, role receipt.Role) {
-		k, invalid := FromPublic(ed25519.PublicKey(v.Key()), verifierID(v), Ed25519)
+		k, invalid := FromPublic(v.Public(), verifierID(v), "")
 		if invalid != nil {
 			err = invalid
 			return
@@ -57,9 +55,7 @@ func LogPolicy(p *tlog.Policy) (rule receipt.CheckpointRule, trusted []*PublicKe
 		add(l, receipt.RoleCheckpoint)
 	}
 	for _, w := range p.Witnesses {
-		if len(w.Key()) == ed25519.PublicKeySize {
-			add(w.Witness, receipt.RoleWitness)
-		}
+		add(w.Witness, receipt.RoleWitness)
 	}
 	if err != nil {
 		return receipt.CheckpointRule{}, nil, err

@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"slices"
 
+	"filippo.io/mldsa"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -20,7 +22,7 @@ import (
 // algorithm. Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
 	algorithm string        // of its signatures; for an Ed25519 key ed25519, or EdDSA if its alg is EdDSA
-	key       crypto.Signer // ed25519.PrivateKey, *ecdsa.PrivateKey or *rsa.PrivateKey
+	key       crypto.Signer // of crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
 	public    *PublicKey
 }
 
@@ -55,47 +57,53 @@ func (k PrivateKey) Format(s fmt.State, _ rune) {
 // 1).
 const rsaBits = 3072
 
-// Generate generates a key for one of [Algorithms]. An empty id means the ID that [FromPublic]
-// would choose.
+// Generate generates a key for one of [Algorithms] or [MLDSA44]. An empty id means the ID that
+// [FromPublic] would choose.
 //
-// An Ed25519 key consists of the first 32 bytes of random. crypto/ecdsa and crypto/rsa use the
-// randomness of the system and ignore random (since Go 1.26).
+// An Ed25519 key and the seed of an ML-DSA key are 32 bytes of random. crypto/ecdsa and crypto/rsa
+// use the randomness of the system and ignore random (since Go 1.26).
 func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
 	return generate(random, algorithm, id, rsaBits)
 }
 
 func generate(random io.Reader, algorithm, id string, bits int) (*PrivateKey, error) {
-	alg, ok := algorithmOf(algorithm)
-	if !ok {
-		return nil, fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(algorithm), Algorithms())
+	if err := checkAlgorithm(algorithm); err != nil {
+		return nil, err
 	}
 	if random == nil {
 		return nil, errors.New("keys: source of randomness is missing")
 	}
-	key, err := generateKey(random, alg, bits)
+	key, err := generateKey(random, algorithm, bits)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	return newPrivate(key, id, algorithm)
 }
 
-func generateKey(random io.Reader, alg algorithm, bits int) (crypto.Signer, error) {
-	switch {
-	case alg.family == familyEd25519:
+func generateKey(random io.Reader, algorithm string, bits int) (crypto.Signer, error) {
+	switch algorithm {
+	case Ed25519, edDSA:
 		_, key, err := ed25519.GenerateKey(random)
 		return key, err
-	case alg.name == es256:
+	case es256:
 		return ecdsa.GenerateKey(elliptic.P256(), random)
-	case alg.name == es384:
+	case es384:
 		return ecdsa.GenerateKey(elliptic.P384(), random)
-	case alg.name == es512:
+	case es512:
 		return ecdsa.GenerateKey(elliptic.P521(), random)
+	case MLDSA44, mldsa65:
+		seed := make([]byte, mldsa.PrivateKeySize)
+		if _, err := io.ReadFull(random, seed); err != nil {
+			return nil, err
+		}
+		parameters, _ := parametersOf(algorithm)
+		return mldsa.NewPrivateKey(parameters, seed)
 	}
 	return rsa.GenerateKey(random, bits)
 }
 
-// ParsePrivate parses a private JWK: Ed25519 (RFC 8037), EC, or RSA with two primes (RFC 7518
-// section 6). If kid is absent, the ID is the one that [FromPublic] would choose. alg is
+// ParsePrivate parses a private JWK: Ed25519 (RFC 8037), EC, RSA with two primes (RFC 7518 section
+// 6), or ML-DSA (RFC 9964). If kid is absent, the ID is the one that [FromPublic] would choose. alg is
 // required for RSA. An Ed25519 key with the alg EdDSA creates JWS signatures. Any other Ed25519
 // key creates native ed25519 signatures. The public members are required and must match the
 // private members. The error is a *[SetError] and never shows key material.
@@ -165,8 +173,8 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 	case !root.Member("keys").IsZero():
 		return root, invalid("/keys", "this is a JWK Set; expected one private JWK")
 	case root.Member("kty").String() == "oct":
-		return root, invalid("/kty", "kty is \"oct\", a symmetric key; receipts are signed with OKP, EC and RSA keys")
-	case !root.Member("kty").IsZero() && root.Member("d").IsZero():
+		return root, invalid("/kty", "kty is \"oct\", a symmetric key; receipts are signed with OKP, EC, RSA and AKP keys")
+	case !root.Member("kty").IsZero() && root.Member("d").IsZero() && root.Member("priv").IsZero():
 		return root, invalid("", "this is a public key; signing needs the private one").of(root.Member("kid").String())
 	}
 
@@ -199,6 +207,15 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 		}
 	case *rsa.PublicKey:
 		return parsePrivateRSA(n, pub)
+	case *mldsa.PublicKey:
+		seed, err := octets(n, "priv", mldsa.PrivateKeySize)
+		if err != nil {
+			return nil, err
+		}
+		if key, err := mldsa.NewPrivateKey(pub.Parameters(), seed); err == nil && pub.Equal(key.Public()) {
+			return key, nil
+		}
+		return nil, invalid("/priv", "the private and the public members are not one key")
 	}
 
 	return nil, invalid("/d", "the private and the public members are not one key")
@@ -284,6 +301,8 @@ func privateMembers(key crypto.Signer) ([]member, error) {
 		unsigned := func(name string, n *big.Int) member { return text(name, encodeURL(n.Bytes())) }
 		return []member{unsigned("d", key.D), unsigned("p", key.Primes[0]), unsigned("q", key.Primes[1]),
 			unsigned("dp", key.Precomputed.Dp), unsigned("dq", key.Precomputed.Dq), unsigned("qi", key.Precomputed.Qinv)}, nil
+	case *mldsa.PrivateKey:
+		return []member{text("priv", encodeURL(key.Bytes()))}, nil
 	}
 	return nil, errors.New("keys: private key is empty")
 }

@@ -27,8 +27,8 @@ type PublicKey struct {
 	other    []member // members that do not affect trust, in source order
 }
 
-// FromPublic returns the PublicKey of an ed25519.PublicKey, an *ecdsa.PublicKey, or an
-// *rsa.PublicKey. An empty algorithm means the only algorithm of the key. It is rejected for
+// FromPublic returns the PublicKey of an ed25519.PublicKey, an *ecdsa.PublicKey, an *rsa.PublicKey,
+// or a *mldsa.PublicKey. An empty algorithm means the only algorithm of the key. It is rejected for
 // RSA, which has six.
 //
 // If id is empty, the ID is made from the key material: "ed25519:" and 32 hexadecimal digits,
@@ -70,8 +70,8 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	return k, nil
 }
 
-// Crypto returns the key as a type of crypto/ed25519, crypto/ecdsa, or crypto/rsa. It must not
-// be modified.
+// Crypto returns the key as a type of crypto/ed25519, crypto/ecdsa, crypto/rsa, or
+// filippo.io/mldsa. It must not be modified.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 
 // Fingerprint returns the thumbprint in the form of RFC 7638 section 3.1: 43 characters of
@@ -92,9 +92,12 @@ func (k *PublicKey) MarshalJSON() ([]byte, error) {
 func (k *PublicKey) members() []member {
 	// RFC 7517 section 4. An Ed25519 key keeps its original alg.
 	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
-	if k.Algorithm != Ed25519 {
+	_, complete := parametersOf(k.Algorithm)
+	switch {
+	case complete: // alg is a part of the key
+	case k.Algorithm != Ed25519:
 		list = append(list, text("alg", k.Algorithm))
-	} else if k.alg != "" {
+	case k.alg != "":
 		list = append(list, text("alg", k.alg))
 	}
 

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 
+	"filippo.io/mldsa"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -71,6 +73,8 @@ func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *rece
 		valid = ecdsa.Verify(k.material.(*ecdsa.PublicKey), digestOf(alg, message), r, s)
 	case familyPKCS1:
 		valid = rsa.VerifyPKCS1v15(k.material.(*rsa.PublicKey), alg.hash, digestOf(alg, message), value) == nil
+	case familyMLDSA:
+		valid = mldsa.Verify(k.material.(*mldsa.PublicKey), message, value, nil) == nil
 	}
 	if !valid {
 		return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over these bytes", quote(k.ID))

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"crypto/ed25519"
 	"slices"
 	"sync"
 	"time"
@@ -75,12 +74,11 @@ func (s *Set) Len() int { return len(s.keys) }
 // Keys returns copies of the keys, in the order of the file.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
 
-// NoteKeys implements [receipt.LogTrust]: copies of the keys, in the order of the file.
+// NoteKeys implements [receipt.LogTrust]: the keys, in the order of the file.
 func (s *Set) NoteKeys() []receipt.NoteKey {
 	list := make([]receipt.NoteKey, len(s.keys))
 	for i, k := range s.keys {
-		public, _ := k.material.(ed25519.PublicKey)
-		list[i] = receipt.NoteKey{Key: &k.clone().Key, Public: slices.Clone(public)}
+		list[i] = receipt.NoteKey{Key: &k.clone().Key, Public: k.material}
 	}
 	return list
 }

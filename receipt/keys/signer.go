@@ -2,10 +2,8 @@ package keys
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto"
-	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/asn1"
@@ -43,18 +41,17 @@ func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 	return &Signer{public: k.public, algorithm: k.algorithm, raw: local(k.key), now: now}
 }
 
-// NewRemoteSigner returns a Signer whose key is elsewhere. The algorithm is one of [Algorithms]
-// and must match the public key, which is checked like a trusted key. An empty id means the ID
-// that [FromPublic] would choose. Each signature is verified before it is returned, so that a
-// service with another key is detected.
+// NewRemoteSigner returns a Signer whose key is elsewhere. The algorithm is one of [Algorithms] or
+// [MLDSA44], and must match the public key, which is checked like a trusted key. An empty id means
+// the ID that [FromPublic] would choose. Each signature is verified before it is returned, so that
+// a service with another key is detected.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {
 		return nil, errors.New("keys: signer is missing")
 	}
-	if _, ok := algorithmOf(algorithm); !ok {
-		return nil, fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(algorithm), Algorithms())
+	if err := checkAlgorithm(algorithm); err != nil {
+		return nil, err
 	}
-
 	public, err := FromPublic(s.Public(), id, algorithm)
 	if err != nil {
 		return nil, err
@@ -77,16 +74,29 @@ func (s Signer) Format(w fmt.State, _ rune) {
 	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
 }
 
+// forReceipts returns the algorithm of the signer's receipts.
+func (s *Signer) forReceipts() (algorithm, error) {
+	alg, ok := algorithmOf(s.algorithm)
+	if !ok {
+		return alg, fmt.Errorf("keys: key %s is for %s, which signs only checkpoints", quote(s.public.ID), quote(s.algorithm))
+	}
+	return alg, nil
+}
+
 // Sign signs message, which must be the text of chain.receipt_hash or the message of a DSSE
 // envelope. If the context ends before the signature is available, Sign returns the error of
 // the context.
 //
 // The signature of an envelope is "base64:" and the standard base64 of a signature as in RFC
-// 8032, or of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3). It has no signed_at. Only keys
-// for Ed25519 and ES256 sign envelopes.
+// 8032, of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or of ML-DSA-65. It has no signed_at.
+// Only keys for Ed25519, ES256, and ML-DSA-65 sign envelopes.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	alg, err := s.forReceipts()
+	if err != nil {
+		return receipt.Signature{}, err
+	}
 	if isEnvelope(message) {
-		return signEnvelope(ctx, s, message)
+		return signEnvelope(ctx, s, alg, message)
 	}
 	if _, err := canon.ParseDigest(message); err != nil {
 		return receipt.Signature{}, errNotHash
@@ -101,7 +111,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 		iat = &seconds
 	}
 
-	value, err := s.value(ctx, message, iat)
+	value, err := s.value(ctx, alg, message, iat)
 	if err == nil {
 		sig.Signature = value
 		err = s.confirm(message, sig)
@@ -113,8 +123,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 	return sig, nil
 }
 
-func (s *Signer) value(ctx context.Context, message []byte, iat *int64) (string, error) {
-	alg, _ := algorithmOf(s.algorithm)
+func (s *Signer) value(ctx context.Context, alg algorithm, message []byte, iat *int64) (string, error) {
 	if alg.name != Ed25519 {
 		options := new(jose.SignerOptions)
 		if iat != nil {
@@ -157,8 +166,10 @@ const coseMark = "\x84\x6aSignature1"
 // SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the value of the message's
 // signature. The key must be for EdDSA or ECDSA.
 func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error) {
-	alg, _ := algorithmOf(s.algorithm)
+	alg, err := s.forReceipts()
 	switch {
+	case err != nil:
+		return nil, err
 	case !bytes.HasPrefix(structure, []byte(coseMark)):
 		return nil, errors.New("keys: expected the Sig_structure of a COSE_Sign1 message")
 	case alg.family != familyEd25519 && alg.family != familyECDSA:
@@ -182,7 +193,13 @@ func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) 
 	if !bytes.HasPrefix(object, []byte("{")) {
 		return "", errors.New("keys: expected the text of a JSON object")
 	}
-	alg, _ := algorithmOf(cmp.Or(map[string]string{Ed25519: edDSA}[s.algorithm], s.algorithm))
+	alg, err := s.forReceipts()
+	if err != nil {
+		return "", err
+	}
+	if alg.name == Ed25519 {
+		alg.name = edDSA
+	}
 	token, err := signToken(ctx, s.raw, alg, s.public, new(jose.SignerOptions).WithType("JOSE"), object)
 	if err != nil {
 		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
@@ -211,7 +228,10 @@ func (s *Signer) confirmRaw(message, value []byte) error {
 // signToken returns a JWS with the protected header alg, the members of options, and kid (if the
 // key has an ID), in this order.
 func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKey, options *jose.SignerOptions, payload []byte) (*jose.JSONWebSignature, error) {
-	opaque := &opaqueSigner{ctx: ctx, raw: s, algorithm: alg, public: public}
+	if public.ID != "" {
+		options.WithHeader("kid", public.ID)
+	}
+	opaque := &opaqueSigner{ctx: ctx, raw: s, algorithm: alg}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(alg.name), Key: opaque}, options)
 	if err != nil {
 		return nil, err
@@ -225,12 +245,9 @@ type opaqueSigner struct {
 	ctx       context.Context
 	raw       rawSigner
 	algorithm algorithm
-	public    *PublicKey
 }
 
-func (o *opaqueSigner) Public() *jose.JSONWebKey {
-	return &jose.JSONWebKey{Key: o.public.material, KeyID: o.public.ID}
-}
+func (*opaqueSigner) Public() *jose.JSONWebKey { return nil } // go-jose does not know ML-DSA keys
 
 func (o *opaqueSigner) Algs() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(o.algorithm.name)}
@@ -243,8 +260,8 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 // A ContextSigner is a private key that may be in a KMS or an HSM. It is a crypto.Signer with a
 // context instead of a source of randomness.
 //
-// The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519, it is the
-// message itself; with another hash, it is the digest. An ECDSA signature is returned in ASN.1
+// The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519 and ML-DSA, it is
+// the message itself; with another hash, it is the digest. An ECDSA signature is returned in ASN.1
 // DER, as by crypto.Signer. An RSA signature is PKCS #1 v1.5, or PSS if opts is an
 // *rsa.PSSOptions, with a salt as long as the hash.
 //
@@ -292,7 +309,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 		return nil, err
 	}
 
-	// Ed25519 signs the message itself (RFC 8032). The other algorithms sign its digest.
+	// Ed25519 and ML-DSA sign the message itself (RFC 8032, RFC 9964). The others sign its digest.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if !s.hashes && alg.hash != 0 {
@@ -314,15 +331,12 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 	}
 
 	// RFC 7518 section 3.4: an ECDSA signature in JWS is r and s, and not DER.
-	switch alg.family {
-	case familyEd25519:
-		if len(sig) != ed25519.SignatureSize {
-			return nil, fmt.Errorf("signer returned %d bytes, but an Ed25519 signature has %d", len(sig), ed25519.SignatureSize)
-		}
-	case familyECDSA:
+	if alg.family == familyECDSA {
 		return fixedWidth(sig, alg.size)
 	}
-
+	if alg.size != 0 && len(sig) != alg.size {
+		return nil, fmt.Errorf("signer returned %d bytes, but a signature with %s has %d", len(sig), alg.name, alg.size)
+	}
 	return sig, nil
 }
 

@@ -42,17 +42,7 @@ func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint 
 // signedBy opens a checkpoint that a trusted key of its log must have signed. A stolen key proves
 // nothing.
 func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
-	var logs []*tlog.Log
-	for _, k := range trust.NoteKeys() {
-		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
-			continue
-		}
-		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil { // others sign no note
-			logs = append(logs, log)
-		}
-	}
-
-	c, err := tlog.OpenSigned(note, logs, nil)
+	c, err := tlog.OpenSigned(note, receipt.Logs(trust), nil)
 	if err != nil {
 		return nil, pruneFailure(receipt.CodeCheckpointInvalid, "%v", err)
 	}

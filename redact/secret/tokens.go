@@ -166,9 +166,9 @@ func structures() []Detector {
 			Pattern: `(?i)data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)` + lines + secret + `(?:\r?\n|$)`},
 		{Name: "jwt_base64", Group: 1, Entropy: 3, Pattern: `\b(ZXlK(?:aGJHY2|MGVYQW|cmFXUW|bGJtTW|NE5YUW|NE5XTW|NE5YVW|cGMzTW|emRXSW|emRuUW|aGRXUW|cmRIa2|amRIa2|bGNHc2|cWEzVW|cWQyc2|dWIyNW|NmFYQW|MlpYSW|MlpYSn|MWNtd2|MWMyVW|cGRpST|aU5qUW|amNtbD|aGNIVW|aGNIWW|clpYbG|d01tTW|d01uTW|d2NIUW|MFlXY2|NElqb2)[\w/+\\\r\n-]{30,}={0,2})`},
 
-		// The private members of a JWK (RFC 7518 section 6), as text or in a text in JSON.
+		// The private members of a JWK (RFC 7518 section 6, RFC 9964), as text or in a text in JSON.
 		{Name: PrivateJWK, Group: 1, Entropy: 3, Keywords: []string{"kty"}, Allow: []string{words, identifier},
-			Pattern: `(?:^|[\s"'\x60{,])(?:d|p|q|dp|dq|qi|k)\\{0,7}["'\x60]?[ \t\r\n]{0,20}:[ \t\r\n]{0,20}\\{0,7}["'\x60]?([\w-]{22,}={0,2})(?:[^\w=-]|$)`},
+			Pattern: `(?:^|[\s"'\x60{,])(?:d|p|q|dp|dq|qi|k|priv)\\{0,7}["'\x60]?[ \t\r\n]{0,20}:[ \t\r\n]{0,20}\\{0,7}["'\x60]?([\w-]{22,}={0,2})(?:[^\w=-]|$)`},
 		{Name: "basic_auth", Group: 1, Pattern: `(?i:\bbasic)[ \t]+(` + ascii64 + `{2,}(?:[A-Za-z0-9+/_-]{2,3}={0,2})?)`},
 		{Name: "bearer_token", Group: 1, Entropy: 2.5, Pattern: `(?i)\bbearer[\s"':=]{1,3}([\w.+/=~-]{12,})`,
 			Allow: []string{words, identifier}, StopWords: placeholders()},

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/log/store"
-	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 type serveOptions struct {
@@ -110,15 +109,11 @@ func (o *serveOptions) config(t *terminal) (c store.Config, token string, err er
 	case public.Origin != "" && public.Origin != origin:
 		return c, "", fmt.Errorf("%q is the key of the log %q, found --origin %q", o.key, public.Origin, origin)
 	}
-	material, ok := public.Crypto().(ed25519.PublicKey)
-	if !ok {
-		return c, "", fmt.Errorf("%q is for %s, but checkpoints are signed with Ed25519 keys", o.key, public.Algorithm)
-	}
-	if c.Key, err = tlog.NewLog(origin, material); err != nil {
-		return c, "", err
+	if c.Key, err = public.Log(origin); err != nil {
+		return c, "", fmt.Errorf("%q: %w", o.key, err)
 	}
 
-	c.Dir, c.Sign, c.Interval, c.Heartbeat, c.Warn = o.dir, key.SignCheckpoint, o.interval, o.heartbeat, t.warn
+	c.Dir, c.Sign, c.Interval, c.Heartbeat, c.Warn = o.dir, keys.NewSigner(key, nil).SignCheckpoint, o.interval, o.heartbeat, t.warn
 	if o.policy != "" {
 		policy, err := readPolicy(o.policy)
 		if err != nil {

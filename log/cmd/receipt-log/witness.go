@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/log/internal/durable"
 	"github.com/receiptkit/receiptkit/log/witness"
-	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 type witnessOptions struct{ dir, key, policy, listen string }
@@ -85,19 +84,15 @@ func (o *witnessOptions) config() (c witness.Config, err error) {
 		return c, err
 	}
 	public := key.Public()
-	material, ok := public.Crypto().(ed25519.PublicKey)
-	switch {
-	case !ok:
-		return c, fmt.Errorf("%q is for %s, but this witness cosigns with Ed25519 keys", o.key, public.Algorithm)
-	case !public.Has(receipt.RoleWitness):
+	if !public.Has(receipt.RoleWitness) {
 		return c, fmt.Errorf("%q is not the key of a witness: generate one with receipt keys generate --any-issuer --role witness", o.key)
 	}
 	name := cmp.Or(public.Origin, public.ID)
-	if c.Key, err = tlog.NewWitness(name, material); err != nil {
-		return c, err
+	if c.Key, err = public.Witness(name); err != nil {
+		return c, fmt.Errorf("%q: %w", o.key, err)
 	}
 	c.Cosign = func(ctx context.Context, checkpoint []byte, at time.Time) ([]byte, error) {
-		return key.Cosign(ctx, name, checkpoint, at)
+		return keys.NewSigner(key, nil).Cosign(ctx, name, checkpoint, at)
 	}
 	c.Now = time.Now
 	return c, nil

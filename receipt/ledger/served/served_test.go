@@ -291,7 +291,7 @@ func prunedUnder(t *testing.T, l *sqlite.Ledger, n int) (note []byte) {
 			break
 		}
 	}
-	if note, err = log.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()}); err != nil {
+	if note, err = keys.NewSigner(log, nil).SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := ledger.Prunable(ctx, l, set, note, func(yield func([]byte, error) bool) {

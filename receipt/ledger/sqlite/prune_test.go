@@ -62,7 +62,7 @@ func checkpointOf(t testing.TB, key string, tree *merkle.Tree) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note, err := private.SignCheckpoint(context.Background(), &tlog.Checkpoint{Origin: logName, Size: tree.Size(), Root: tree.Root()})
+	note, err := keys.NewSigner(private, nil).SignCheckpoint(context.Background(), &tlog.Checkpoint{Origin: logName, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,9 +44,9 @@ func private(t *testing.T, name string) *keys.PrivateKey {
 // claim returns a checkpoint over leaves, signed by a key of the fixtures and cosigned by witness_1.
 func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool) []byte {
 	t.Helper()
-	note, err := private(t, key).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: origin, Size: uint64(len(leaves)), Root: merkle.Root(leaves)})
+	note, err := keys.NewSigner(private(t, key), nil).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: origin, Size: uint64(len(leaves)), Root: merkle.Root(leaves)})
 	if err == nil && cosigned {
-		note, err = private(t, "witness_1").Cosign(t.Context(), "witness_1", note, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+		note, err = keys.NewSigner(private(t, "witness_1"), nil).Cosign(t.Context(), "witness_1", note, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	}
 	if err != nil {
 		t.Fatal(err)

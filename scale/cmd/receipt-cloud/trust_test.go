@@ -150,7 +150,7 @@ func TestCheckpointOfObjects(t *testing.T) {
 		}
 		leaves = append(leaves, receipt.CheckpointLeaf(sealed.Hash()))
 	}
-	note, err := key.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: 5, Root: merkle.Root(leaves)})
+	note, err := keys.NewSigner(key, nil).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: 5, Root: merkle.Root(leaves)})
 	if err != nil {
 		t.Fatal(err)
 	}

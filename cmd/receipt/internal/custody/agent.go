@@ -18,6 +18,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/internal/untrusted"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 const agentPrefix = "agent:"
@@ -32,7 +33,7 @@ type agentKey struct {
 
 // openAgent finds a key by its fingerprint. Key comments are not used, because two keys may have
 // the same comment.
-func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
+func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
 	fingerprint := strings.TrimPrefix(name, agentPrefix)
 	if !isFingerprint(fingerprint) {
 		return nil, cli.Usage("list the keys of an agent with ssh-add -l",

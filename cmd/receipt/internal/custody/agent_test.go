@@ -192,7 +192,7 @@ func TestAgentSigns(t *testing.T) {
 		}, "the ssh-agent returned more than a signature"},
 		"too short": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: make([]byte, 63)}, nil
-		}, "signer returned 63 bytes, but an Ed25519 signature has 64"},
+		}, "signer returned 63 bytes, but a signature with ed25519 has 64"},
 		"no numbers": {"p256", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: ssh.KeyAlgoECDSA256, Blob: make([]byte, 7)}, nil
 		}, "the ssh-agent returned no ECDSA signature: "},
@@ -360,7 +360,7 @@ func TestAgentSlow(t *testing.T) {
 		return nil, errors.New("nobody came")
 	}
 	key := open(t, e, name, time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), ": the ssh-agent did not answer within 1s (see --key-timeout)") {
+	if _, err := key.Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), ": the ssh-agent did not answer within 1s (see --key-timeout)") {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -23,15 +22,7 @@ import (
 // maxFile is the maximum size of a private key file, in bytes.
 const maxFile = 64 << 10
 
-// An inFile is a key that was read from a file.
-type inFile struct {
-	*keys.PrivateKey
-	now func() time.Time
-}
-
-func (k *inFile) Signer() *keys.Signer { return keys.NewSigner(k.PrivateKey, k.now) }
-
-func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, error) {
+func openFile(ctx context.Context, e *cli.Env, path string, o Options) (*keys.Signer, error) {
 	if path == cli.StdinName { // stdin is often the receipt
 		return nil, cli.Usage("", "--key must be a file, not stdin")
 	}
@@ -59,7 +50,7 @@ func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, err
 	if err != nil {
 		return nil, err
 	}
-	return &inFile{private, e.Now}, nil
+	return keys.NewSigner(private, e.Now), nil
 }
 
 // parse parses a private key in OpenSSH format, in PEM, or as a JWK.

@@ -35,7 +35,7 @@ type pluginKey struct {
 	hash     crypto.Hash // the hash of the key's algorithm
 }
 
-func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
+func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
 	plugin, resource, _ := strings.Cut(name, pluginMark)
 	switch {
 	case !isPluginName(plugin):

@@ -73,7 +73,7 @@ func TestPluginRefuses(t *testing.T) {
 		"text":          `sigstore-kms-test returned no signature, or not in base64`,
 		"other-method":  `sigstore-kms-test returned no signMessage`,
 		"loud":          `sigstore-kms-test returned more than 1048576 bytes`,
-		"short":         `signer returned 63 bytes, but an Ed25519 signature has 64`,
+		"short":         `signer returned 63 bytes, but a signature with ed25519 has 64`,
 		"other-key":     `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
 		"other-message": `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
 	} {
@@ -135,7 +135,7 @@ func TestPluginSlow(t *testing.T) {
 
 	// A plugin that returns the key, but does not sign in time.
 	key := open(t, e, "test://ed25519?sign=slow", 5*time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s (see --key-timeout)`) {
+	if _, err := key.Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s (see --key-timeout)`) {
 		t.Error(err)
 	}
 }
@@ -182,7 +182,7 @@ func TestEndWaits(t *testing.T) {
 	key := open(t, e, "test://ed25519?sign=wait", long)
 	signed := make(chan error, 1)
 	go func() {
-		_, err := key.Signer().Sign(t.Context(), []byte(hash))
+		_, err := key.Sign(t.Context(), []byte(hash))
 		signed <- err
 	}()
 	<-asked

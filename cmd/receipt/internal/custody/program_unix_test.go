@@ -66,7 +66,7 @@ func TestPluginFamily(t *testing.T) {
 	next := children(t)
 
 	key := open(t, environment(t, nil), "test://ed25519?sign=family", 5*time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.Contains(err.Error(), "did not answer within 5s") {
+	if _, err := key.Sign(t.Context(), []byte(hash)); err == nil || !strings.Contains(err.Error(), "did not answer within 5s") {
 		t.Error(err)
 	}
 	gone(t, next())
@@ -76,7 +76,7 @@ func TestPluginFamily(t *testing.T) {
 	key = open(t, e, "test://ed25519?sign=family", time.Hour)
 	ended := make(chan error)
 	go func() {
-		_, err := key.Signer().Sign(ctx, []byte(hash))
+		_, err := key.Sign(ctx, []byte(hash))
 		ended <- err
 	}()
 	id := next()

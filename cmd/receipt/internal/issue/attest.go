@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/internal/foreign/audit"
@@ -98,7 +97,7 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sea
 	if err != nil {
 		return err
 	}
-	envelope, err := attest.Sign(ctx, statement, key.Signer())
+	envelope, err := attest.Sign(ctx, statement, key)
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}
@@ -130,8 +129,8 @@ func (o *attestOptions) record(ctx context.Context, e *cli.Env, path string, sea
 }
 
 // sign writes a statement of another format in a bundle.
-func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key custody.Key, text []byte) error {
-	envelope, err := attest.SignText(ctx, text, key.Signer())
+func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, text []byte) error {
+	envelope, err := attest.SignText(ctx, text, key)
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}

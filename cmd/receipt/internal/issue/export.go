@@ -68,7 +68,7 @@ func (o *exportOptions) run(ctx context.Context, e *cli.Env, path string) error 
 	statement, err := scitt.Sign(ctx, scitt.Statement{
 		Algorithm: algorithm, KeyID: public.ID, Issuer: sealed.Stream().Issuer,
 		Subject: sealed.Document().Root().Member("receipt_id").String(), IssuedAt: issued, ContentType: "application/json", Payload: sealed.JSON(),
-	}, key.Signer().SignCOSE)
+	}, key.SignCOSE)
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}

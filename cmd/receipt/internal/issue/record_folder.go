@@ -169,7 +169,7 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions) er
 	if r.Issuer.ID == "" {
 		r.Issuer.ID = trust.IssuerOf(e, key.Public().ID)
 	}
-	o.Signer = key.Signer()
+	o.Signer = key
 	return nil
 }
 

@@ -77,7 +77,7 @@ func signCard(ctx context.Context, e *cli.Env, path string, flags *trust.KeyFlag
 	}
 	var failed error // of the key, and not of the card
 	card, err := a2a.Sign(ctx, doc, func(ctx context.Context, text []byte) (token string, err error) {
-		token, failed = key.Signer().SignObject(ctx, text)
+		token, failed = key.SignObject(ctx, text)
 		return token, failed
 	})
 	switch {

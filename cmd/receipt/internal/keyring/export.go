@@ -22,7 +22,7 @@ func newKeysExport(e *cli.Env) *cobra.Command {
 		Short: "write trusted keys for others",
 		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given
 IDs. With --vkey, write verifier keys of signed notes (C2SP), one per line, of
-type 0x01 for a log and 0x04 for a witness.`,
+type 0x01 for a log, 0x04 for a witness, and 0x06 for either with ML-DSA-44.`,
 		Example: `  receipt keys export key_2026_04 --keys keys.json
   receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,8 @@ func writeSet(e *cli.Env, list ...*keys.PublicKey) error {
 func exportVerifiers(e *cli.Env, trust *trustFile, list []*keys.PublicKey, all bool) error {
 	if all {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
-			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || k.Algorithm != keys.Ed25519)
+			_, err := k.Witness("name")
+			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || err != nil)
 		})
 	}
 	if len(list) == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,7 @@ trust file --keys. The default ID is derived from the key.`,
 
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "key ID that signatures name (`ID`)")
-	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, … (`ALG`)")
+	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, ML-DSA-65, … (`ALG`)")
 	f.StringVar(&o.private, "private", "", "new file for the private key (`FILE`)")
 	f.StringVarP(&o.public, "keys", "k", "", "trust file to add the public key to (`FILE`)")
 	cli.Alias(f, "keys", "public")
@@ -105,6 +106,8 @@ func (o *generateOptions) check() error {
 		return cli.Usage("receipt keys generate --help shows examples", "both --private FILE and --keys FILE are required")
 	case o.private == cli.StdinName:
 		return cli.Usage("", "--private must be a file, not stdout")
+	case o.algorithm == keys.MLDSA44 && !slices.Contains(o.roles, "checkpoint") && !slices.Contains(o.roles, "witness"):
+		return cli.Usage("use --alg ML-DSA-65 for receipts, or --role checkpoint or witness", "ML-DSA-44 keys sign only checkpoints")
 	case cli.SameFile(o.private, o.public):
 		return cli.Usage("a trust file never contains private keys", "--private and --keys name the same file, %q", o.private)
 	}

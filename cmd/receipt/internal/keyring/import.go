@@ -129,8 +129,8 @@ func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error 
 		return nil
 	case o.origin != "" && o.origin != name:
 		return cli.Usage("leave --origin out", "%q is the verifier key of %q, but --origin is %q", cli.SourceName(path), name, o.origin)
-	case len(o.roles) > 0 && !slices.Contains(o.roles, string(k.Roles[0])):
-		return cli.Usage("", "%q is a verifier key for the role %s, but --role names another", cli.SourceName(path), k.Roles[0])
+	case len(o.roles) > 0 && !slices.ContainsFunc(k.Roles, func(r receipt.Role) bool { return slices.Contains(o.roles, string(r)) }):
+		return cli.Usage("", "%q is a verifier key for the role %s, but --role names another", cli.SourceName(path), cli.RolesText(k))
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package keyring
 import (
 	"bytes"
 	"cmp"
-	"crypto/ed25519"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -13,34 +13,33 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// verifierKeys returns the verifier keys for a trusted key: type 0x04 for a witness, because its
-// cosignatures have that type, and type 0x01 for a log. A key with both roles has both.
+// verifierKeys returns the verifier keys for a trusted key: that of a witness, because cosignatures
+// have a type of their own, and that of a log. A key with both roles has both, unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
-	public, ok := k.Crypto().(ed25519.PublicKey)
 	witness := k.Has(receipt.RoleWitness)
-	switch {
-	case !ok:
-		return nil, cli.Usage("", "key %q is for %s, but signed notes require Ed25519 keys", k.ID, k.Algorithm)
-	case k.Origin == "" && !witness:
+	if k.Origin == "" && !witness {
 		return nil, cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "the key %q has no origin, the name of its verifier key", k.ID)
 	}
 
 	name := cmp.Or(k.Origin, k.ID)
-	w, err := tlog.NewWitness(name, public)
-	if err != nil {
+	w, err := k.Witness(name)
+	if errors.As(err, new(*tlog.NameError)) {
 		return nil, cli.Usage("use a name without spaces and plus signs", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
+	}
+	if err != nil {
+		return nil, cli.Usage("", "%w", err)
 	}
 	if witness {
 		list = append(list, w.String())
 	}
 	if !witness || k.Has(receipt.RoleCheckpoint) && k.Origin != "" {
-		l, err := tlog.NewLog(name, public)
+		l, err := k.Log(name)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, l.String())
 	}
-	return list, nil
+	return slices.Compact(list), nil
 }
 
 // isVerifierKey reports whether data begins with a verifier key.
@@ -52,7 +51,7 @@ func isVerifierKey(data []byte) bool {
 }
 
 // parseVerifierKeys parses verifier keys, one per line. Each key gets its name as the origin and
-// the role of its type.
+// the roles of its type.
 func parseVerifierKeys(data []byte, id string) (found []*keys.PublicKey, err error) {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
@@ -73,18 +72,18 @@ func parseVerifierKey(text, id string) (*keys.PublicKey, error) {
 	if bad := (*tlog.VerifierError)(nil); errors.As(err, &bad) {
 		return nil, errors.New(bad.Detail)
 	}
-	role := receipt.RoleCheckpoint
-	if _, witness := v.(*tlog.Witness); witness {
-		role = receipt.RoleWitness
-	}
-	if len(v.Key()) != ed25519.PublicKeySize {
-		return nil, errors.New("the verifier key is for ML-DSA-44; trust files support only Ed25519 keys of witnesses")
-	}
-
-	k, err := keys.FromPublic(ed25519.PublicKey(v.Key()), id, "")
+	k, err := keys.FromPublic(v.Public(), id, "")
 	if err != nil {
 		return nil, err
 	}
-	k.Origin, k.Roles = v.Name(), []receipt.Role{role}
+
+	// An ML-DSA-44 key may be that of a log or a witness.
+	k.Origin, k.Roles = v.Name(), []receipt.Role{receipt.RoleWitness}
+	if _, log := v.(*tlog.Log); log {
+		k.Roles = []receipt.Role{receipt.RoleCheckpoint}
+	}
+	if k.Algorithm == keys.MLDSA44 {
+		k.Roles = []receipt.Role{receipt.RoleWitness, receipt.RoleCheckpoint}
+	}
 	return k, nil
 }

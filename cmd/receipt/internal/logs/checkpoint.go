@@ -2,7 +2,6 @@ package logs
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
 	"os"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
@@ -81,7 +79,7 @@ func (o *checkpointOptions) run(ctx context.Context, e *cli.Env, paths []string)
 	return o.with(ctx, e, paths, written, func(m *meant) error { return o.checkpoint(ctx, e, m, key, log) })
 }
 
-func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected *meant, key custody.Key, log *tlog.Log) error {
+func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected *meant, key *keys.Signer, log *tlog.Log) error {
 	if err := selected.onceStdin(o.extends); err != nil {
 		return err
 	}
@@ -124,7 +122,7 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 }
 
 // signer opens the key, so that an error is reported before the receipts are read.
-func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
+func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signer, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
 		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "missing --key KEY")
@@ -143,14 +141,9 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
 	}
 
-	public, ok := half.Crypto().(ed25519.PublicKey)
-	if !ok {
-		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "key %q is for %s, but checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
-	}
-
-	log, err := tlog.NewLog(o.origin, public)
+	log, err := half.Log(o.origin)
 	if err != nil {
-		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
+		return nil, nil, cli.Usage("", "--key %q, --origin %q: %s", o.key.Path, o.origin, trust.PlainMerkle(err))
 	}
 
 	return key, log, o.ofLog(e, half)

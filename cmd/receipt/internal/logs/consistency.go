@@ -167,7 +167,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 	}
 
 	// ReadHead also verifies the signatures.
-	from, to, err := o.heads(e, file.Logs())
+	from, to, err := o.heads(e, receipt.Logs(file.Set))
 	if err != nil {
 		return err
 	}

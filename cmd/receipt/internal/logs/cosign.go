@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"time"
 
@@ -122,7 +122,7 @@ func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 
 // A cosigner is a witness's key and the name that it uses in cosignatures.
 type cosigner struct {
-	key     custody.Key
+	key     *keys.Signer
 	name    string
 	witness *tlog.Witness
 }
@@ -170,14 +170,12 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	if why != "" {
 		return nil, cli.Usage(hint, "the key %q %s, so its cosignature would not count; nothing was cosigned", public.ID, why)
 	}
-	material, ok := public.Crypto().(ed25519.PublicKey)
-	if !ok {
-		return nil, cli.Usage(hint, "key %q is for %s, but checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
-	}
-
 	w := &cosigner{key: key, name: cmp.Or(public.Origin, public.ID)}
-	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
-		return nil, cli.Usage("set an --origin for the key", "%q: %s", o.key.Path, trust.PlainMerkle(err))
+	if w.witness, err = public.Witness(w.name); err != nil {
+		if errors.As(err, new(*tlog.NameError)) {
+			hint = "set an --origin for the key"
+		}
+		return nil, cli.Usage(hint, "%q: %s", o.key.Path, trust.PlainMerkle(err))
 	}
 
 	return w, nil
@@ -210,7 +208,7 @@ type cosigned struct {
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
 	if file != nil {
-		logs = file.Logs()
+		logs = receipt.Logs(file.Set)
 	}
 
 	h, err := trust.ReadHead(e, path, logs, w.witness)
@@ -242,7 +240,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 
 	// A log that is its own witness adds no assurance.
 	for _, log := range logs {
-		if log.Name() == h.Origin && bytes.Equal(log.Key(), w.witness.Key()) {
+		if log.Name() == h.Origin && log.HasKey(w.witness.Public()) {
 			return nil, cli.Usage("use a key of a witness that is independent of the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
 		}
 	}

@@ -109,7 +109,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 		if err != nil {
 			return err
 		}
-		line, err := next.Sign(ctx, key.Signer())
+		line, err := next.Sign(ctx, key)
 		if err != nil {
 			return o.key.Failure(ctx, err)
 		}

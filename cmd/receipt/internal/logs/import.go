@@ -206,7 +206,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		if err != nil {
 			return err
 		}
-		signer = key.Signer()
+		signer = key
 	}
 
 	l, err := input.OpenLedger(ctx, e, path, true)

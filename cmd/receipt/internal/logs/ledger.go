@@ -235,7 +235,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	defer l.Close()
 
 	// Each receipt is printed after it is stored, so an interrupted run can be repeated.
-	signer := signing.Signer()
+	signer := signing
 	for _, id := range ids {
 		signed, err := ledger.Sign(ctx, l, id, signer)
 		if err != nil {

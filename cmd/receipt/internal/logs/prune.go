@@ -60,7 +60,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	if err != nil {
 		return err
 	}
-	head, err := trust.ReadHead(e, o.checkpoint, file.Logs())
+	head, err := trust.ReadHead(e, o.checkpoint, receipt.Logs(file.Set))
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	counting := &countingSigner{progress: progress}
 	if key != nil {
 		warnOtherKeys(e, drafts, key.Public().ID)
-		counting.Signer, signer = key.Signer(), counting
+		counting.Signer, signer = key, counting
 		progress.Pass(1, 0, int64(len(drafts)))
 	} else {
 		progress.Pass(1, 0, 0)

@@ -306,7 +306,7 @@ func completeFlags(cmd *cobra.Command) {
 	}
 	also := map[string][]string{
 		"progress":    {"auto", "always", "never"},
-		"alg":         {"ed25519", "EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"},
+		"alg":         {"ed25519", "EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512", "ML-DSA-65", "ML-DSA-44"},
 		"role":        {"issuer", "witness", "checkpoint"},
 		"reason":      {"superseded", "compromised"},
 		"issuer-kind": {"harness", "host", "agent", "connector"},

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 // KeyFlags name a private key.
@@ -43,12 +44,12 @@ func (k *KeyFlags) PublicHalf() string {
 }
 
 // Open opens the key.
-func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {
+func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
 // OpenGiven opens the key if one is named, and returns nil otherwise.
-func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (custody.Key, error) {
+func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	if given, err := k.Given(); err != nil || !given {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (k *KeyFlags) Required() error {
 }
 
 // Sign adds the signature of the key, unless the receipt has one.
-func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed *receipt.Sealed) (*receipt.Sealed, error) {
+func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, sealed *receipt.Sealed) (*receipt.Sealed, error) {
 	// A key signs a receipt only once.
 	public := key.Public()
 	root := sealed.Document().Root()
@@ -79,7 +80,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
 	}
 
-	signed, err := sealed.Sign(ctx, key.Signer())
+	signed, err := sealed.Sign(ctx, key)
 	if err != nil {
 		return nil, k.Failure(ctx, err)
 	}

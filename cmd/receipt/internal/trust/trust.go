@@ -273,19 +273,6 @@ func (f *KeyFile) With(others []*keys.PublicKey) (*keys.Set, error) {
 	return keys.NewSet(append(f.Set.Keys(), others...)...)
 }
 
-// Logs returns the logs whose checkpoints a key of the file signs.
-func (f *KeyFile) Logs() (logs []*tlog.Log) {
-	for _, k := range f.Set.NoteKeys() {
-		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
-			continue
-		}
-		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
-			logs = append(logs, log)
-		}
-	}
-	return logs
-}
-
 // KeyHint returns how to create a key file from a file of another form.
 func KeyHint(err error) string {
 	var bad *keys.SetError

@@ -326,7 +326,7 @@ func proofOf(t *testing.T, sealed []*receipt.Sealed, index int) string {
 
 func signedCheckpoint(t *testing.T, size uint64, root merkle.Hash) []byte {
 	t.Helper()
-	note, err := privateKey(t, "log_1").SignCheckpoint(context.Background(), &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: size, Root: root})
+	note, err := keys.NewSigner(privateKey(t, "log_1"), nil).SignCheckpoint(context.Background(), &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: size, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
