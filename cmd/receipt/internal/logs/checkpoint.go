@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -142,8 +143,11 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signe
 	}
 
 	log, err := half.Log(o.origin)
-	if err != nil {
-		return nil, nil, cli.Usage("", "--key %q, --origin %q: %s", o.key.Path, o.origin, trust.PlainMerkle(err))
+	switch {
+	case errors.As(err, new(*tlog.NameError)):
+		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
+	case err != nil:
+		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "%w", err)
 	}
 
 	return key, log, o.ofLog(e, half)

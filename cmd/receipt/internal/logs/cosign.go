@@ -173,9 +173,9 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	w := &cosigner{key: key, name: cmp.Or(public.Origin, public.ID)}
 	if w.witness, err = public.Witness(w.name); err != nil {
 		if errors.As(err, new(*tlog.NameError)) {
-			hint = "set an --origin for the key"
+			return nil, cli.Usage("set an --origin for the key", "%q: %s", o.key.Path, trust.PlainMerkle(err))
 		}
-		return nil, cli.Usage(hint, "%q: %s", o.key.Path, trust.PlainMerkle(err))
+		return nil, cli.Usage(hint, "%w", err)
 	}
 
 	return w, nil
