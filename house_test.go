@@ -146,6 +146,7 @@ var homes = map[string]string{
 var guests = map[string][]string{
 	"github.com/spf13/cobra":    {"harness/cmd/agents-conformance"},
 	"github.com/fxamacker/cbor": {"internal/foreign/scitt"},
+	"filippo.io/mldsa":          {"receipt/keys"},
 }
 
 // impure lists the packages that a pure package must not import; "net/" is every package below net.

@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -354,18 +353,4 @@ func Logs(trust LogTrust) (logs []*tlog.Log) {
 		}
 	}
 	return logs
-}
-
-// log returns the key as that of a log, or nil if it signs no checkpoints.
-func (k *NoteKey) log() *tlog.Log {
-	if !k.Has(RoleCheckpoint) || k.Origin == "" {
-		return nil
-	}
-	log, _ := tlog.NewLog(k.Origin, k.Public)
-	return log
-}
-
-// witness returns the key as that of a witness.
-func (k *NoteKey) witness() (*tlog.Witness, error) {
-	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }

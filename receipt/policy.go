@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
@@ -390,6 +391,20 @@ type LogTrust interface {
 type NoteKey struct {
 	*Key
 	Public crypto.PublicKey // must not be modified
+}
+
+// log returns the key as that of a log, or nil if it signs no checkpoints.
+func (k *NoteKey) log() *tlog.Log {
+	if !k.Has(RoleCheckpoint) || k.Origin == "" {
+		return nil
+	}
+	log, _ := tlog.NewLog(k.Origin, k.Public)
+	return log
+}
+
+// witness returns the key as that of a witness.
+func (k *NoteKey) witness() (*tlog.Witness, error) {
+	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }
 
 // An Entry is one element of /signatures as received. It must not be retained, because the

@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -104,6 +105,11 @@ func (k *noteKey) HasKey(public crypto.PublicKey) bool {
 		return p.Equal(public)
 	}
 	return k.public.(ed25519.PublicKey).Equal(public)
+}
+
+// String returns the verifier key.
+func (k *noteKey) String() string {
+	return fmt.Sprintf("%s+%08x+%s", k.name, k.hash, base64.StdEncoding.EncodeToString(append([]byte{k.kind}, k.raw()...)))
 }
 
 func (k *noteKey) raw() []byte {

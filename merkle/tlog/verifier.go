@@ -2,7 +2,6 @@ package tlog
 
 import (
 	"crypto"
-	"encoding/base64"
 	"fmt"
 	"strings"
 
@@ -63,9 +62,4 @@ func parseNoteKey(text string) (*noteKey, error) {
 		return nil, &VerifierError{fmt.Sprintf("the verifier key states the key ID %.20q, but its name and key have %08x: it is damaged, or of another name", parts[1], k.hash)}
 	}
 	return k, nil
-}
-
-// String returns the verifier key.
-func (k *noteKey) String() string {
-	return fmt.Sprintf("%s+%08x+%s", k.name, k.hash, base64.StdEncoding.EncodeToString(append([]byte{k.kind}, k.raw()...)))
 }

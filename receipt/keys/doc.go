@@ -4,11 +4,11 @@
 //
 // A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, at most [MaxSetBytes]
 // bytes and [MaxKeys] keys. Each key has the members of its type (RFC 7518 section 6, RFC 8037
-// section 2) and
+// section 2, RFC 9964 section 3) and
 //
 //	kid      required, unique in the file, at most 1,024 bytes
-//	alg      required for RSA; for EC that of the curve; for Ed25519 absent,
-//	         "EdDSA", "Ed25519", or "ed25519", which all mean the same
+//	alg      required for RSA and AKP; for EC that of the curve; for Ed25519
+//	         absent, "EdDSA", "Ed25519", or "ed25519", which all mean the same
 //	use      "sig" if present
 //	key_ops  contains "verify" if present
 //	issuers  the issuer.id values that the key may speak for; absent: only the
@@ -31,7 +31,7 @@
 //	ed25519   RFC 8032. "base64:" and the padded standard base64 of the 64
 //	          signature bytes, 95 characters. crypto/ed25519 decides which
 //	          signatures are valid.
-//	EdDSA ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512
+//	EdDSA ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 ML-DSA-65
 //	          A detached compact JWS (RFC 7515 appendix F): "jws:", the protected
 //	          header, "..", the signature, both in base64url without padding. The
 //	          header has exactly alg, kid (the entry's key_id), and optionally iat
@@ -47,7 +47,7 @@
 // Package attest puts a receipt into a DSSE envelope. The message of an envelope begins with
 // "DSSEv1 ", and no other message does. [Set.CheckSignature] also checks signatures of
 // envelopes: the value is "base64:" and padded base64, the algorithm is that of the key,
-// Ed25519 or ES256 (in DER), and an entry need not name it.
+// Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not name it.
 //
 // # Performance
 //
@@ -56,11 +56,12 @@
 // a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set share
 // another table of 3.8 MB, so the total is at most 23 MB. A table decides exactly as
 // crypto/ed25519 does, as the documentation of package fixedbase explains. With
-// [receipt.Policy.Plain], tables are neither computed nor used. ECDSA and RSA keys have no
+// [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no
 // tables.
 //
 // # Signing
 //
 // [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] with a key that never leaves a
-// KMS or an HSM. A signer only signs receipt hashes and the envelopes of package attest.
+// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and the checkpoints
+// of logs. Keys for ML-DSA-44 sign only checkpoints.
 package keys

@@ -4,10 +4,12 @@ import (
 	"crypto"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -73,6 +75,29 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 // Crypto returns the key as a type of crypto/ed25519, crypto/ecdsa, crypto/rsa, or
 // filippo.io/mldsa. It must not be modified.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
+
+// Log returns the key as that of the log with the given origin.
+func (k *PublicKey) Log(origin string) (*tlog.Log, error) {
+	if err := k.signsNotes(); err != nil {
+		return nil, err
+	}
+	return tlog.NewLog(origin, k.material)
+}
+
+// Witness returns the key as that of the witness with the given name.
+func (k *PublicKey) Witness(name string) (*tlog.Witness, error) {
+	if err := k.signsNotes(); err != nil {
+		return nil, err
+	}
+	return tlog.NewWitness(name, k.material)
+}
+
+func (k *PublicKey) signsNotes() error {
+	if k.Algorithm != Ed25519 && k.Algorithm != MLDSA44 {
+		return fmt.Errorf("key %s is for %s, but checkpoints are signed with keys for %s and %s", quote(k.ID), k.Algorithm, Ed25519, MLDSA44)
+	}
+	return nil
+}
 
 // Fingerprint returns the thumbprint in the form of RFC 7638 section 3.1: 43 characters of
 // base64url.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -156,6 +157,34 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 		return fmt.Errorf("signer returned a signature that its public key does not verify (%w)", err)
 	}
 	return nil
+}
+
+// SignCheckpoint signs a checkpoint of a log with its key for Ed25519 or ML-DSA-44. The origin of
+// the checkpoint is the name of the log. The result is a signed note. The text of a checkpoint has
+// at least three lines, so it is never a receipt hash.
+//
+// The caller must track which trees a log has signed: see [tlog.LogSigner.SignCheckpoint].
+func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
+	log, err := s.public.Log(c.Origin)
+	if err != nil {
+		return nil, err
+	}
+	return (&tlog.LogSigner{Log: log, SignMessage: s.signNote}).SignCheckpoint(ctx, c)
+}
+
+// Cosign adds the cosignature of a witness, with its name and the time, to a signed checkpoint. It
+// does not check who signed the checkpoint or which tree it extends: see [tlog.Cosigner.Cosign].
+func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
+	witness, err := s.public.Witness(name)
+	if err != nil {
+		return nil, err
+	}
+	return (&tlog.Cosigner{Witness: witness, SignMessage: s.signNote}).Cosign(ctx, checkpoint, at)
+}
+
+// signNote signs the message itself. Package tlog verifies the signature.
+func (s *Signer) signNote(ctx context.Context, message []byte) ([]byte, error) {
+	return signRaw(ctx, s.raw, algorithm{}, message)
 }
 
 // coseMark is the beginning of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4):

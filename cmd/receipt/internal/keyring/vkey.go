@@ -16,18 +16,16 @@ import (
 // verifierKeys returns the verifier keys for a trusted key: that of a witness, because cosignatures
 // have a type of their own, and that of a log. A key with both roles has both, unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
-	witness := k.Has(receipt.RoleWitness)
-	if k.Origin == "" && !witness {
-		return nil, cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "the key %q has no origin, the name of its verifier key", k.ID)
-	}
-
-	name := cmp.Or(k.Origin, k.ID)
+	name, witness := cmp.Or(k.Origin, k.ID), k.Has(receipt.RoleWitness)
 	w, err := k.Witness(name)
-	if errors.As(err, new(*tlog.NameError)) {
-		return nil, cli.Usage("use a name without spaces and plus signs", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
-	}
-	if err != nil {
+	unnamed := errors.As(err, new(*tlog.NameError))
+	switch {
+	case err != nil && !unnamed:
 		return nil, cli.Usage("", "%w", err)
+	case k.Origin == "" && !witness:
+		return nil, cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "the key %q has no origin, the name of its verifier key", k.ID)
+	case unnamed:
+		return nil, cli.Usage("use a name without spaces and plus signs", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
 	}
 	if witness {
 		list = append(list, w.String())
