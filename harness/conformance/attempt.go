@@ -51,8 +51,12 @@ func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
 
-// listens is how long a stream that may have no events is read.
-const listens = 600 * time.Millisecond
+// listens is how long a stream is read whose last event is not known, and surplus how long it is
+// read for events that must not come.
+const (
+	listens = 600 * time.Millisecond
+	surplus = 150 * time.Millisecond
+)
 
 // ask sends a request. A stream is read for a short time, and its events form the body of the
 // answer.
@@ -61,6 +65,7 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 		return client.Do(ctx, q)
 	}
 	a := &wire.Answer{Request: q}
+	began := time.Now()
 	stream, err := wire.Open(ctx, client, q, firstFrame)
 	if err != nil {
 		a.Err = err
@@ -70,7 +75,15 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	if stream.Answer != nil {
 		return stream.Answer
 	}
-	stream.Quiet(listens)
+
+	// An empty stream is read longer if the server is slow.
+	slow := 4 * time.Since(began)
+	last, known := lastListed(ctx, client, q)
+	if known && last == "" {
+		stream.Quiet(min(max(slow, surplus), listens))
+	} else {
+		stream.Quiet(listens)
+	}
 	for a.Code = stream.Code; ; {
 		f, err := stream.Next()
 		switch {
@@ -81,8 +94,38 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 			return a
 		}
 		a.Body = append(append(a.Body, wire.Canonical(f.Data.Root())...), '\n')
+		if known && f.ID == last {
+			stream.Quiet(surplus)
+		}
 	}
 }
+
+// lastListed returns the ID of the last event that the client sees in the list of a stream, "" if
+// the list is empty, and whether it is known.
+func lastListed(ctx context.Context, client *wire.Client, stream wire.Request) (id string, known bool) {
+	of, filter, _ := strings.Cut(stream.Path, "?")
+	of = strings.TrimSuffix(strings.TrimSuffix(of, "/stream"), "/events") + "/events"
+	for range fewPages {
+		q := wire.Request{Path: of + "?limit=200&" + filter}
+		if id != "" {
+			q.Path += "&after_event_id=" + wire.Segment(id)
+		}
+		a := client.Do(ctx, q)
+		if !a.Is(http.StatusOK) {
+			return "", false
+		}
+		for _, event := range a.Root().Member("data").Elements() {
+			id = text(event, "id")
+		}
+		if !a.Root().Member("page").Member("has_more").Bool() {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// fewPages is how many pages are read to find the last event.
+const fewPages = 10
 
 // streams reports whether the server has the stream of a route.
 func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool {

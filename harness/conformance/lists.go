@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -138,6 +137,3 @@ func staleStream(ctx context.Context, s *suite, at, never string) {
 		fail("%s: expected the end of the stream after its error, found %s", stream.Request, wire.Quote(f.Event))
 	}
 }
-
-// surplus is how long a stream is read for events that must not come.
-const surplus = 150 * time.Millisecond
