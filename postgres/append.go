@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -52,16 +51,6 @@ func scanEnd(row pgx.CollectableRow) (e end, err error) {
 	return e, err
 }
 
-// check makes sure that the head is the hash of the last receipt, because a receipt that is linked
-// to another hash would be invalid.
-func (e *end) check() error {
-	if bytes.Equal(e.last, e.Head.Hash[:]) {
-		return nil
-	}
-	return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: e.Stream,
-		Detail: fmt.Sprintf("number %d of a stream is not its head, which is recorded as %v", e.Head.Count, e.Head.Hash)}
-}
-
 // Head is described at [ledger.Store].
 func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	ends, err := endsOf(ctx, l.pool, [][]byte{nameOf(s)})
@@ -77,7 +66,7 @@ func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]e
 	list, err := pgx.CollectRows(rows, scanEnd)
 	ends := map[chain.Stream]end{}
 	for _, e := range list {
-		if err := e.check(); err != nil {
+		if err := e.Check(e.last); err != nil {
 			return nil, err
 		}
 		ends[e.Stream] = e

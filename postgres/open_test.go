@@ -69,7 +69,7 @@ func TestDamaged(t *testing.T) {
 	}{
 		"head":   {"UPDATE ledger_streams SET head = sha256('')", string(receipt.CodeHeadMismatch)},
 		"count":  {"UPDATE ledger_streams SET count = 1", string(receipt.CodeHeadMismatch)},
-		"gone":   {"DELETE FROM ledger_receipts WHERE position = 2", string(receipt.CodeHeadMismatch)},
+		"gone":   {"DELETE FROM ledger_receipts WHERE position = 2", ledger.FaultMissing},
 		"id":     {"UPDATE ledger_receipts SET receipt_id = 'x' WHERE position = 2", ""},
 		"hash":   {"UPDATE ledger_receipts SET hash = sha256('') WHERE position = 2", ledger.FaultRow},
 		"last":   {"UPDATE ledger SET last = 3", "none"},
@@ -105,7 +105,7 @@ func TestDamaged(t *testing.T) {
 			return ok && damage.Code == test.code
 		}
 		switch test.code {
-		case string(receipt.CodeHeadMismatch):
+		case string(receipt.CodeHeadMismatch), ledger.FaultMissing:
 			if !found(headErr) || !found(appendErr) || !errors.Is(appendErr, ledger.ErrNotStored) {
 				t.Errorf("%s: Head returns %v, Append %v, expected damage with the code %s", what, headErr, appendErr, test.code)
 			}

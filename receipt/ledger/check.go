@@ -190,11 +190,9 @@ func (c *checker) chain(s StreamHead) error {
 	}
 
 	// A head can be compared only with a last receipt that was read.
-	if known && last.Hash != s.Head.Hash {
-		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: s.Stream, Position: s.Head.Count,
-			Detail: fmt.Sprintf("ledger records head %v, but the last receipt has hash %v", s.Head.Hash, last.Hash)})
+	if known {
+		return s.Check(last.Hash[:])
 	}
-
 	return nil
 }
 

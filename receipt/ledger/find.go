@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -151,26 +152,33 @@ func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 		return nil, err
 	}
 	for _, s := range list {
+		var hash []byte
 		last, err := Lookup(ctx, r, Key{Stream: s.Stream, Position: s.Head.Count})
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		if err == nil {
+			hash = last.Hash[:]
+		} else if !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		if fault := s.ends(last); fault != nil {
-			return nil, fault
+		if err := s.Check(hash); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// ends compares a head with the last row of its stream, nil if that is gone.
-func (s *StreamHead) ends(last *Row) *Fault {
-	switch {
-	case last == nil:
-		return &Fault{Code: FaultMissing, Stream: s.Stream, Detail: fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", s.Head.Count, s.Head.Hash)}
-	case last.Hash != s.Head.Hash:
-		return last.fault(string(receipt.CodeHeadMismatch), "it is the last of its stream, whose head is recorded as %v", s.Head.Hash)
+// Check returns a *[Fault] if a head is not the hash of the last row of its stream, nil if there is
+// no such row. A store checks that before it returns a head or appends to it, because a receipt that
+// is linked to another hash would be invalid.
+func (s *StreamHead) Check(last []byte) error {
+	if bytes.Equal(last, s.Head.Hash[:]) {
+		return nil
 	}
-	return nil
+	f := &Fault{Code: string(receipt.CodeHeadMismatch), Stream: s.Stream, Position: s.Head.Count,
+		Detail: fmt.Sprintf("ledger records head %v, but the last receipt has hash sha256:%x", s.Head.Hash, last)}
+	if last == nil {
+		f.Code, f.Detail = FaultMissing, fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", s.Head.Count, s.Head.Hash)
+	}
+	return f
 }
 
 // CountPruned returns how many of the receipts of a query were pruned.

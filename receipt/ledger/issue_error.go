@@ -21,7 +21,8 @@ type IssueError struct {
 	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
 
 	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at the stage seal, the
-	// error of the signer at sign, and the error of the store at head and store, such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	// error of the signer at sign, and the error of the store at head and store, such as
+	// ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
 	Err error
 }
 

@@ -70,8 +70,8 @@ func (c *Client) Sees(visibility string) bool {
 // other objects have a member visibility. Everybody may see the value "public", and clients
 // with the scope [InternalRead] the value "internal"; any other value requires
 // [ReceiptOnlyRead]. An object that the client may not see is removed from its array;
-// elsewhere, only its members id, object, and visibility are kept, if they are strings. A text without such
-// objects is returned unchanged.
+// elsewhere, only its members id, object, and visibility are kept, if they are strings. A text
+// without such objects is returned unchanged.
 //
 // A [Mux] calls it for each JSON answer and each event. A harness calls it for what it passes
 // on to others, such as a model: new(Client).Visible returns what is public.

@@ -25,7 +25,8 @@
 // A [Mux] does the rest, in the order that its documentation states. It also serves the routes of
 // package serve. The parts of the package are:
 //
-//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the work that they may see.
+//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the work
+//     that they may see.
 //   - [Error], [Code]: errors in the protocol's envelope.
 //   - [Query], [FormatCursor]: the parameters and cursors of lists.
 //   - [Memory]: answers to requests with an Idempotency-Key.

@@ -26,8 +26,8 @@ var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 // look them up, and never open anything by such a name.
 type Replayer interface {
 	// Owner returns the owner of a task. The server checks that the client may see it before
-	// anything is replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or states
-	// what went wrong.
+	// anything is replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or
+	// states what went wrong.
 	Owner(ctx context.Context, task string) (Owner, error)
 
 	// Replay begins a replay and returns the ID of its own task, which no other task has. It may

@@ -40,8 +40,8 @@ type Source interface {
 	Get(ctx context.Context, receiptID string, reach protocol.Reach) (Stored, error)
 
 	// ByTask returns a page of the receipts of a task, and whether more follow. A task without
-	// receipts, known or not, has an empty page. The error is or wraps ledger.ErrCursor, ErrChanged, or an
-	// error of reading.
+	// receipts, known or not, has an empty page. The error is or wraps ledger.ErrCursor, ErrChanged,
+	// or an error of reading.
 	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }
 

@@ -59,8 +59,8 @@ var (
 	errNoIssuer    = errors.New("scope=integrity does not check signatures, so issuer cannot be required")
 )
 
-// verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore differ by
-// that much, and equal requests within a second get equal answers.
+// verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore
+// differ by that much, and equal requests within a second get equal answers.
 func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {

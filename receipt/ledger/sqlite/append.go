@@ -1,14 +1,10 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
@@ -110,27 +106,19 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 	}
 
 	// Compare and swap: the transaction holds the write lock.
-	id, at, err := headRow(ctx, tx, run.Stream)
+	s, last, err := headRow(ctx, tx, run.Stream)
 	if err != nil {
 		return err
 	}
-	if at.Hash != run.Previous.Hash {
+	if s.Head.Hash != run.Previous.Hash {
 		return ledger.ErrHeadMoved
 	}
-
-	// The row of a stream is not trusted without the receipt that it names.
-	if id != 0 {
-		var last []byte // Head compared this row, or its writer announced it
-		err := tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE stream = ? AND position = ?", id, at.Count).Scan(&last)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if s.id != 0 {
+		if err := s.Check(last); err != nil {
 			return err
 		}
-		if !bytes.Equal(last, at.Hash[:]) {
-			return &ledger.Fault{Code: string(receipt.CodeHeadMismatch), Stream: run.Stream, Detail: fmt.Sprintf("number %d of a stream is not its head, which is recorded as %v", at.Count, at.Hash)}
-		}
 	}
-
-	return extend(ctx, tx, run.Stream, id, at, rows)
+	return extend(ctx, tx, run.Stream, s.id, s.Head, rows)
 }
 
 // extend adds rows after the head of a stream, in a transaction that holds the write lock.

@@ -185,13 +185,13 @@ func (l *database) Close() error {
 	return errors.Join(errs...)
 }
 
-// A VersionError indicates that a file is not a ledger of this version.
-type VersionError struct {
+// A versionError indicates that a file is not a ledger of this version.
+type versionError struct {
 	Path           string
 	Found, Current int // versions; Found -1: not a ledger at all
 }
 
-func (e *VersionError) Error() string {
+func (e *versionError) Error() string {
 	switch {
 	case e.Found < 0:
 		return fmt.Sprintf("ledger: %q is not a ledger", e.Path)
@@ -219,10 +219,10 @@ func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 
 	current := len(l.steps)
 	if id != applicationID && (id != 0 || version != 0 || tables != 0) {
-		return 0, &VersionError{l.path, -1, current}
+		return 0, &versionError{l.path, -1, current}
 	}
 	if version > current {
-		return 0, &VersionError{l.path, version, current}
+		return 0, &versionError{l.path, version, current}
 	}
 	return version, nil
 }
@@ -232,7 +232,7 @@ func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 func (l *database) known(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.read)
 	if err == nil && version == 0 {
-		err = &VersionError{l.path, 0, len(l.steps)}
+		err = &versionError{l.path, 0, len(l.steps)}
 	}
 	l.tables.Store(int64(version))
 	return err
@@ -341,7 +341,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if version != len(l.steps) {
-		return &VersionError{l.path, version, len(l.steps)}
+		return &versionError{l.path, version, len(l.steps)}
 	}
 	if err := l.files.InUse(); err != nil {
 		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
@@ -427,7 +427,7 @@ func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, 
 func (l *database) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
-		errors.As(err, new(*VersionError)), errors.As(err, new(*ledger.Fault)), errors.As(err, new(*ReplacedError)), errors.As(err, new(*RolledBackError)):
+		errors.As(err, new(*versionError)), errors.As(err, new(*ledger.Fault)), errors.As(err, new(*ReplacedError)), errors.As(err, new(*RolledBackError)):
 		return err
 	}
 	if ended := context.Cause(ctx); ended != nil && !errors.Is(err, ended) {

@@ -15,3 +15,6 @@ func Migrations() []string { return migrations() }
 
 // Writing returns the connection for writes.
 func (l *Ledger) Writing() *sql.DB { return l.write }
+
+// VersionError is the error of a file of another version.
+type VersionError = versionError

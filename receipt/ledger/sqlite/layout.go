@@ -160,36 +160,34 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 // head returns a stream's row and head, zero if there is none. The row is compared with the last
 // receipt, because a receipt that is linked to another hash would be invalid.
 func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
-	id, h, err := headRow(ctx, q, s)
-	if err != nil || id == 0 {
+	row, hash, err := headRow(ctx, q, s)
+	if err != nil || row.id == 0 {
+		return chain.Head{}, err
+	}
+	if err := row.Check(hash); err != nil {
 		return chain.Head{}, err
 	}
 
-	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", id, h.Count)
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		err = &ledger.Fault{Code: ledger.FaultMissing, Stream: s, Detail: fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", h.Count, h.Hash)}
-	case err == nil:
-		err = last.Intact() // with the head as its place
+	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", row.id, row.Head.Count)
+	if err == nil {
+		err = last.Intact()
 	}
 	if err != nil {
 		return chain.Head{}, err
 	}
-	return h, nil
+	return row.Head, nil
 }
 
-// headRow returns a stream's row and head without comparing it with the last receipt.
-func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (id int64, h chain.Head, err error) {
-	scan := func(scan scanner) (chain.Head, error) {
-		var hash []byte
-		err := scan(&id, &hash, &h.Count)
-		h.Hash = digest(hash)
-		return h, err
+// headRow returns a stream's row, zero if there is none, and the hash of its last receipt.
+func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (row streamRow, last []byte, err error) {
+	row.Stream = s
+	scan := func(scan scanner) (head []byte, err error) {
+		err = scan(&row.id, &head, &row.Head.Count, &last)
+		row.Head.Hash = digest(head)
+		return head, err
 	}
-	if _, err = collect(ctx, q, scan, "SELECT id, head, count FROM streams WHERE "+byStream, streamArgs(s)...); err != nil {
-		return 0, chain.Head{}, err
-	}
-	return id, h, nil
+	_, err = collect(ctx, q, scan, "SELECT id, head, count, (SELECT hash FROM receipts WHERE stream = streams.id AND position = streams.count) FROM streams WHERE "+byStream, streamArgs(s)...)
+	return row, last, err
 }
 
 type streamRow struct {

@@ -137,7 +137,7 @@ type RolledBackError struct {
 }
 
 func (e *RolledBackError) Error() string {
-	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+HeadSuffix)
+	return fmt.Sprintf("ledger: %q %s; restore the file or its -wal from the copy that has the rest; to continue without the rest, remove %q", e.Path, e.Detail, e.Path+HeadSuffix)
 }
 
 // Reached makes sure that the ledger at path, whose current mark is is, has everything that a mark
