@@ -116,7 +116,7 @@ func listen(store *sqlite.Ledger, trust *keys.Set, h *harness) (url string, end 
 	if err != nil {
 		return "", nil, err
 	}
-	server := serve.HTTPServer(handler, nil)
+	server := serve.HTTPServer(handler, nil, 0)
 	go server.Serve(listener)
 	return "http://" + listener.Addr().String(), func() { server.Shutdown(context.Background()) }, nil
 }

@@ -55,17 +55,6 @@ const (
 	StoredYes
 )
 
-// String returns "unknown", "no", or "yes".
-func (s Stored) String() string {
-	switch s {
-	case StoredNo:
-		return "no"
-	case StoredYes:
-		return "yes"
-	}
-	return "unknown"
-}
-
 // refused returns the error of a draft that cannot become a receipt.
 func refused(err error) error { return &IssueError{stageSeal, StoredNo, false, err} }
 

@@ -7,7 +7,7 @@
 //		Source:   index, // of package files, of a ledger, or any other; nil: nothing is stored
 //		Auth:     keys,  // *protocol.APIKeys, or your own; without it, set Public
 //	})
-//	err = serve.HTTPServer(s, log).Serve(listener)
+//	err = serve.HTTPServer(s, log, 0).Serve(listener)
 //
 // A [Server] is an http.Handler that mounts in any mux, below any prefix that is removed. It only
 // transports: the packages receipt and stream judge receipts, a [Source] stores them, and a

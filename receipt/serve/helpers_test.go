@@ -103,11 +103,15 @@ func start(t testing.TB, o serve.Options) *host {
 
 func startHandler(t testing.TB, s *serve.Server, h http.Handler, change ...func(*http.Server)) *host {
 	t.Helper()
+	return startServer(t, s, serve.HTTPServer(h, nil, 0), change...)
+}
+
+func startServer(t testing.TB, s *serve.Server, hs *http.Server, change ...func(*http.Server)) *host {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	hs := serve.HTTPServer(h, nil)
 	for _, f := range change {
 		f(hs)
 	}

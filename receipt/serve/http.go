@@ -15,16 +15,26 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// MaxConnections is how many connections are open at the same time, unless LimitConnections sets
-// another limit. Each takes about 20 KiB.
-const MaxConnections = 4096
+// mostConnections is how many connections are open at the same time by default. Each takes about
+// 20 KiB.
+const mostConnections = 4096
 
 // HTTPServer returns an http.Server that serves h within the bounds that a Server does not set
 // itself: 10 seconds and 16 KiB for the header of a request (net/http adds 4 KiB), two minutes
-// between requests, and [MaxConnections] connections. Bodies and answers have no limit there,
-// because a stream may take long; a Server bounds each of its reads and writes. It speaks HTTP/1.1,
-// and HTTP/2 only over TLS if the caller configures that.
-func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+// between requests, and a number of connections, 4096 if it is 0. Bodies and answers have no limit
+// there, because a stream may take long; a Server bounds each of its reads and writes. It speaks
+// HTTP/1.1, and HTTP/2 only over TLS if the caller configures that. The caller must not replace its
+// ConnState and ConnContext.
+//
+// For a further connection, it closes another one, of the first kind that exists: the one that has
+// waited longest without sending a request or presenting an API key, the one that was answered
+// longest ago without a key, or the one that has waited longest with a key. Connections on which a
+// request with a key is being answered are never closed. At most a quarter of the connections wait
+// without having presented a key.
+//
+// A connection has 250 ms to send its first request. Until then, it is not closed for another one.
+// If there are too many such connections, further ones wait until they are accepted.
+func HTTPServer(h http.Handler, log *slog.Logger, connections int) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -38,8 +48,7 @@ func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		Protocols:                    protocols(),
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-
-	LimitConnections(hs, MaxConnections)
+	conn.Limit(hs, orElse(connections, mostConnections))
 	return hs
 }
 
@@ -50,17 +59,3 @@ func protocols() *http.Protocols {
 	p.SetHTTP2(true)
 	return p
 }
-
-// LimitConnections limits how many connections a server has open at the same time. For a further
-// connection, it closes another one, of the first kind that exists: the one that has waited longest
-// without sending a request or presenting an API key, the one that was answered longest ago without
-// a key, or the one that has waited longest with a key. Connections on which a request with a key
-// is being answered are never closed. At most a quarter of the connections wait without having
-// presented a key.
-//
-// A connection has 250 ms to send its first request. Until then, it is not closed for another one.
-// If there are too many such connections, further ones wait until they are accepted.
-//
-// It sets the ConnState and the ConnContext of the server, and must be called before the server is
-// used.
-func LimitConnections(hs *http.Server, most int) { conn.Limit(hs, most) }

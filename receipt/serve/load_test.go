@@ -233,7 +233,7 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := startHandler(t, s, s, func(hs *http.Server) { serve.LimitConnections(hs, 8) })
+	h := startServer(t, s, serve.HTTPServer(s, nil, 8))
 	request := "POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: " + auth + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 	answered := func(conn net.Conn) bool {
 		buffer := make([]byte, 64<<10)

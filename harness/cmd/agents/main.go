@@ -87,7 +87,7 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 		return errors.Join(err, h.Close())
 	}
 	defer listener.Close()
-	server := serve.HTTPServer(h.Handler(), options.Log)
+	server := serve.HTTPServer(h.Handler(), options.Log, 0)
 	go server.Serve(listener)
 	if shown != "" {
 		fmt.Fprintln(out, "key    ", shown)

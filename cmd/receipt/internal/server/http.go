@@ -26,7 +26,7 @@ type httpServer struct {
 	grace   time.Duration
 	clients string // description of the accepted clients, for the log
 
-	connections int // maximum number of connections; 0: serve.MaxConnections
+	connections int // maximum number of connections; 0: the default
 }
 
 // run serves until ctx is done, and then lets current requests finish.
@@ -42,10 +42,7 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	server := serve.HTTPServer(h.handler, h.log)
-	if h.connections > 0 {
-		serve.LimitConnections(server, h.connections)
-	}
+	server := serve.HTTPServer(h.handler, h.log, h.connections)
 
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
