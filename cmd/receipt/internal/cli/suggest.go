@@ -28,8 +28,8 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
 	hint := cmd.CommandPath() + " --help lists the commands"
 	switch near := Nearest(word, names); {
-	case !cmd.HasParent() && synonym(word) != "":
-		hint = "did you mean " + strings.Join(append([]string{"receipt", synonym(word)}, rest...), " ") + "?"
+	case !cmd.HasParent() && synonyms[word] != "":
+		hint = "did you mean " + strings.Join(append([]string{"receipt", synonyms[word]}, rest...), " ") + "?"
 	case len(below(cmd, word)) > 0:
 		hint = "did you mean " + strings.Join(below(cmd, word), " or ") + "?"
 	case near != "":
@@ -40,17 +40,9 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	return Usage(hint, "unknown command %q", spelt)
 }
 
-// synonym returns the command that a common other name stands for, or "".
-func synonym(word string) string {
-	switch word {
-	case "validate", "check":
-		return "verify"
-	case "view", "print", "inspect", "cat":
-		return "show"
-	case "create", "generate", "make":
-		return "seal"
-	}
-	return ""
+// synonyms are the commands that common other names stand for.
+var synonyms = map[string]string{
+	"validate": "verify", "check": "verify", "view": "show", "print": "show", "inspect": "show", "cat": "show", "create": "seal", "generate": "seal", "make": "seal",
 }
 
 // below returns the subcommands of this name in the groups of a command, such as receipt batch

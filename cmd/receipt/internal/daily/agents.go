@@ -1,7 +1,6 @@
 package daily
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -60,7 +59,7 @@ func TellFolders(e *cli.Env, homes []string, asJSON bool) error {
 	}
 
 	if asJSON {
-		return json.NewEncoder(e.Out).Encode(found)
+		return e.WriteJSON(found)
 	}
 	for _, f := range found {
 		fmt.Fprintf(e.Text(), "%-20s %s (%s)\n", f.Agent, cli.SourceName(f.Path), cli.Plural(f.Files, "file", ""))

@@ -9,6 +9,7 @@ import (
 	"text/template"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -28,7 +29,7 @@ func RecordPage() ([]byte, error) {
 	for _, rows := range tables {
 		for _, cells := range rows {
 			for i, text := range cells {
-				cells[i] = cell(text)
+				cells[i] = cli.Cell(text)
 			}
 		}
 	}
@@ -37,9 +38,6 @@ func RecordPage() ([]byte, error) {
 	err = page.Execute(&b, tables)
 	return b.Bytes(), err
 }
-
-// cell escapes s for a cell of a Markdown table.
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 //go:embed events.md.tmpl
 var eventsIntro string
@@ -70,7 +68,7 @@ func EventsPage() []byte {
 	fmt.Fprint(&b, "\n## Values\n")
 	for name, def := range p.schema.Member("$defs").Members() {
 		if p.nested(def) && !p.isPayload(name.String()) {
-			fmt.Fprintf(&b, "\n### %s\n\n%s\n", name, cell(def.Member("description").String()))
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n", name, cli.Cell(def.Member("description").String()))
 			p.members(p.element(def))
 		}
 	}
@@ -116,7 +114,7 @@ func (p *eventsPage) form(rule canon.Node) {
 	_, form := p.def(rule.Member("then").Member("properties").Member("payload"))
 	fmt.Fprintf(p.w, "\n### %s\n\n| event | in the receipt |\n|---|---|\n", strings.TrimSuffix(form.Member("description").String(), "."))
 	for _, kind := range kinds {
-		fmt.Fprintf(p.w, "| `%s` | %s |\n", kind, cell(p.receipt[kind]))
+		fmt.Fprintf(p.w, "| `%s` | %s |\n", kind, cli.Cell(p.receipt[kind]))
 	}
 	p.members(form)
 }
@@ -166,30 +164,17 @@ func (p *eventsPage) members(of canon.Node) {
 				required = "required"
 			}
 		}
-		fmt.Fprintf(p.w, "| `%s` | %s | %s | %s |\n", name, required, p.is(member), cell(member.Member("description").String()))
+		fmt.Fprintf(p.w, "| `%s` | %s | %s | %s |\n", name, required, p.is(member), cli.Cell(member.Member("description").String()))
 	}
 }
 
 // is returns the type of a value in words.
 func (p *eventsPage) is(n canon.Node) string {
 	name, def := p.def(n)
-	switch name {
-	case "text", "name":
-		return "text"
-	case "texts":
-		return "texts"
-	case "flag":
-		return "true or false"
-	case "count":
-		return "integer"
-	case "time":
-		return "time"
-	case "digest":
-		return "SHA-256"
-	case "decimal":
-		return "number or text"
-	case "tier":
-		return "a tier"
+	if words := map[string]string{
+		"text": "text", "name": "text", "texts": "texts", "flag": "true or false", "count": "integer", "time": "time", "digest": "SHA-256", "decimal": "number or text", "tier": "a tier",
+	}[name]; words != "" {
+		return words
 	}
 	if p.nested(def) {
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))

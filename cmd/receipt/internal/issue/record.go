@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -337,23 +338,10 @@ func malformedHow(path string, err error) string {
 
 // recordFlag returns the flag that sets an option.
 func recordFlag(option string) string {
-	switch option {
-	case "WorkspaceRef":
-		return "--workspace"
-	case "SessionID":
-		return "--session"
-	case "Tier":
-		return "--tier"
-	case "Subject":
-		return "--subject"
-	case "TaskID":
-		return "--task"
-	case "Issuer.Kind":
-		return "--issuer-kind"
-	case "IssuedAt":
-		return "--issued-at"
+	flags := map[string]string{
+		"WorkspaceRef": "--workspace", "SessionID": "--session", "Tier": "--tier", "Subject": "--subject", "TaskID": "--task", "Issuer.Kind": "--issuer-kind", "IssuedAt": "--issued-at",
 	}
-	return option
+	return cmp.Or(flags[option], option)
 }
 
 // recordNotes describes the log entries that the draft omits.

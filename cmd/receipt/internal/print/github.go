@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -188,7 +187,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 
 	// Everything else is printed as lines, and does not take the place of annotations.
 	var b bytes.Buffer
-	for _, n := range append(openNotes(s), headline.Unchecked(s.Unchecked, s.Withheld)...) {
+	for _, n := range unchecked(s) {
 		fmt.Fprintf(&b, "not checked: %s\n", cli.EscapeLine(n.Detail))
 	}
 	fmt.Fprintln(&b, new(Totals).Line(s))

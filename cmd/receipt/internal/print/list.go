@@ -344,9 +344,11 @@ func isAboutStatements(c receipt.Code) bool {
 	return false
 }
 
-// openNotes returns the notes about the input as a whole that do not affect the verdict.
-func openNotes(s *stream.Summary) []receipt.Note {
-	return slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
+// unchecked returns the notes about the input as a whole that do not affect the verdict, and those of
+// single receipts, combined by their codes.
+func unchecked(s *stream.Summary) []receipt.Note {
+	open := slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
+	return append(open, headline.Unchecked(s.Unchecked, s.Withheld)...)
 }
 
 // maxGroups limits the memory that an input with many causes can take.
@@ -426,8 +428,8 @@ func Footer(b *bytes.Buffer, label, text string) {
 }
 
 func (p *ListPrinter) refutedMore(b *bytes.Buffer) {
-	for code, n := range sortedCodes(p.beyond) {
-		fmt.Fprintf(b, "and %s more: %s, %s\n", cli.Count(n), p.paint(receipt.Refuted, "refuted"), code)
+	for _, code := range slices.Sorted(maps.Keys(p.beyond)) {
+		fmt.Fprintf(b, "and %s more: %s, %s\n", cli.Count(p.beyond[code]), p.paint(receipt.Refuted, "refuted"), code)
 	}
 }
 
@@ -533,21 +535,6 @@ func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
 
-func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
-	return func(yield func(receipt.Code, int) bool) {
-		var codes []receipt.Code
-		for c := range m {
-			codes = append(codes, c)
-		}
-		slices.Sort(codes)
-		for _, c := range codes {
-			if !yield(c, m[c]) {
-				return
-			}
-		}
-	}
-}
-
 // Line returns the last line: the verdict of the run, the number of receipts that have it,
 // and the numbers of the others.
 func (t *Totals) Line(s *stream.Summary) string {
@@ -588,11 +575,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		for _, n := range unusedEvidence(s) {
 			counts[n.Code]++
 		}
-		var codes []string
-		for _, code := range slices.Sorted(maps.Keys(counts)) {
-			codes = append(codes, fmt.Sprintf("%s %d", code, counts[code]))
-		}
-		parts = append(parts, fmt.Sprintf("evidence of no use (%s)", strings.Join(codes, ", ")))
+		parts = append(parts, "evidence of no use"+codeCounts(counts))
 	}
 
 	if s.Copies > 0 {
@@ -659,8 +642,8 @@ func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 
 func codeCounts(of map[receipt.Code]int) string {
 	var codes []string
-	for c, n := range sortedCodes(of) {
-		codes = append(codes, fmt.Sprintf("%s %s", c, cli.Count(n)))
+	for _, c := range slices.Sorted(maps.Keys(of)) {
+		codes = append(codes, fmt.Sprintf("%s %s", c, cli.Count(of[c])))
 	}
 	if len(codes) == 0 {
 		return ""

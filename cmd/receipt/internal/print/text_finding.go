@@ -126,21 +126,17 @@ func linkMeaning(f receipt.Check) string {
 		return "two receipts follow the same one, and at most one of them is right"
 	}
 
-	switch f.Cause {
-	case "predecessor_missing":
-		return "at least one receipt before it is missing"
-	case "predecessor_other":
-		return "it does not follow the receipt before it: at least one is missing, was replaced, or is out of order"
-	case "predecessor_not_given":
-		return "it does not follow the receipt that was to precede it"
-	case "predecessor_elsewhere":
-		return "it follows a receipt of another stream"
-	case "predecessor_later", "comes_earlier", "named_earlier":
-		return "the receipts are not in the order of their chain"
-	case "second_first":
-		return "two receipts state that they are the first of their stream"
-	}
-	return ""
+	const order = "the receipts are not in the order of their chain"
+	return map[receipt.Cause]string{
+		"predecessor_missing":   "at least one receipt before it is missing",
+		"predecessor_other":     "it does not follow the receipt before it: at least one is missing, was replaced, or is out of order",
+		"predecessor_not_given": "it does not follow the receipt that was to precede it",
+		"predecessor_elsewhere": "it follows a receipt of another stream",
+		"predecessor_later":     order,
+		"comes_earlier":         order,
+		"named_earlier":         order,
+		"second_first":          "two receipts state that they are the first of their stream",
+	}[f.Cause]
 }
 
 // coded returns a code, with the name of the fault if several faults share the code.
