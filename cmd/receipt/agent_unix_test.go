@@ -74,10 +74,7 @@ func (s *keyService) asked(t *testing.T) int {
 // issuing starts receipt ledger issue with a draft that has the given ID.
 func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	draft, err := os.ReadFile("draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "draft.json")
 	cmd := exec.Command("receipt", "ledger", "issue", "l.db", "--key", key, "-")
 	cmd.Stdin = bytes.NewReader(bytes.Replace(draft, []byte("receipt_example_1"), []byte(id), 1))
 	told := new(bytes.Buffer)
@@ -93,16 +90,11 @@ func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 // also contains the plugin's key.
 func inLedgerFolder(t *testing.T) {
 	t.Helper()
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "../../docs/draft.json")
 	ledger := emptyLedger(t)
 	t.Chdir(t.TempDir())
 	for name, data := range map[string][]byte{"draft.json": draft, "l.db": ledger} {
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, data)
 	}
 	if out, err := exec.Command("sh", "-ec", `
 		receipt keys generate --issuer my_harness --id key_2026_04 --private file.key --keys keys.json 2>&1

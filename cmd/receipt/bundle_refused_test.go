@@ -29,9 +29,7 @@ func TestBundleRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, file, data)
 		for _, args := range [][]string{{"validate"}, {"sanitize", "-o", none}, {"import", "-o", none}, {"draft", "--issuer", "h", "-o", none}} {
 			code, stdout, stderr := command(nil, append([]string{"bundle", args[0], file}, args[1:]...)...)
 			if code != cli.ExitRefuted || stdout != "" || !strings.Contains(stderr, "invalid session bundle: "+want) {

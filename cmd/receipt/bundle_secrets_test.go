@@ -117,9 +117,7 @@ func TestBundleSecrets(t *testing.T) {
 			if !testsize.Full() && (i+j)%5 > 0 {
 				continue // diagonals: two places for each secret, at least three secrets for each place
 			}
-			if err := os.WriteFile(file, plant(t, []byte(local), p.way, secret), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, file, plant(t, []byte(local), p.way, secret))
 			for _, args := range []string{"validate %s", "validate %s --json", "import %s -o " + none, "draft %s --issuer h -o " + none} {
 				args := append([]string{"bundle"}, strings.Fields(fmt.Sprintf(args, file))...)
 				code, stdout, stderr := command(nil, append(args, "--strict")...)
@@ -160,9 +158,7 @@ func checkSanitized(t *testing.T, dir, file, what, secret string) {
 		t.Errorf("%s: sanitized, %q is left", what, part)
 	}
 	clean := filepath.Join(dir, "clean.json")
-	if err := os.WriteFile(clean, []byte(stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, clean, stdout)
 	if again, _, stderr2 := command(nil, "bundle", "validate", clean, "--strict"); code != 0 || again != 0 {
 		t.Errorf("%s: exit %d %s, and of what is sanitized %d %s", what, code, stderr, again, stderr2)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +14,7 @@ func TestDiffLongName(t *testing.T) {
 	name := strings.Repeat("é", 1<<19)
 	for file, value := range map[string]string{"a": "1,", "b": "2,"} {
 		text := `{"` + name + `":[` + strings.Repeat(value, 2000) + `0]}`
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, file), text)
 	}
 	code, out, errs := command(nil, "diff", filepath.Join(dir, "a"), filepath.Join(dir, "b"))
 	if code != cli.ExitRefuted || errs != "" || strings.Count(out, "\n") != 2000 || len(out) > 2000*300 || !strings.Contains(out, "é…  1 → 2\n") {

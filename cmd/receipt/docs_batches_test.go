@@ -18,17 +18,10 @@ var fewer = map[string]string{"seq -w 1 1000": "seq -w 0401 0440", "sed -n 417p"
 // TestBatchesDocument verifies that the commands in docs/batches.md print what the page shows, with
 // a thousand receipts at full size and with forty otherwise.
 func TestBatchesDocument(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash in PATH")
-	}
+	needs(t, "bash")
 	dir := t.TempDir()
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "draft.json"), draft, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "../../docs/draft.json")
+	writeFile(t, filepath.Join(dir, "draft.json"), draft)
 	want := map[string]struct {
 		exit   int
 		output []string
@@ -85,10 +78,7 @@ type step struct{ name, commands string }
 // marked returns the fenced blocks after <!-- test: NAME -->, in order.
 func marked(t *testing.T, file string) (steps []step) {
 	t.Helper()
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := readFile(t, file)
 	for _, m := range regexp.MustCompile("(?ms)^<!-- test: ([a-z]+) -->\n```sh\n(.*?)^```$").FindAllStringSubmatch(string(doc), -1) {
 		steps = append(steps, step{m[1], m[2]})
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,23 +11,14 @@ import (
 // TestByHandCommand verifies that the first commands in docs/by-hand.md print the computed hash of a
 // receipt and the stated one.
 func TestByHandCommand(t *testing.T) {
-	for _, program := range []string{"sh", "sha256sum"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip("no " + program + " in PATH")
-		}
-	}
-	page, err := os.ReadFile("../../docs/by-hand.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	needs(t, "sh", "sha256sum")
+	page := readFile(t, "../../docs/by-hand.md")
 	block := regexp.MustCompile("(?ms)^```sh\n(receipt canon --preimage .*?)^```$").FindSubmatch(page)
 	if block == nil {
 		t.Fatal("docs/by-hand.md has no block that begins with receipt canon --preimage")
 	}
 	dir, text := t.TempDir(), fixture(t, "valid/task.json")
-	if err := os.WriteFile(filepath.Join(dir, "receipt.json"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "receipt.json"), text)
 
 	cmd := exec.Command("sh", "-e", "-c", string(block[1]))
 	cmd.Dir = dir

@@ -12,19 +12,9 @@ import (
 
 // TestKeysPage verifies that the commands of docs/keys.md for a key in an ssh-agent work.
 func TestKeysPage(t *testing.T) {
-	for _, program := range []string{"ssh-agent", "ssh-keygen", "ssh-add"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
-	}
-	page, err := os.ReadFile("../../docs/keys.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	needs(t, "ssh-agent", "ssh-keygen", "ssh-add")
+	page := readFile(t, "../../docs/keys.md")
+	draft := readFile(t, "../../docs/draft.json")
 	block := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindStringSubmatch(string(page))
 	if block == nil || !strings.Contains(block[1], "ssh-agent") {
 		t.Fatal("docs/keys.md has no block that begins with an ssh-agent")
@@ -37,9 +27,7 @@ func TestKeysPage(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Chdir(dir)
-	if err := os.WriteFile("draft.json", draft, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "draft.json", draft)
 	cmd := exec.Command("sh", "-ec", "trap 'ssh-agent -k' EXIT\n"+block[1])
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	out, err := cmd.CombinedOutput()

@@ -27,10 +27,7 @@ type gate struct {
 // gates parses the jobs on the page as the CI systems do.
 func gates(t *testing.T) []gate {
 	t.Helper()
-	page, err := os.ReadFile(pullRequests)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, pullRequests)
 	fences := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	if len(fences) != 2 {
 		t.Fatalf("found %d jobs, expected 2", len(fences))
@@ -165,19 +162,13 @@ func (p *project) write(name, text string) {
 
 func (p *project) read(name string) string {
 	p.t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.work, name))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := readFile(p.t, filepath.Join(p.work, name))
 	return string(text)
 }
 
 func (p *project) copy(fixture, name string) {
 	p.t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../fixtures", fixture))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := readFixture(p.t, fixture)
 	p.write(name, string(text))
 }
 
@@ -220,11 +211,7 @@ func (p *project) passes(g gate, clone string) (output string, exit int) {
 // TestPullRequestsDocument verifies that the gates of docs/pull-requests.md accept a head commit
 // with a verified receipt, and reject all other commits, in a real repository.
 func TestPullRequestsDocument(t *testing.T) {
-	for _, tool := range []string{"bash", "git"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s in PATH", tool)
-		}
-	}
+	needs(t, "bash", "git")
 	commands := map[string]string{}
 	for _, s := range marked(t, pullRequests) {
 		commands[s.name] = s.commands

@@ -10,15 +10,8 @@ import (
 
 // TestScaleDocument verifies that the commands of docs/scale.md for a machine with many cores work.
 func TestScaleDocument(t *testing.T) {
-	for _, name := range []string{"bash", "xargs"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("no %s in PATH", name)
-		}
-	}
-	fixtures, err := filepath.Abs("../../fixtures")
-	if err != nil {
-		t.Fatal(err)
-	}
+	needs(t, "bash", "xargs")
+	fixtures := absolute(t, "../../fixtures")
 	dir := t.TempDir()
 	if err := os.Symlink(fixtures, filepath.Join(dir, "fixtures")); err != nil {
 		t.Skip(err)

@@ -24,9 +24,7 @@ type daily struct {
 func newDaily(t *testing.T) *daily {
 	t.Helper()
 	logs := vectors.Dir(t, "sources")
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
+	needs(t, "sh")
 	d := &daily{t: t, home: t.TempDir(), blocks: map[string][]string{}}
 	for from, to := range map[string]string{"claude-transcript-spotter": ".claude/projects/spotter", "codex-rollout-localpush": ".codex/sessions/2026/02/23"} {
 		if err := os.MkdirAll(filepath.Join(d.home, filepath.Dir(to)), 0o700); err != nil {
@@ -40,10 +38,7 @@ func newDaily(t *testing.T) *daily {
 		t.Fatal(err)
 	}
 
-	page, err := os.ReadFile("../../docs/sources.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../docs/sources.md")
 	_, section, _ := strings.Cut(string(page), "\n## Record every day\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	section = regexp.MustCompile(`--since (24h|7d)`).ReplaceAllString(section, "--since 36500d")
@@ -114,9 +109,7 @@ func TestDailyDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(d.home, "receipts", "record.sh")
-	if err := os.WriteFile(script, []byte(d.blocks["sh"][1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, script, d.blocks["sh"][1])
 	var settings struct {
 		Hooks struct {
 			SessionEnd []struct{ Hooks []struct{ Command string } }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,10 +18,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	seen := 0
 	for _, file := range append(files, "../../README.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, file)
 		for _, block := range regexp.MustCompile("(?ms)^```(?:sh|yaml)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
 			for _, m := range regexp.MustCompile(`(?m)(?:^\s*(?:- )?(?:\(cd \S+ && )?|\| )(?:receipt|go run \./cmd/receipt) (.*)$`).FindAllStringSubmatch(block[1], -1) {
 				seen++

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/fixtures"
 )
 
 // addBatchFiles adds the files that the examples of archive, batch, and merge name. All except the
@@ -17,19 +15,14 @@ import (
 func addBatchFiles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	read := func(name string) []byte {
-		data, err := fixtures.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFixture(t, name)
 		return data
 	}
 	dir := t.TempDir()
 	paths := map[string]string{}
 	write := func(name string, data []byte) {
 		files[name], paths[name] = data, filepath.Join(dir, name)
-		if err := os.WriteFile(paths[name], data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, paths[name], data)
 	}
 	for name, data := range maps.Clone(files) {
 		write(name, data)
@@ -74,15 +67,10 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 func ledgerOf(t *testing.T, receipts string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, emptyLedger(t))
 	if code, _, stderr := command(nil, "ledger", "import", path, "--integrity-only", receipts); code != cli.ExitVerified {
 		t.Fatal(stderr)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	return data
 }

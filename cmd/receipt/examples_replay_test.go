@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,16 +10,11 @@ import (
 // events, and the receipts of the task and of its replay.
 func addReplay(t *testing.T, files map[string][]byte) {
 	t.Helper()
-	script, err := os.ReadFile("testdata/replay.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := readFile(t, "testdata/replay.txtar")
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name string, data []byte) {
-		if err := os.WriteFile(at(name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, at(name), data)
 	}
 	for _, name := range []string{"log.jsonl", "request.json"} {
 		_, rest, found := strings.Cut(string(script), "\n-- "+name+" --\n")
@@ -45,10 +39,7 @@ func addReplay(t *testing.T, files map[string][]byte) {
 	}
 
 	for _, name := range []string{"log.jsonl", "request.json", "source.json", "replayed.jsonl", "replayed.json"} {
-		data, err := os.ReadFile(at(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, at(name))
 		files[name] = data
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
@@ -26,16 +25,11 @@ func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
+	needs(t, "sh")
 	files := exampleFiles(t)
-	shared, err := filepath.Abs("../../fixtures")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := absolute(t, "../../fixtures")
 	ran := 0
-	err = eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {
+	err := eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {
 		lines := strings.Split(cmd.Example, "\n")
 		if len(lines) != 2 {
 			t.Errorf("%s has %d examples, expected 2", cmd.CommandPath(), len(lines))
@@ -60,9 +54,7 @@ func runExample(t *testing.T, files map[string][]byte, shared, line string) {
 		if strings.HasSuffix(line, "-o "+name) || !strings.Contains(line, name) && !strings.Contains(line, "*") {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), data)
 	}
 	if strings.Contains(line, "fixtures/") {
 		if err := os.Symlink(shared, filepath.Join(dir, "fixtures")); err != nil {
@@ -93,10 +85,7 @@ func runExample(t *testing.T, files map[string][]byte, shared, line string) {
 func exampleFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	read := func(path string) []byte {
-		data, err := fixtures.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFixture(t, path)
 		return data
 	}
 	task := read("valid/task.json")
@@ -123,10 +112,7 @@ func emptyLedger(t *testing.T) []byte {
 	if code, _, stderr := command(nil, "ledger", "init", path); code != 0 {
 		t.Fatal(stderr)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	return data
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,10 +112,7 @@ func TestFixtureExits(t *testing.T) {
 			}
 			seen[code]++
 		}
-		text, err := fixtures.Read(c.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFixture(t, c.File)
 		first := strings.Contains(strings.ReplaceAll(string(text), " ", ""), `"previous_receipt_hash":null`)
 		if code, _, _ := command(nil, "verify", "--strict", "--integrity-only", fixturePath(c)); code == 0 && !first {
 			t.Errorf("%s: --strict ended with 0, but the predecessor was not checked", c.File)
@@ -275,10 +271,7 @@ func clean(t *testing.T, args []string, text string) {
 func traps(t *testing.T) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
-	task, err := fixtures.Read("valid/task.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := readFixture(t, "valid/task.json")
 	for i, trap := range []string{
 		"\x1b[2J\x1b]8;;http://e.example\x1b\\text\x1b]8;;\x1b\\\a\b\r\t\v\f\x7f",
 		"\u202e\u2066\u200b\u2028\u2029\ufeff\u00ad\u0085\u009b31m\u009d0;title\u009c\U000e0041",
@@ -286,9 +279,7 @@ func traps(t *testing.T) (paths []string) {
 	} {
 		for where, edited := range trapped(t, task, trap) {
 			path := filepath.Join(dir, fmt.Sprintf("%d-%s-%s", i, where, strings.ReplaceAll(trap, "/", "_")))
-			if err := os.WriteFile(path, edited, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, path, edited)
 			paths = append(paths, path)
 		}
 		paths = append(paths, filepath.Join(dir, "absent-"+strings.ReplaceAll(trap, "/", "_")))
@@ -427,13 +418,8 @@ func closedPipe() io.Writer {
 // privateKey returns a copy of a test key that other users cannot read.
 func privateKey(t *testing.T) string {
 	t.Helper()
-	key, err := fixtures.Read("keys/witness_1.private.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := readFixture(t, "keys/witness_1.private.json")
 	path := filepath.Join(t.TempDir(), "key.json")
-	if err := os.WriteFile(path, key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, key)
 	return path
 }

@@ -79,9 +79,7 @@ func TestReportsAtOnce(t *testing.T) {
 func TestInterruptedReports(t *testing.T) {
 	inFolder(t, 1)
 	lines := strings.Repeat(oneLine(t, "valid/task.json"), 1000)
-	if err := os.WriteFile("day.jsonl", []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "day.jsonl", lines)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
-	"github.com/receiptkit/receiptkit/fixtures"
 )
 
 // sentences is a script that prints the headlines of receipts as the page shows them, one JSON
@@ -42,10 +41,7 @@ func TestPageSentence(t *testing.T) {
 	var input strings.Builder
 	var want []string
 	for _, c := range receipts(t) {
-		text, err := fixtures.Read(c.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFixture(t, c.File)
 		doc, err := canon.Parse(text)
 		if err != nil || doc.Root().Kind() != canon.KindObject {
 			continue
@@ -67,13 +63,8 @@ func TestPageSentence(t *testing.T) {
 		t.Fatalf("found %d receipts", len(want))
 	}
 	script := filepath.Join(t.TempDir(), "sentences.mjs")
-	if err := os.WriteFile(script, []byte(sentences), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	views, err := filepath.Abs("../../receipt/serve/page/view")
-	if err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, script, sentences)
+	views := absolute(t, "../../receipt/serve/page/view")
 	cmd := exec.Command(node, "--no-warnings", script, views)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input.String()), os.Stderr
 	out, err := cmd.Output()
@@ -96,10 +87,7 @@ func TestPageSentence(t *testing.T) {
 // both, or as an estimate, for each member of the sentence, and tasks of any duration.
 func listings(t *testing.T) (list [][]byte) {
 	t.Helper()
-	text, err := fixtures.Read("valid/full.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFixture(t, "valid/full.json")
 	var whole map[string]any
 	if err := json.Unmarshal(text, &whole); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"database/sql"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,25 +54,15 @@ func TestLedgerCheckpointDamaged(t *testing.T) {
 
 func copyFixture(t *testing.T, name, to string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../fixtures", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := readFixture(t, name)
+	writeFile(t, to, data)
 }
 
 // issueThree creates a ledger with receipt_1, receipt_2, and receipt_3.
 func issueThree(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	task, err := os.ReadFile("../../fixtures/valid/task.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, emptyLedger(t))
+	task := readFixture(t, "valid/task.json")
 	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
 		draft := strings.Replace(string(draftOf(t, task)), "receipt_01K0TASK", id, 1)
 		if code, _, stderr := command(strings.NewReader(draft), "ledger", "issue", path, "-", "--unsigned"); code != cli.ExitVerified {

@@ -61,20 +61,14 @@ func TestScripts(t *testing.T) {
 // TestUpstreamReplay verifies that a replay request and a receipt that others published are
 // accepted.
 func TestUpstreamReplay(t *testing.T) {
-	published, err := filepath.Abs(vectors.Dir(t, "harn"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := absolute(t, vectors.Dir(t, "harn"))
 	runScripts(t, []string{"testdata/upstream/replay.txtar"}, map[string]string{"harn": published})
 }
 
 // runScripts runs scripts in directories with links to the fixtures and to the given targets.
 func runScripts(t *testing.T, files []string, links map[string]string) {
 	t.Helper()
-	fixtures, err := filepath.Abs("../../fixtures")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixtures := absolute(t, "../../fixtures")
 	all := map[string]string{}
 	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // short names in outputs
 		all[name] = filepath.Join(fixtures, name)

@@ -28,9 +28,7 @@ func TestHangUp(t *testing.T) {
 	defer signal.Stop(caught)
 
 	inFolder(t, 1)
-	if err := os.WriteFile("trust.json", []byte(fixture(t, "keys/trust.json")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "trust.json", []byte(fixture(t, "keys/trust.json")))
 	before := strings.Join(files(t), " ")
 	cmd := exec.Command("receipt", "verify", "--keys", "trust.json", "--report", "r.json", "-")
 	in, err := cmd.StdinPipe()

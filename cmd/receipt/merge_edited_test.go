@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,9 +16,7 @@ func TestMergeEdited(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, data)
 		return path
 	}
 	report := func(format string, lines ...[]byte) string {
@@ -91,9 +88,7 @@ func TestMergeLaundered(t *testing.T) {
 	list := g.streams[0]
 	altered := bytes.Replace(list[3], []byte(`"total":0`), []byte(`"total":1`), 1)
 	for name, lines := range map[string][][]byte{"gap": {list[0], list[1], list[3]}, "forgery": {list[0], list[1], list[2], altered}} {
-		if err := os.WriteFile(in, bytes.Join(lines, []byte("\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, in, bytes.Join(lines, []byte("\n")))
 		_, out, _ := command(nil, "verify", "--keys", trustedKeys, "--format", "json", in)
 		head, summary, _ := strings.Cut(out, `"summary":`)
 		for _, change := range [][2]string{{`"verdict":"refuted"`, `"verdict":"verified"`}, {`"refuted":1`, `"refuted":0`}, {`"failures":1`, `"failures":0`}} {
@@ -102,9 +97,7 @@ func TestMergeLaundered(t *testing.T) {
 		summary = regexp.MustCompile(`"codes":{[^}]*}`).ReplaceAllString(summary, `"codes":{}`)
 		summary = strings.Replace(strings.Replace(summary, `"verified":3`, `"verified":4`, 1), `"verified":2`, `"verified":3`, 1)
 		for what, text := range map[string]string{"with reports": head + `"summary":` + withoutRoster(summary), "with the roster": strings.TrimSuffix(strings.TrimSpace(summary), "}")} {
-			if err := os.WriteFile(in, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, in, text)
 			if code, out, stderr := command(nil, "merge", in); code != cli.ExitUsage || !strings.Contains(stderr, "its ro") && !strings.Contains(stderr, "its reports") {
 				t.Errorf("%s %s: exit %d, %q, %q", name, what, code, out, stderr)
 			}

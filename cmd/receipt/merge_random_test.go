@@ -17,7 +17,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -48,10 +47,7 @@ func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Seale
 // by adds a signature by a key of the fixtures.
 func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
 	m.Helper()
-	data, err := fixtures.Read("keys/" + key + ".private.json")
-	if err != nil {
-		m.Fatal(err)
-	}
+	data := readFixture(m, "keys/"+key+".private.json")
 	private, err := keys.ParsePrivate(data)
 	if err != nil {
 		m.Fatal(err)
@@ -182,9 +178,7 @@ func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handfu
 				end = at + (len(own)-at+1)/2
 			}
 			path := filepath.Join(dir, fmt.Sprintf("%d-%d.jsonl", i, k))
-			if err := os.WriteFile(path, append(bytes.Join(own[at:end], []byte("\n")), '\n'), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, path, append(bytes.Join(own[at:end], []byte("\n")), '\n'))
 			p.files, at = append(p.files, path), end
 		}
 		r.Shuffle(len(p.files), func(i, j int) { p.files[i], p.files[j] = p.files[j], p.files[i] })
@@ -209,9 +203,7 @@ func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report stri
 	if _, err := os.Stat(path); err != nil { // or nothing could be read, and only stdout has a report
 		var out string
 		code, out, _ = command(nil, append(append(args, "--format", format), p.files...)...)
-		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, out)
 	}
 	return path, code
 }

@@ -20,9 +20,7 @@ import (
 func TestNoFile(t *testing.T) {
 	inFolder(t, 1)
 	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json"), "key.json": fixture(t, "keys/key_second.private.json")} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, text)
 	}
 	pipes := []string{"pipe", "pipe.json", "pipe.cbor"}
 	for _, name := range pipes {

@@ -41,10 +41,7 @@ type lakeReport struct {
 
 func readLakeReport(t *testing.T, path string) (r lakeReport) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}

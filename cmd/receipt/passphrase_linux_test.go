@@ -99,10 +99,7 @@ func (w *typist) ends(exit int) (stdout, stderr string) {
 // was typed, and that stdin and stdout stay available for the receipt.
 func TestPassphrase(t *testing.T) {
 	dir := t.TempDir()
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "../../docs/draft.json")
 	const private = `passphrase of "me.key":`
 
 	w := atTerminal(t, dir, "", "keys", "generate", "--issuer", "my_harness", "--id", "key_2026_04", "--private", "me.key", "--keys", "keys.json", "--encrypt")
@@ -131,9 +128,7 @@ func TestPassphrase(t *testing.T) {
 	}
 
 	if !testsize.Full() { // a key that takes less work to decrypt
-		if err := os.WriteFile(filepath.Join(dir, "me.key"), lightlyEncrypted(t, fixture(t, "keys/key_2026_04.private.json")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, "me.key"), lightlyEncrypted(t, fixture(t, "keys/key_2026_04.private.json")))
 	}
 	w = atTerminal(t, dir, "", "keys", "public", "me.key")
 	w.types(private, "correct horse\n")
@@ -175,18 +170,10 @@ func TestPassphraseWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := os.ReadFile("internal/custody/testdata/aes256-sha256.pem")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "../../docs/draft.json")
+	pkcs8 := readFile(t, "internal/custody/testdata/aes256-sha256.pem")
 	for name, text := range map[string][]byte{"id_ed25519": pem.EncodeToMemory(block), "draft.json": draft, "key.pem": pkcs8} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	seal := []string{"seal", "draft.json", "-o", "receipt.json", "--key"}
 	ssh, pem := append(seal, "id_ed25519"), append(seal, "key.pem", "--key-id", "key_2026_04")
@@ -234,13 +221,8 @@ func TestPassphraseWrong(t *testing.T) {
 // waits.
 func TestPassphraseWithoutTerminal(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile("internal/custody/testdata/scrypt.pem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "key.pem"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "internal/custody/testdata/scrypt.pem")
+	writeFile(t, filepath.Join(dir, "key.pem"), text)
 	for _, test := range []struct {
 		args []string
 		told string

@@ -215,10 +215,7 @@ func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 func progressReceipts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	draft, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "../../docs/draft.json")
 	var compact bytes.Buffer
 	for i := range 40 {
 		one := regexp.MustCompile(`"receipt_id": *"[^"]*"`).ReplaceAll(draft, fmt.Appendf(nil, `"receipt_id":"receipt_%d"`, i))
@@ -261,9 +258,7 @@ func progressFiles(t *testing.T) (dir string) {
 func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), data)
 	}
 }
 
@@ -346,16 +341,10 @@ func TestProgress(t *testing.T) {
 func TestProgressOfInput(t *testing.T) {
 	dir := progressFiles(t)
 	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, filepath.Join(dir, name))
 		return data
 	}
-	events, err := os.ReadFile("../../receipt/record/testdata/run.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := readFile(t, "../../receipt/record/testdata/run.jsonl")
 	for name, test := range map[string]struct {
 		line, frame string
 		input       []byte
@@ -402,10 +391,7 @@ func TestProgressOfInput(t *testing.T) {
 // would be in the way.
 func TestProgressHidden(t *testing.T) {
 	dir := progressReceipts(t)
-	receipts, err := os.ReadFile(filepath.Join(dir, "receipts.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	receipts := readFile(t, filepath.Join(dir, "receipts.jsonl"))
 	for name, test := range map[string]struct {
 		line, variable string
 		terminal, pipe bool

@@ -25,10 +25,7 @@ func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some thirty processes")
 	}
-	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../README.md")
 	r := newReader(t)
 
 	// Collect the fenced blocks that contain commands.
@@ -67,10 +64,7 @@ func newReader(t *testing.T) *reader {
 	t.Helper()
 	r := &reader{t: t, dir: t.TempDir(), home: t.TempDir()}
 	for _, name := range []string{"docs", "fixtures"} {
-		from, err := filepath.Abs("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := absolute(t, "../../"+name)
 		if err := os.CopyFS(filepath.Join(r.dir, name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -92,10 +86,7 @@ func (r *reader) types(block string) (out string, code int) {
 	cmd := r.command("sh", "-ec", block+"\npwd >"+ended)
 	b, _ := cmd.CombinedOutput() // the exit status is checked instead
 	if code = cmd.ProcessState.ExitCode(); code == 0 {
-		dir, err := os.ReadFile(ended)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		dir := readFile(r.t, ended)
 		r.dir = strings.TrimSpace(string(dir))
 	}
 	return string(b), code
@@ -106,10 +97,7 @@ func (r *reader) serve(line string) {
 	r.t.Helper()
 	args := append(strings.Fields(line), "--addr", "127.0.0.1:0")
 	started := startLine(r.t, r.dir, exec.Command(args[0], args[1:]...))
-	night, err := os.ReadFile(filepath.Join(r.dir, "receipts", "1-night.json"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	night := readFile(r.t, filepath.Join(r.dir, "receipts", "1-night.json"))
 
 	started.expects(http.StatusOK, `"verdict":"verified"`, "POST", "/v1/verify", string(night), jsonType)
 	started.signal(os.Interrupt)
@@ -123,10 +111,7 @@ func (r *reader) keepsTheSecret() {
 	r.t.Helper()
 	const secret = "tulips-and-thyme"
 	for name, has := range map[string]bool{"../docs/events.jsonl": true, "receipts/1-night.json": false, "receipts/2-day.json": false, "audit.html": false, "shown.json": true} {
-		data, err := os.ReadFile(filepath.Join(r.dir, name))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		data := readFile(r.t, filepath.Join(r.dir, name))
 		if strings.Contains(string(data), secret) != has {
 			r.t.Errorf("%s has the password: %t, expected %t", name, !has, has)
 		}

@@ -30,9 +30,7 @@ func TestRecordFolderMemory(t *testing.T) {
 		for line := range 4000 { // 17 MB
 			fmt.Fprintf(&lines, `{"type":"assistant","sessionId":"big-%d","timestamp":"2026-04-25T10:00:00Z","uuid":"b-%d-%d","message":{"role":"assistant","id":"m-%d-%d","model":"m","content":[{"type":"text","text":"%s"}]}}`+"\n", n, n, line, n, line, text)
 		}
-		if err := os.WriteFile(filepath.Join("logs", fmt.Sprintf("big-%d.jsonl", n)), lines.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join("logs", fmt.Sprintf("big-%d.jsonl", n)), lines.Bytes())
 	}
 
 	cmd := exec.Command("receipt", recordFolder()...)

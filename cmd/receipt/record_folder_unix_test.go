@@ -35,9 +35,7 @@ func folderOfLogs(t *testing.T) (sessions int) {
 	}
 	key := fixture(t, "keys/key_2026_04.private.json")
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("key.json", []byte(key), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "key.json", key)
 	receiptRun(t, 0, "ledger", "init", "work.db")
 	for s := range sessions {
 		var b bytes.Buffer
@@ -50,9 +48,7 @@ func folderOfLogs(t *testing.T) (sessions int) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, b.Bytes())
 	}
 	return sessions
 }
@@ -186,13 +182,8 @@ func TestRecordFolderAtOnce(t *testing.T) {
 func TestRecordOddFolder(t *testing.T) {
 	sessions := folderOfLogs(t)
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")
-	text, err := os.ReadFile("logs/p0/s-0.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(outside, bytes.ReplaceAll(text, []byte("s-0"), []byte("outside")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "logs/p0/s-0.jsonl")
+	writeFile(t, outside, bytes.ReplaceAll(text, []byte("s-0"), []byte("outside")))
 	do := func(err error) {
 		t.Helper()
 		if err != nil {

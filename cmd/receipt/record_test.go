@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,10 +19,7 @@ func TestRecordPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]byte{"record.md": page, "events.md": issue.EventsPage()} {
-		got, err := os.ReadFile("../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := readFile(t, "../../docs/"+name)
 		if !bytes.Equal(got, want) {
 			t.Errorf("docs/%s is stale; run: go generate ./cmd/receipt", name)
 		}
@@ -70,10 +66,7 @@ func TestEventsPage(t *testing.T) {
 func addLogs(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for name, source := range map[string]string{"events.jsonl": "testdata/run.jsonl", "frames.jsonl": "testdata/run.frames.jsonl", "session.jsonl": "source/testdata/session.jsonl"} {
-		data, err := os.ReadFile("../../receipt/record/" + source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, "../../receipt/record/"+source)
 		files[name] = data
 	}
 }

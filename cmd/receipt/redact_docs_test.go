@@ -17,28 +17,20 @@ import (
 // TestRedactionExamples verifies that the commands in docs/redaction.md work, in one directory and
 // in order. Its policies are tested in package rulefile.
 func TestRedactionExamples(t *testing.T) {
-	page, err := os.ReadFile("../../docs/redaction.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../docs/redaction.md")
+	text := readFile(t, "../../docs/draft.json")
 	var draft map[string]any
 	if err := json.Unmarshal(text, &draft); err != nil {
 		t.Fatal(err)
 	}
 	const secret = "copper-lantern-40"
 	draft["metadata"] = map[string]any{"db_password": secret}
-	text, err = json.Marshal(draft)
+	text, err := json.Marshal(draft)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "draft.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "draft.json"), text)
 	sh := func(line string) (out string, code int) {
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = dir
@@ -46,10 +38,7 @@ func TestRedactionExamples(t *testing.T) {
 		return string(b), cmd.ProcessState.ExitCode()
 	}
 	read := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := readFile(t, filepath.Join(dir, name))
 		return string(b)
 	}
 	if out, code := sh("receipt keys generate --issuer my_harness --private me.private.json --keys keys.json"); code != 0 {
@@ -107,9 +96,7 @@ func TestRedactionExamples(t *testing.T) {
 	for name, content := range map[string][]byte{"draft.json": text, "redacted.json": nil, "withheld.json": nil} {
 		os.Remove(filepath.Join(dir, name))
 		if content != nil {
-			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(dir, name), content)
 		}
 	}
 	if out, code := sh(blocks[2][1]); code != 0 || !strings.Contains(read("redacted.json"), "supersedes") {

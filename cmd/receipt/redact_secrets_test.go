@@ -195,18 +195,13 @@ func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 
 func (s *stage) read(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, filepath.Join(s.dir, name))
 	return data
 }
 
 func (s *stage) write(t *testing.T, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(s.dir, name), data)
 }
 
 // plant returns a draft with the secrets in all places that can be redacted.
@@ -326,10 +321,7 @@ func TestSecretsStayHidden(t *testing.T) {
 
 func newStage(t *testing.T, real bool, secrets []knownSecret) *stage {
 	t.Helper()
-	base, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := readFile(t, "../../docs/draft.json")
 	s := &stage{dir: t.TempDir(), temp: t.TempDir(), real: real, base: base, watch: newWatch(secrets)}
 	if !real {
 		t.Chdir(s.dir)

@@ -22,10 +22,7 @@ import (
 // inFolder creates a directory with a draft that contains secrets, and changes to it.
 func inFolder(t *testing.T, values int) {
 	t.Helper()
-	base, err := os.ReadFile("../../docs/draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := readFile(t, "../../docs/draft.json")
 	var b bytes.Buffer
 	for i := range values {
 		fmt.Fprintf(&b, `"case_%d":{"password":"hunter2hunter2","note":%q},`, i, strings.Repeat("nothing to see here. ", 20))
@@ -35,9 +32,7 @@ func inFolder(t *testing.T, values int) {
 		draft = bytes.Replace(base, []byte(`"metadata": {`), []byte(`"metadata": {`+b.String()), 1)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("draft.json", draft, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "draft.json", draft)
 }
 
 // files returns the names in the current directory.
@@ -62,18 +57,12 @@ func redactHere(args ...string) (code int, message string) {
 // checkPair verifies that a redacted draft matches its disclosures.
 func checkPair(t *testing.T, output, disclosures string) {
 	t.Helper()
-	text, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, output)
 	doc, err := canon.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.ReadFile(disclosures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := readFile(t, disclosures)
 	d, err := redact.ParseDisclosures(file)
 	if err != nil {
 		t.Fatal(err)
@@ -86,9 +75,7 @@ func checkPair(t *testing.T, output, disclosures string) {
 // TestRedactFails verifies that a failed run leaves no new file and changes no existing one.
 func TestRedactFails(t *testing.T) {
 	inFolder(t, 3)
-	if err := os.WriteFile("old", []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "old", "old")
 	if err := os.Mkdir("folder", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +177,7 @@ func TestRedactKilled(t *testing.T) {
 		switch seen[state]++; state {
 		case "draft.json ":
 		case "d draft.json ":
-			file, err := os.ReadFile("d")
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := readFile(t, "d")
 			if _, err := redact.ParseDisclosures(file); err != nil {
 				t.Error(err)
 			}
@@ -209,9 +193,6 @@ func TestRedactKilled(t *testing.T) {
 // redactedOnly reports whether a file contains no secret.
 func redactedOnly(t *testing.T, name string) bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Clean(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Clean(name))
 	return !bytes.Contains(text, []byte("hunter2"))
 }

@@ -22,10 +22,7 @@ import (
 func TestDeployedCommands(t *testing.T) {
 	read := func(name string) string {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join("../../docs/deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, filepath.Join("../../docs/deploy", name))
 		return string(text)
 	}
 	match := func(pattern, text string) string {
@@ -84,15 +81,8 @@ func TestDeployedCommands(t *testing.T) {
 // TestServeDocument verifies that the requests in docs/serve.md work with a server that is started
 // as described there.
 func TestServeDocument(t *testing.T) {
-	for _, tool := range []string{"curl", "sh"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
-	text, err := os.ReadFile("../../docs/serve.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	needs(t, "curl", "sh")
+	text := readFile(t, "../../docs/serve.md")
 	dir := serveDir(t)
 	make := exec.Command("receipt", "serve", "--api-keys", "api-keys.jsonl", "--new-api-key", "ci")
 	make.Dir = dir

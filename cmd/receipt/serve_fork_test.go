@@ -18,13 +18,9 @@ func forkedFolder(t *testing.T) (dir, keys string) {
 	dir = t.TempDir()
 	draft := draftOf(t, []byte(fixture(t, "valid/task.json")))
 	key := filepath.Join(dir, "key.json")
-	if err := os.WriteFile(key, []byte(fixture(t, "keys/key_2026_04.private.json")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, key, []byte(fixture(t, "keys/key_2026_04.private.json")))
 	keys = filepath.Join(dir, "keys.json")
-	if err := os.WriteFile(keys, []byte(fixture(t, "keys/trust.json")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, keys, []byte(fixture(t, "keys/trust.json")))
 	folder := filepath.Join(dir, "receipts")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -71,9 +67,7 @@ func TestServeBatch(t *testing.T) {
 		fmt.Fprintln(&drafts, strings.Replace(string(draftOf(t, []byte(fixture(t, "valid/task.json")))), "receipt_01K0TASK", id, 1))
 	}
 	for name, text := range map[string]string{"drafts.jsonl": drafts.String(), "other.jsonl": strings.ReplaceAll(drafts.String(), `"receipt_x"`, `"receipt_z"`)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 		if code, _, stderr := command(nil, "batch", "seal", filepath.Join(dir, name), "--key", filepath.Join(dir, "key.json"), "--manifest", filepath.Join(dir, name+".manifest"), "-o", filepath.Join(dir, "sealed-"+name)); code != 0 {
 			t.Fatal(stderr)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,27 +13,12 @@ import (
 func TestServeLedger(t *testing.T) {
 	dir := t.TempDir()
 	path, draft := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "draft.json")
-	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	task, err := os.ReadFile("../../fixtures/valid/task.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(draft, draftOf(t, task), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	secret, err := os.ReadFile("../../fixtures/keys/key_2026_04.private.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, keys := filepath.Join(dir, "key.json"), "../../fixtures/keys/trust.json"
-	if err := os.WriteFile(key, secret, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if keys, err = filepath.Abs(keys); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, emptyLedger(t))
+	task := readFixture(t, "valid/task.json")
+	writeFile(t, draft, draftOf(t, task))
+	secret := readFixture(t, "keys/key_2026_04.private.json")
+	key, keys := filepath.Join(dir, "key.json"), absolute(t, "../../fixtures/keys/trust.json")
+	writeFile(t, key, secret)
 	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", keys, "--ledger", path)
 	const version = "Harn-Agents-Protocol-Version: agents-protocol-2026-04-25"
 	if status, answer := r.do("GET", "/v1/receipts/receipt_01K0TASK", "", version); status != 404 {

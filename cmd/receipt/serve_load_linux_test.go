@@ -96,10 +96,7 @@ func timeOfOthers(t *testing.T, r *running) time.Duration {
 	t.Helper()
 	const tick = 10 * time.Millisecond // of proc_stat(5) and proc_pid_stat(5)
 	ticks := func(file string, skip int, fields ...int) (sum time.Duration) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, file)
 		line, _, _ := strings.Cut(string(text), "\n")
 		all := strings.Fields(line[skip+strings.LastIndexByte(line, ')'):])
 		for _, i := range fields {
@@ -130,10 +127,7 @@ func shippedMemory(t *testing.T) (limit int64, soft string) {
 		"receipt.service": {`(?m)^MemoryMax=(\d+)G$`, `(?m)^Environment=GOMEMLIMIT=(\w+)$`},
 		"kubernetes.yaml": {`limits: \{memory: (\d+)Gi\}`, `name: GOMEMLIMIT, value: (\w+)`},
 	} {
-		text, err := os.ReadFile(filepath.Join("../../docs/deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, filepath.Join("../../docs/deploy", name))
 		hard, own := regexp.MustCompile(patterns[0]).FindSubmatch(text), regexp.MustCompile(patterns[1]).FindSubmatch(text)
 		if hard == nil || own == nil {
 			t.Fatalf("%s names no limits", name)
@@ -214,10 +208,7 @@ func (g *memoryGroup) check(t *testing.T, r *running) {
 		t.Fatalf("the server has ended: exit %d\n%.2000s", r.status, r.logged())
 	default:
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := readFile(t, fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	resident := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if resident == nil {
 		t.Fatalf("no VmHWM in %s", status)

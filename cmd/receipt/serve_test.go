@@ -19,7 +19,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
-	"github.com/receiptkit/receiptkit/fixtures"
 )
 
 // patient is the maximum wait of tests for an expected event.
@@ -186,19 +185,14 @@ func serveDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range exampleFiles(t) {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), data)
 	}
 	return dir
 }
 
 func fixture(t *testing.T, name string) string {
 	t.Helper()
-	data, err := fixtures.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFixture(t, name)
 	return string(data)
 }
 
@@ -218,9 +212,7 @@ func receiptIn(t *testing.T, dir string, args ...string) string {
 // served data.
 func TestServe(t *testing.T) {
 	dir := serveDir(t)
-	if err := os.WriteFile(filepath.Join(dir, "anchors.json"), []byte(`{"partner": "keys.json"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "anchors.json"), `{"partner": "keys.json"}`)
 	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", filepath.Join(dir, "keys.json"), "--issuer", "harness_example_cloud",
 		"--receipts", "receipts.jsonl", "--anchors", "anchors.json", "--checkpoint", "checkpoint.txt")
 	task := fixture(t, "valid/task.json")
@@ -238,15 +230,10 @@ func TestServe(t *testing.T) {
 	r.expects(200, "<!doctype html>", "GET", "/", "")
 	r.expects(200, "receipt_key_reloads_total", "GET", "/metrics", "")
 	r.expects(403, "permission_denied", "GET", "/", "", "Host: attacker.example")
-	checkpoint, err := os.ReadFile(filepath.Join(dir, "checkpoint.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	checkpoint := readFile(t, filepath.Join(dir, "checkpoint.txt"))
 	r.expects(200, string(checkpoint), "GET", "/x/checkpoint", "")
 	_, proof := r.do("GET", "/x/receipts/receipt_01K0TASK/proof", "")
-	if err := os.WriteFile(filepath.Join(dir, "given.tlog-proof"), []byte(proof), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "given.tlog-proof"), proof)
 	receiptIn(t, dir, "verify", "--keys", "keys.json", "--quiet", "--proof", "given.tlog-proof", "receipt.json")
 	r.signal(syscall.SIGTERM)
 	if code := r.exits(); code != 0 {
@@ -256,9 +243,7 @@ func TestServe(t *testing.T) {
 
 // TestServeExamples verifies that the examples of the help run until they are interrupted.
 func TestServeExamples(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
+	needs(t, "sh")
 	dir := serveDir(t)
 	lines := strings.Split(server.New(testEnv(io.Discard, io.Discard)).Example, "\n")
 	if len(lines) != 2 {
@@ -280,9 +265,7 @@ func TestServeExamples(t *testing.T) {
 // replace replaces a file atomically.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path+".new", text)
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
@@ -292,10 +275,7 @@ func replace(t *testing.T, path, text string) {
 func TestServeReload(t *testing.T) {
 	dir := serveDir(t)
 	keys := filepath.Join(dir, "keys.json")
-	good, err := os.ReadFile(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := readFile(t, keys)
 	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", "keys.json")
 	task := fixture(t, "valid/task.json")
 	verify := func(holds string) {

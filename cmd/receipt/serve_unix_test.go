@@ -20,9 +20,7 @@ func TestServeLinks(t *testing.T) {
 	}
 	put := func(path, name string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(fixture(t, name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, []byte(fixture(t, name)))
 	}
 	put(outside, "valid/full.json")
 	put(filepath.Join(dir, "keys.json"), "keys/trust.json")

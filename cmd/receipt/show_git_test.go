@@ -154,9 +154,7 @@ func (r *replayed) patch(name, before string, hunks []any) {
 	if unended {
 		before += "\n"
 	}
-	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	writeFile(r.t, file, before)
 	// Some patches show leading tabs as two spaces each.
 	apply := func(shown func(string) string) bool {
 		text := "--- a/file\n+++ b/file\n"
@@ -181,10 +179,7 @@ func (r *replayed) patch(name, before string, hunks []any) {
 	if !apply(same) && !apply(tabbed) {
 		return
 	}
-	after, err := os.ReadFile(file)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	after := readFile(r.t, file)
 	r.patched++
 	if r.put(name, string(after)); unended {
 		r.put(name, strings.TrimSuffix(string(after), "\n"))
@@ -250,9 +245,7 @@ func receiptOf(t *testing.T, log string) string {
 // each content that a log states, and the receipt, which is created by other code, names the
 // digests. In its modest size, the test reads small logs only.
 func TestShowGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
-	}
+	needs(t, "git")
 	size, least, found, patched := int64(60_000), 10, 0, 0
 	if testsize.Full() {
 		size, least = 4<<20, 90
@@ -313,9 +306,7 @@ func (r *replayed) check(s shownGit) {
 // TestShowGitForms verifies that linked worktrees and bare repositories are read, that nothing is
 // written or run, and that digests without a blob are reported as such.
 func TestShowGitForms(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
-	}
+	needs(t, "git")
 	content := func(text string) string {
 		d := sha256.Sum256([]byte(text))
 		return "sha256:" + hex.EncodeToString(d[:])
@@ -356,9 +347,7 @@ func TestShowGitForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, text)
 	if code, _, errs := command(nil, "seal", file, "-o", sealed); code != 0 {
 		t.Fatal(errs)
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/internal/rows"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -32,10 +31,7 @@ type planter struct {
 
 func newPlanter(t *testing.T) *planter {
 	t.Helper()
-	data, err := fixtures.Read("keys/key_2026_04.private.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFixture(t, "keys/key_2026_04.private.json")
 	key, err := keys.ParsePrivate(data)
 	if err != nil {
 		t.Fatal(err)
@@ -132,10 +128,7 @@ func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 // sqlBlocks returns the named queries of docs/sql.md, in order.
 func sqlBlocks(t *testing.T) (names []string, queries map[string]string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../docs/sql.md")
 	queries = map[string]string{}
 	for _, m := range regexp.MustCompile("(?ms)^<!-- sql: (\\w+) -->\n```sql\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		names, queries[m[1]] = append(names, m[1]), m[2]
@@ -162,10 +155,7 @@ func duckdb(t *testing.T) string {
 // ask runs queries in a directory, and returns the rows of each.
 func ask(t *testing.T, engine, dir string, list []string) (answers [][][]any) {
 	t.Helper()
-	script, err := filepath.Abs("testdata/duckdb.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := absolute(t, "testdata/duckdb.mjs")
 	in, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
@@ -191,9 +181,7 @@ type sqlFolder struct {
 func (f sqlFolder) write(name string, text []byte) (path string) {
 	f.t.Helper()
 	path = filepath.Join(f.dir, name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	writeFile(f.t, path, text)
 	return path
 }
 
@@ -305,10 +293,7 @@ func followsDamage(t *testing.T, engine string) {
 
 // TestSQLColumns verifies that the page describes every column.
 func TestSQLColumns(t *testing.T) {
-	page, err := os.ReadFile("../../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readFile(t, "../../docs/sql.md")
 	for _, name := range rows.Columns() {
 		for _, bound := range []string{"_least", "_most"} {
 			if strings.HasSuffix(name, bound) {
@@ -332,10 +317,7 @@ func linesOf(dir string, answer [][]any) (lines []string) {
 
 func codesOf(t *testing.T, report string) map[string]int {
 	t.Helper()
-	data, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, report)
 	var whole struct {
 		Summary struct{ Codes map[string]int }
 	}

@@ -61,17 +61,12 @@ func TestMessageWidth(t *testing.T) {
 	if err := os.MkdirAll(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	draft, err := os.ReadFile("draft.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := readFile(t, "draft.json")
 	for name, text := range map[string][]byte{
 		"draft.json": draft, "notes.txt": []byte("Dear auditor,\n"), "keys.json": []byte(`{"keys":[]}`),
 		"empty": nil, "torn.json": []byte(`{"receipt_id":`),
 	} {
-		if err := os.WriteFile(long+name, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, long+name, text)
 	}
 
 	folded, commands := 0, 0

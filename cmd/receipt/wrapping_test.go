@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
@@ -58,19 +56,14 @@ func TestWrappings(t *testing.T) {
 		if c.Code == receipt.CodeNotObject {
 			continue // these cases are not recognized as wrappings
 		}
-		doc, err := fixtures.Read(c.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := readFixture(t, c.File)
 		want, wantCode := judged(t, nil, fixturePath(c))
 		if got, code := judged(t, doc, "-"); got != want || code != wantCode {
 			t.Errorf("%s on stdin: %s, exit %d, expected %s, exit %d", c.File, got, code, want, wantCode)
 		}
 		for name, data := range wrappings(t, doc) {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, path, data)
 			forms[name]++
 			if got, code := judged(t, nil, path); got != want || code != wantCode {
 				t.Errorf("%s as %s: %s, exit %d, expected %s, exit %d", c.File, name, got, code, want, wantCode)
