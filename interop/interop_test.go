@@ -67,6 +67,26 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// TestCaseMutants verifies that JavaScript reaches the verdicts of the command on mutants of cases, and
+// that the mutants reach all verdicts.
+func TestCaseMutants(t *testing.T) {
+	need(t)
+	n := 100
+	if testsize.Full() {
+		n = 500
+	}
+	counts, differences, err := compareCases(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences[:min(5, len(differences))] {
+		t.Error(d)
+	}
+	if counts["valid"] < n/20 || counts["invalid"] < n/20 || counts["undecidable"] < n/20 || counts["no answer"] > n/10 {
+		t.Errorf("the mutants are one-sided: %v", counts)
+	}
+}
+
 // TestDifferent verifies that a verifier with another verdict is noticed, and one with another code
 // only if codes count.
 func TestDifferent(t *testing.T) {

@@ -1,17 +1,22 @@
 // The inputs of receipts: one JSON document, JSON lines, an array, or deterministic CBOR (RFC 8949,
 // section 4.2.1), in one item or in a sequence of items (RFC 8742).
 
-import { refuted, undecided } from "./finding.mjs";
-import { attempt, decode, maxDepth } from "./json.mjs";
+import { hex, refuted, undecided } from "./finding.mjs";
+import { attempt, decode, maxDepth, maxSize } from "./json.mjs";
 
-const newline = 0x0a;
+const space = [0x20, 0x09, 0x0d, 0x0a];
 
 // split returns what open accepts, or a Finding, for each receipt of an input.
 export function split(bytes) {
   if (bytes[0] >> 5 === 5) return sequence(bytes);
-  if (isLines(bytes)) return lines(bytes);
-  const { value } = attempt(bytes, 1000);
-  return Array.isArray(value) && value.length > 0 ? value : [bytes];
+  if (bytes.find((byte) => !space.includes(byte)) === 0x5b) return elements(bytes);
+  return isLines(bytes) ? lines(bytes) : [bytes];
+}
+
+function elements(bytes) {
+  const { value, finding } = attempt(bytes, maxDepth + 1);
+  if (finding?.incomplete) return [...finding.elements, undecided("parse", "torn_tail")];
+  return value?.length > 0 ? value : [bytes]; // open reports the reason
 }
 
 // isLines reports whether the first line that is not blank ends an object, or the second begins one.
@@ -22,11 +27,10 @@ function isLines(bytes) {
 
 function lines(bytes) {
   const list = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(newline, at);
-    const line = bytes.subarray(at, end < 0 ? bytes.length : end);
-    at = end < 0 ? bytes.length : end + 1;
-    if (line.every((byte) => [0x20, 0x09, 0x0d].includes(byte))) continue;
+  for (let at = 0, end = 0; end >= 0; at = end + 1) {
+    end = bytes.indexOf(0x0a, at);
+    const line = bytes.subarray(at, end < 0 ? undefined : end);
+    if (line.every((byte) => space.includes(byte))) continue;
     list.push(end < 0 && list.length > 0 && attempt(line).finding?.incomplete ? undecided("parse", "torn_tail") : line);
   }
   return list;
@@ -50,9 +54,7 @@ const words = new Map([[0xf4, false], [0xf5, true], [0xf6, null]]);
 // the end is missing.
 class Reader {
   constructor(bytes) {
-    this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.at = 0;
+    Object.assign(this, { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: 0 });
   }
 
   item(depth) {
@@ -83,6 +85,7 @@ class Reader {
 
   // fits returns a number of items, each of which takes at least a byte.
   fits(size, depth) {
+    if (size > maxSize) throw refuted("parse", "size_limit");
     if (size > this.bytes.length - this.at) throw new RangeError("the end is missing");
     if (depth >= maxDepth) throw refuted("parse", "depth_limit");
     return size;
@@ -91,12 +94,12 @@ class Reader {
   // map reads members, which are in the order of their encoded names.
   map(size, depth) {
     const members = new Map();
-    for (let i = 0, before = []; i < size; i++) {
+    for (let i = 0, before = ""; i < size; i++) {
       const from = this.at;
       const name = this.item(depth + 1);
-      const encoded = this.bytes.subarray(from, this.at);
+      const encoded = hex(this.bytes.subarray(from, this.at));
       if (members.has(name)) throw refuted("parse", "duplicate_name");
-      if (typeof name !== "string" || !isBefore(before, encoded)) throw malformed();
+      if (typeof name !== "string" || encoded <= before) throw malformed();
       before = encoded;
       members.set(name, this.item(depth + 1));
     }
@@ -117,11 +120,6 @@ class Reader {
 function exact(integer) {
   if (!Number.isSafeInteger(integer)) throw refuted("parse", "number_precision");
   return integer;
-}
-
-function isBefore(a, b) {
-  const i = a.findIndex((byte, at) => byte !== b[at]);
-  return i < 0 ? a.length < b.length : a[i] < b[i];
 }
 
 // half returns the number of a half-precision float (RFC 8949, appendix D).

@@ -38,7 +38,7 @@ async function openCheckpoint(note, trust) {
   const [origin, size, root] = text.split("\n");
   const rootBytes = strictBase64(root ?? "");
   const lines = note.slice(end + 2).split("\n");
-  const valid = end > 0 && lines.pop() === "" && lines.length > 0 && origin !== "" && /^(0|[1-9]\d*)$/.test(size) && rootBytes?.length === 32;
+  const valid = end > 0 && !/[\x00-\x09\x0b-\x1f]/.test(note) && lines.pop() === "" && lines.length > 0 && origin !== "" && /^(0|[1-9]\d*)$/.test(size) && rootBytes?.length === 32;
   if (!valid) throw invalid();
 
   const checkpoint = { origin, size: BigInt(size), root: rootBytes, logKeys: [], cosigners: [] };
@@ -49,9 +49,9 @@ async function openCheckpoint(note, trust) {
     for (const key of trust.values()) {
       if (key.point === undefined || key.origin !== name) continue;
       const is = async (role, type) => key.roles.includes(role) && equalBytes(await noteId(name, type, key.point), payload.subarray(0, 4));
-      if (name === origin && (await is("checkpoint", 1))) {
+      if (await is("checkpoint", 1)) {
         if (!(await verify(key, payload.subarray(4), text))) throw invalid();
-        checkpoint.logKeys.push(key);
+        if (name === origin) checkpoint.logKeys.push(key);
       } else if (await is("witness", 4)) {
         if (payload.length !== 76) throw invalid();
         const time = new DataView(payload.buffer, payload.byteOffset).getBigUint64(4);

@@ -18,6 +18,7 @@ export async function judgeDisclosures(bytes, receipts) {
   const findings = [];
   if (bound !== null) receipts = receipts.filter(({ stated }) => stated === bound);
   if (receipts.length === 0) findings.push(undecided(step, "disclosure_unbound"));
+  const proven = [];
   for (const field of fields) {
     const proof = await digest(encode("receipt-redaction-v1\n" + canonical(field)));
     const mismatch = refuted(step, "disclosure_mismatch", field.get("field"));
@@ -29,9 +30,10 @@ export async function judgeDisclosures(bytes, receipts) {
         if (!isWithheld(at(receipt, field.get("field")))) about.push(mismatch);
       } else if (bound !== null) about.push(commitments.length > 0 ? mismatch : refuted(step, "disclosure_unknown", field.get("field")));
     }
-    if (bound === null && matches === 0) findings.push(undecided(step, "disclosure_unbound"));
-    if (fields.some((other) => contradicts(other, field))) findings.push(mismatch);
+    if (matches > 0) proven.push(field);
+    else if (bound === null) findings.push(undecided(step, "disclosure_unbound"));
   }
+  for (const field of proven) if (proven.some((other) => contradicts(other, field))) findings.push(refuted(step, "disclosure_mismatch", field.get("field")));
   return findings;
 }
 

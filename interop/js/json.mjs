@@ -7,7 +7,10 @@
 import { Finding, refuted } from "./finding.mjs";
 
 export const maxDepth = 128; // levels of arrays and objects in a receipt
-const maxSize = 16 * 2 ** 20; // bytes of a receipt
+export const maxSize = 16 * 2 ** 20; // bytes of a receipt
+
+// The beginnings of words and numbers, which more bytes may complete.
+const beginning = /^(t(r(ue?)?)?|f(a(l(se?)?)?)?|n(u(ll?)?)?|-?((0|[1-9]\d*)(\.\d*)?([eE][-+]?\d*)?)?)$/;
 
 export const encode = (text) => new TextEncoder().encode(text);
 
@@ -29,8 +32,8 @@ export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize) {
   try {
     value = parser.value(0);
   } catch (finding) {
-    finding.incomplete = parser.at >= parser.text.length; // more bytes might have made it a JSON text
-    throw finding;
+    // More bytes might have made it a JSON text.
+    throw Object.assign(finding, { incomplete: parser.at >= parser.text.length, elements: parser.elements });
   }
   decode(bytes);
   if (parser.next() !== undefined) throw refuted("parse", "trailing_data");
@@ -99,6 +102,7 @@ class Parser {
 
   array(depth) {
     const elements = [];
+    this.elements ??= elements; // of the outermost array
     this.list("]", () => elements.push(this.value(depth)));
     return elements;
   }
@@ -120,6 +124,7 @@ class Parser {
     const from = this.at;
     while (/[-+.0-9A-Za-z]/.test(this.text[this.at] ?? "")) this.at++;
     const text = this.text.slice(from, this.at);
+    if (!beginning.test(text)) this.at = from;
     const value = literal(text);
     // A limit of the format: some libraries misread longer numbers with an exponent.
     const isLong = text.search(/[eE]/) > 800;

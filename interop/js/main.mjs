@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { resolve, dirname } from "node:path";
 import { verifyCase } from "./case.mjs";
-import { Unsupported, worst } from "./finding.mjs";
+import { Finding, Unsupported, worst } from "./finding.mjs";
 import { judge } from "./receipt.mjs";
 import { readTrust } from "./trust.mjs";
 
@@ -23,8 +23,9 @@ async function answer(path) {
     const [verdict, exit] = answers[finding?.outcome ?? "verified"];
     return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
   } catch (error) {
-    if (error instanceof Unsupported) return { line: "", exit: 4 };
-    throw error;
+    // A Finding that was thrown is about evidence that cannot be read.
+    if (!(error instanceof Unsupported || error instanceof Finding)) throw error;
+    return { line: "", exit: 4 };
   }
 }
 

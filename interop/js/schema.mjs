@@ -23,8 +23,6 @@ const ofType = {
   object: { required: (names, value) => names.every((name) => value.has(name)) },
   array: {
     minItems: (least, value) => value.length >= least,
-    maxItems: (most, value) => value.length <= most,
-    uniqueItems: (_, value) => new Set(value).size === value.length, // of strings
     contains: (part, value, root) => value.some((element) => isValid(part, element, root)),
   },
 };
