@@ -313,7 +313,7 @@ type snapshot struct {
 // change, so one snapshot for each run judges all of its receipts alike.
 //
 // If source returns an error, the Verifier has no keys: whatever they would have decided is
-// undecided, with the code trust_unavailable, and [Verifier.TrustErr] returns the error. Reports
+// undecided, with the code trust_unavailable, and [Verifier.Snapshot] returns the error. Reports
 // do not contain its text, which may be internal. NewSnapshot itself returns the errors of
 // [NewVerifier]. With a policy for integrity only, the source is not asked.
 func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {

@@ -45,8 +45,8 @@ func TestSnapshotDown(t *testing.T) {
 	altered := []byte(strings.Replace(string(data), "task_1", "task_2", 1))
 
 	v := snapshot(t, down, receipt.Policy{})
-	if v.TrustErr() != secret || v.TrustVersion() != "" {
-		t.Error(v.TrustErr(), v.TrustVersion())
+	if version, err := v.Snapshot(); err != secret || version != "" {
+		t.Error(version, err)
 	}
 	want := undecided(receipt.StepSignatures, receipt.CodeTrustUnavailable, "/signatures/0")
 	for name, v := range map[string]*receipt.Verifier{
@@ -89,8 +89,8 @@ func TestSnapshot(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if asked != 1 || v.TrustVersion() != "v7" || v.TrustErr() != nil {
-		t.Error(asked, v.TrustVersion(), v.TrustErr())
+	if version, err := v.Snapshot(); asked != 1 || version != "v7" || err != nil {
+		t.Error(asked, version, err)
 	}
 
 	s.down = errors.New("down")

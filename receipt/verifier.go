@@ -444,11 +444,9 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 // Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// TrustVersion returns the version of the keys of [NewSnapshot], or "".
-func (v *Verifier) TrustVersion() string { return v.from.version }
-
-// TrustErr returns the error for which [NewSnapshot] got no keys, or nil.
-func (v *Verifier) TrustErr() error { return v.from.err }
+// Snapshot returns the version of the keys of [NewSnapshot], or the error for which it got no keys.
+// Both are zero if the caller gave the keys.
+func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
 // Scope returns the scope of the verifier's reports.
 func (v *Verifier) Scope() Scope {

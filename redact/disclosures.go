@@ -27,12 +27,9 @@ type Disclosure struct {
 // Commitment returns the proof_hash of the value in the receipt.
 func (d Disclosure) Commitment() canon.Digest { return Commitment(d.Field, d.Salt, d.Value) }
 
-// String returns the field.
-func (d Disclosure) String() string { return d.Field }
-
 // Format prints the field for every verb, because a value is as secret in numbers as in
 // letters.
-func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
+func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.Field) }
 
 // MarshalJSON returns an error, so that programs that write disclosures by accident, such as a
 // log, fail. [Disclosures.Marshal] writes them.
@@ -40,11 +37,10 @@ func (d Disclosure) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("redact: disclosures are secret; use Disclosures.Marshal to write them")
 }
 
-// String returns the number of fields.
-func (d *Disclosures) String() string { return fmt.Sprintf("%d disclosures", len(d.Fields)) }
-
 // Format prints the number of fields for every verb.
-func (d *Disclosures) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
+func (d *Disclosures) Format(w fmt.State, verb rune) {
+	fmt.Fprintf(w, "%d disclosures", len(d.Fields))
+}
 
 // Bind returns the disclosures bound to the receipt with that hash. They must not be bound to
 // another receipt.

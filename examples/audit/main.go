@@ -46,7 +46,8 @@ func audit(ctx context.Context, trust keyFile, queue io.Reader, out io.Writer) e
 	}
 
 	sum, err := run.Summary()
-	if err = errors.Join(err, v.TrustErr()); err == nil && sum.Verdict() != receipt.Verified {
+	_, unavailable := v.Snapshot()
+	if err = errors.Join(err, unavailable); err == nil && sum.Verdict() != receipt.Verified {
 		err = fmt.Errorf("the queue is %v", sum.Verdict())
 	}
 	return err

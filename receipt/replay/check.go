@@ -43,7 +43,7 @@ const maxFindings = 100 // that refute, that leave undecided, and that inform
 // compareSource compares the receipt that was given for the source with the draft of the log.
 func (c *checker) compareSource() error {
 	s := c.source
-	want, err := expect(func(add func([]byte) error) error { return c.plan.log.each(add) }, &s.got)
+	want, err := expect(func(add func([]byte) error) error { return c.plan.Log.each(add) }, &s.got)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c *checker) expected() (*expected, error) {
 
 	// The plan's own events are recorded, as those of any task.
 	want, err := expect(func(add func([]byte) error) (failure error) {
-		t := newTeller(c.plan, Run{TaskID: c.plan.log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
+		t := newTeller(c.plan, Run{TaskID: c.plan.Log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
 			failure = add(line)
 			return failure == nil
 		})

@@ -77,7 +77,7 @@ func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
 
 	// Substitutions are found by the ID of the call, or by the event that recorded the answer.
-	for _, d := range p.log.Dependencies {
+	for _, d := range p.Log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
 	for _, s := range p.swaps {
@@ -93,10 +93,10 @@ func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error
 }
 
 func (t *teller) tell() error {
-	if t.run.TaskID == "" || t.run.TaskID == t.plan.log.TaskID {
+	if t.run.TaskID == "" || t.run.TaskID == t.plan.Log.TaskID {
 		return &RequestError{"task", "expected an id that the source does not have"}
 	}
-	life, err := t.plan.log.life()
+	life, err := t.plan.Log.life()
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (t *teller) tell() error {
 		return t.say("task.failed", last, failure.asTask())
 	}
 
-	if err := t.plan.log.each(t.again); err != nil {
+	if err := t.plan.Log.each(t.again); err != nil {
 		return err
 	}
 	if err := t.say("replay.completed", last, object{}); err != nil {
@@ -165,7 +165,7 @@ func (t *teller) say(kind string, at []byte, payload object) error {
 
 // announce writes that a replay begins, and what is substituted.
 func (t *teller) announce(at []byte) error {
-	log := t.plan.log
+	log := t.plan.Log
 	started := object{
 		"source_task_id": text(log.TaskID), "mode": text(string(t.plan.request.Mode)),
 		"source_log_sha256": text(log.Digest.String()), "source_log_events": number(log.Events),
@@ -224,7 +224,7 @@ func (t *teller) again(line []byte) error {
 	}
 
 	replay := object{
-		"source_task_id": text(t.plan.log.TaskID), "replay_task_id": text(t.run.TaskID), "original_event_id": text(id),
+		"source_task_id": text(t.plan.Log.TaskID), "replay_task_id": text(t.run.TaskID), "original_event_id": text(id),
 		"replay_cursor": text(string(number(t.cursor))), "mode": text(string(t.plan.request.Mode)),
 	}
 	o := object{"replayed": []byte("true")}
@@ -300,7 +300,7 @@ func tellsOutput(payload canon.Node) bool {
 
 // remap gives an event of the source the names of the replay.
 func (t *teller) remap(root canon.Node, o object) {
-	source := t.plan.log.TaskID
+	source := t.plan.Log.TaskID
 	if root.Member("task_id").String() == source {
 		o["task_id"] = text(t.run.TaskID)
 	}

@@ -22,7 +22,7 @@ type matcher struct {
 }
 
 func (m *matcher) all(ctx context.Context) error {
-	for _, d := range m.log.Dependencies {
+	for _, d := range m.Log.Dependencies {
 		m.known[d.Key] = d
 		if at := ofEvent(d.Key, d.EventID); m.answered[at].Key == "" {
 			m.answered[at] = d
@@ -151,14 +151,14 @@ func (m *matcher) findEvents() error {
 	}
 
 	of := map[string][]string{} // keys, by the event that recorded the answer
-	for _, d := range m.log.Dependencies {
+	for _, d := range m.Log.Dependencies {
 		of[d.EventID] = append(of[d.EventID], d.Key)
 	}
 
 	doc := new(canon.Document)
 
 	found := map[string]bool{}
-	err := m.log.each(func(line []byte) error {
+	err := m.Log.each(func(line []byte) error {
 		if err := doc.Parse(line, canon.Limits{Bytes: event.MaxLine + 1}); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (m *matcher) mark(id string, payload canon.Node) error {
 // findMissing finds the first recorded answer that is neither in the log nor among the
 // artifacts.
 func (m *matcher) findMissing(ctx context.Context) error {
-	for _, d := range m.log.Dependencies {
+	for _, d := range m.Log.Dependencies {
 		if d.Pointer != "" || m.byKey[d.Key] != nil {
 			continue
 		}

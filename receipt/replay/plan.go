@@ -16,7 +16,8 @@ import (
 // A Plan describes a replay before it runs: the answer of each dependency, and the
 // substitutions. It is safe for concurrent use.
 type Plan struct {
-	log       *Log
+	Log *Log // that is replayed
+
 	request   *Request
 	artifacts Artifacts
 
@@ -45,7 +46,7 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 		artifacts = func(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
 	}
 	p := &Plan{
-		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
+		Log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
 		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{}, before: map[string]bool{},
 	}
 
@@ -56,11 +57,8 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 	return p, nil
 }
 
-// Log returns the log that is replayed.
-func (p *Plan) Log() *Log { return p.log }
-
-// Mismatches returns the overrides that state another digest than their value has, in the
-// order of their keys.
+// Mismatches returns the overrides that state another digest than their value or their artifact
+// has, in the order of their keys.
 func (p *Plan) Mismatches() []Mismatch { return slices.Clone(p.wrong) }
 
 // Unavailable returns the first recorded answer, in the order of the events, that is
@@ -116,7 +114,7 @@ func (p *Plan) Unused() (keys []string) {
 // answers before it, from which its state is restored. The ID is empty if there is no
 // checkpoint.
 func (p *Plan) Checkpoint() (eventID string, restored []string) {
-	for _, d := range p.log.Dependencies {
+	for _, d := range p.Log.Dependencies {
 		if d.Kind != record.KindTime && p.before[d.Key] {
 			restored = append(restored, d.Key)
 		}
@@ -162,7 +160,7 @@ func (p *Plan) ask(key string) {
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, d := range p.log.Dependencies {
+	for _, d := range p.Log.Dependencies {
 		if !p.taken[d.Key] && (d.Kind == record.KindTime || !p.before[d.Key]) {
 			keys = append(keys, d.Key)
 		}

@@ -60,7 +60,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 // answer returns the recorded answer.
 func answer(ctx context.Context, p *Plan, d record.Dependency) ([]byte, error) {
 	if d.Pointer != "" {
-		return p.log.answer(d)
+		return p.Log.answer(d)
 	}
 	data, found, err := recorded(ctx, p.artifacts, Wanted{URI: d.URI, SHA256: d.SHA256})
 	if err == nil && !found {

@@ -228,14 +228,14 @@ func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 		lines = append(lines, append(bytes.ReplaceAll(text, []byte("\n"), []byte("\t")), '\n'))
 	}
 	again := func(of string) members {
-		return members{"replayed": true, "replay": members{"source_task_id": p.Log().TaskID, "replay_task_id": task, "original_event_id": of}}
+		return members{"replayed": true, "replay": members{"source_task_id": p.Log.TaskID, "replay_task_id": task, "original_event_id": of}}
 	}
 
 	const clock = "2031-05-05T05:05:05Z" // of the machine on which it runs
 	say("task.submitted", clock, members{"autonomy_tier": "act_auto", "policy_ref": "policy_replay_conformance",
 		"model_route": members{"chosen_model": members{"model": "replay-fixture", "provider": "fixture"}, "route_policy_reason": "replayed from recorded provider response"}}, nil)
 	say("task.started", clock, members{}, nil)
-	say("replay.started", clock, members{"source_task_id": p.Log().TaskID, "mode": "with_overrides", "source_log_sha256": p.Log().Digest, "source_log_events": p.Log().Events}, nil)
+	say("replay.started", clock, members{"source_task_id": p.Log.TaskID, "mode": "with_overrides", "source_log_sha256": p.Log.Digest, "source_log_events": p.Log.Events}, nil)
 	say("task.submitted", take("time:created_at"), members{}, again("event_01JZ6999"))
 	started := take("time:started_at")
 	say("task.started", started, members{}, again("event_01JZ7000"))

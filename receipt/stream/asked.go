@@ -64,7 +64,8 @@ func askedOf(v *receipt.Verifier, subjects []string) *asked {
 		rules = append(rules, r.Name())
 	}
 	slices.Sort(rules)
-	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects), Rules: rules, Trust: v.TrustVersion(),
+	version, _ := v.Snapshot()
+	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects), Rules: rules, Trust: version,
 		Checkpoint: askedCheckpoint{p.Checkpoint.Required, slices.Sorted(slices.Values(p.Checkpoint.Logs)), quorumOf(p.Checkpoint.Cosigners)}}
 	if !p.At.IsZero() {
 		at := receipt.At(p.At)

@@ -124,7 +124,8 @@ func ExampleVerifySeq() {
 	}
 	sum, err := run.Summary()
 	fmt.Println(sum.Verdict(), sum.Codes, err)
-	fmt.Println("keys:", v.TrustErr())
+	_, unavailable := v.Snapshot()
+	fmt.Println("keys:", unavailable)
 	// Output:
 	// row 100 undecided trust_unavailable
 	// row 101 refuted rule_cost_limit_1

@@ -214,7 +214,7 @@ type planUnavailable struct {
 }
 
 func pageOf(p *replay.Plan) *planPage {
-	log := p.Log()
+	log := p.Log
 	page := &planPage{Version: 1, TaskID: log.TaskID, LogSHA256: log.Digest, Events: log.Events, Dependencies: []planDependency{}, Deltas: p.Deltas(), Mismatches: []planMismatch{}, Unmatched: append([]string{}, p.Unmatched()...)}
 	if event, restored := p.Checkpoint(); event != "" {
 		page.Checkpoint = &planCheckpoint{event, append([]string{}, restored...)}
