@@ -51,12 +51,9 @@ type Batch interface {
 	// Root returns the merkle_root that the receipts of the batch state.
 	Root() canon.Digest
 
-	// Leaf returns the leaf hash that the batch lists for a receipt_id.
-	Leaf(receiptID []byte) (leaf merkle.Hash, ok bool)
-
-	// ReceiptHash returns the receipt_hash that the batch lists for a receipt_id, or zero if it
-	// lists none.
-	ReceiptHash(receiptID []byte) canon.Digest
+	// Find returns the leaf hash and the receipt_hash that the batch lists for a receipt_id. The
+	// hash is zero if the batch lists none.
+	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
 	// Explain returns a sentence about why a receipt of the batch may state another root, such
 	// as that an older construction would produce that root for the batch. It returns "" if it

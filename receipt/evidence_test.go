@@ -362,12 +362,10 @@ type batch struct {
 
 func (b *batch) Root() canon.Digest { return b.root }
 
-func (b *batch) Leaf(id []byte) (merkle.Hash, bool) {
+func (b *batch) Find(id []byte) (merkle.Hash, canon.Digest, bool) {
 	leaf, ok := b.leaves[string(id)]
-	return leaf, ok
+	return leaf, b.hashes[string(id)], ok
 }
-
-func (b *batch) ReceiptHash(id []byte) canon.Digest { return b.hashes[string(id)] }
 
 func (b *batch) Explain(stated canon.Digest) string {
 	if stated == canon.Sum([]byte("doubled")) {
@@ -550,7 +548,7 @@ func (b believers) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *re
 // A bomb is a Batch that panics while a receipt is judged.
 type bomb struct{ batch }
 
-func (*bomb) Leaf([]byte) (merkle.Hash, bool) { panic("as asked") }
+func (*bomb) Find([]byte) (merkle.Hash, canon.Digest, bool) { panic("as asked") }
 
 // TestNothingIsLeftOfAPanic verifies that the results of one receipt never count for the next one,
 // even if the caller's code panicked in between.

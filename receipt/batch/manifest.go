@@ -37,25 +37,15 @@ func (m *Manifest) Root() canon.Digest { return m.root }
 // Entries returns a copy of the list.
 func (m *Manifest) Entries() []Entry { return slices.Clone(m.entries) }
 
-// Leaf returns the leaf hash that is listed for a receipt. To show that a receipt is in the
-// batch, compare it with the leaf hash computed from the receipt (receipt.BatchLeaf), as
+// Find returns the leaf hash and the receipt_hash that are listed for a receipt. To show that a
+// receipt is in the batch, compare the leaf hash with that of the receipt (receipt.BatchLeaf), as
 // [Manifest.Check] does.
-func (m *Manifest) Leaf(receiptID []byte) (merkle.Hash, bool) {
+func (m *Manifest) Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool) {
 	i, ok := m.index[string(receiptID)]
 	if !ok {
-		return merkle.Hash{}, false
+		return merkle.Hash{}, canon.Digest{}, false
 	}
-	return m.entries[i].Leaf, true
-}
-
-// ReceiptHash returns the receipt_hash that is listed for a receipt, or zero if the receipt is
-// not listed.
-func (m *Manifest) ReceiptHash(receiptID []byte) canon.Digest {
-	i, ok := m.index[string(receiptID)]
-	if !ok {
-		return canon.Digest{}
-	}
-	return m.entries[i].ReceiptHash
+	return m.entries[i].Leaf, m.entries[i].ReceiptHash, true
 }
 
 // Marshal returns the manifest in canonical form (RFC 8785), with a final newline.

@@ -12,13 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// What package receipt takes as a batch.
-var _ interface {
-	Root() canon.Digest
-	Leaf(receiptID []byte) (merkle.Hash, bool)
-	ReceiptHash(receiptID []byte) canon.Digest
-	Explain(stated canon.Digest) string
-} = (*batch.Manifest)(nil)
+var _ receipt.Batch = (*batch.Manifest)(nil)
 
 // TestListed verifies the leaves and hashes of batches of all small sizes, and that their roots are
 // those of RFC 9162.
@@ -30,11 +24,9 @@ func TestListed(t *testing.T) {
 		for i := range n {
 			leaf := receipt.BatchLeaf(list[i])
 			leaves = append(leaves, leaf)
-			if listed, ok := m.Leaf([]byte(name(i))); !ok || listed != leaf {
-				t.Errorf("%d of %d: leaf %v, want %v", i, n, listed, leaf)
-			}
-			if listed, want := m.ReceiptHash([]byte(name(i))), m.Entries()[i].ReceiptHash; listed != want || want.IsZero() {
-				t.Errorf("%d of %d: receipt_hash %v, want %v", i, n, listed, want)
+			want := m.Entries()[i].ReceiptHash
+			if listed, hash, ok := m.Find([]byte(name(i))); !ok || listed != leaf || hash != want || want.IsZero() {
+				t.Errorf("%d of %d: leaf %v and receipt_hash %v, want %v and %v", i, n, listed, hash, leaf, want)
 			}
 		}
 		if root := canon.Digest(merkle.Root(leaves)); m.Root() != root {
@@ -46,11 +38,8 @@ func TestListed(t *testing.T) {
 func TestNotListed(t *testing.T) {
 	m := seal(t, drafts(t, 2)).Manifest
 	for _, id := range []string{"", "receipt_2", "receipt_0 ", "Receipt_0"} {
-		if leaf, ok := m.Leaf([]byte(id)); ok || leaf != (merkle.Hash{}) {
-			t.Errorf("%q has the leaf %v", id, leaf)
-		}
-		if hash := m.ReceiptHash([]byte(id)); !hash.IsZero() {
-			t.Errorf("%q has the receipt_hash %v", id, hash)
+		if leaf, hash, ok := m.Find([]byte(id)); ok || leaf != (merkle.Hash{}) || !hash.IsZero() {
+			t.Errorf("%q has the leaf %v and the receipt_hash %v", id, leaf, hash)
 		}
 	}
 	if err := m.Check(parse(t, content("receipt_2\u202e", "w"))); err == nil || err.Error() != `batch: the manifest lists no receipt "receipt_2\u202e"` {

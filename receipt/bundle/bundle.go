@@ -20,20 +20,11 @@ const (
 // A Bundle is parsed JSON text. [Check] reports whether it has the form of a bundle.
 type Bundle struct{ doc *canon.Document }
 
-// A Run is a run record, which a harness keeps of each run.
-type Run struct{ doc *canon.Document }
-
 // Parse reads the text of a bundle, which must not change while the bundle is in use. The
 // error is an *[Error].
 func Parse(data []byte) (*Bundle, error) {
 	doc, err := parse(data)
 	return &Bundle{doc}, err
-}
-
-// ParseRun reads the text of a run record, likewise.
-func ParseRun(data []byte) (*Run, error) {
-	doc, err := parse(data)
-	return &Run{doc}, err
 }
 
 func parse(data []byte) (*canon.Document, error) {

@@ -1,8 +1,7 @@
 // Package bundle writes and reads session bundles: one agent run in one file, for support, for
 // sharing or for a replay (harn_session_bundle, version 1).
 //
-//	run, err := bundle.ParseRun(record)              // the run record of a harness
-//	text, err := bundle.Export(run, bundle.Options{Mode: bundle.Sanitized})
+//	text, err := bundle.Export(record, bundle.Options{Mode: bundle.Sanitized}) // the run record of a harness
 //	n, err := text.WriteTo(file)                     // the bundle
 //
 //	b, err := bundle.Parse(data)

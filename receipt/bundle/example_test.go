@@ -8,14 +8,11 @@ import (
 )
 
 func ExampleExport() {
-	run, err := bundle.ParseRun([]byte(`{
+	run := []byte(`{
 		"_type": "run_record", "id": "run_1", "workflow_id": "wf_1", "task": "water the beds", "status": "completed",
 		"finished_at": "2026-05-04T10:00:09Z",
 		"metadata": {"api_key": "not for you", "page": "https://ada:pass@example.org/beds"}
-	}`))
-	if err != nil {
-		panic(err)
-	}
+	}`)
 	text, err := bundle.Export(run, bundle.Options{Mode: bundle.ReplayOnly})
 	if err != nil {
 		panic(err)

@@ -35,7 +35,8 @@ const (
 	formatNote   = "A portable copy of one run. Share sanitized or replay_only bundles, and no run records."
 )
 
-// Export creates the bundle of a run. The same record and options give the same bytes. The
+// Export creates the bundle of a run from its record, which a harness keeps. The text of the record
+// must not change while the result is in use. The same record and options give the same bytes. The
 // default ID is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run record
 // that [Import] extracts from the bundle, so that the ID reveals nothing about removed data.
 //
@@ -46,7 +47,11 @@ const (
 //
 // The error is an *[Error], about the record or about the bundle that it would become, or an
 // *[OptionError].
-func Export(run *Run, o Options) (*Text, error) {
+func Export(run []byte, o Options) (*Text, error) {
+	doc, err := parse(run)
+	if err != nil {
+		return nil, err
+	}
 	r, err := prepared()
 	if err != nil {
 		return nil, err
@@ -57,7 +62,7 @@ func Export(run *Run, o Options) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := of(run.doc.Root())
+	record := of(doc.Root())
 	if wrong := checkRun(record); wrong != nil {
 		return nil, wrong
 	}
@@ -68,7 +73,7 @@ func Export(run *Run, o Options) (*Text, error) {
 	// Each text of the record is searched once, although most occur twice in the bundle.
 	found := newMarks(r.marker)
 	if found.paths = m.strict; m.redacts() {
-		found.search(run.doc.Root())
+		found.search(doc.Root())
 	}
 	if o.ID == "" {
 		if o.ID, err = idOf(record, m, found); err != nil {

@@ -30,11 +30,7 @@ func parse(t testing.TB, data []byte) *bundle.Bundle {
 // exported returns the bundle of a run.
 func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 	t.Helper()
-	r, err := bundle.ParseRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := bundle.Export(r, o)
+	text, err := bundle.Export(run, o)
 	if err != nil {
 		t.Fatal(err)
 	}

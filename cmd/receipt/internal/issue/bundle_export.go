@@ -65,15 +65,10 @@ func (o *bundleExport) export(e *cli.Env, path string) error {
 		if err != nil {
 			return nil, err
 		}
-		run, err := bundle.ParseRun(data)
-		if err != nil {
-			return nil, bundleFailure(path, aRun, err)
-		}
-
 		// The bundle records the producer, so a different version of this program may write different
 		// bytes.
 		o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
-		text, err := bundle.Export(run, o.Options)
+		text, err := bundle.Export(data, o.Options)
 		return text, stays(path, aRun, err)
 	})
 }
