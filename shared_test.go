@@ -146,7 +146,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt.Verifier.Snapshot":       func(s *shared) any { version, err := s.verifier.Snapshot(); return []any{version, err} },
 	"receipt.Verifier.Verify":         func(s *shared) any { return s.report(s.judged) },
 	"receipt.Verifier.VerifyBytes":    func(s *shared) any { return s.report(s.read) },
-	"receipt.Verifier.Watch":          func(s *shared) any { v, idle := s.verifier.Watch(); return fmt.Sprint(v.Scope(), idle()) },
+	"receipt.Verifier.TrackEvidence":  func(s *shared) any { v, idle := s.verifier.TrackEvidence(); return fmt.Sprint(v.Scope(), idle()) },
 	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
 
 	"receipt/archive.Codec.Append":         func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },

@@ -217,7 +217,7 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// Watch returns a copy of v that records which of its evidence relates to the receipts that it
+// TrackEvidence returns a copy of v that records which of its evidence relates to the receipts that it
 // judges. Evidence that relates to none shows nothing, although it was given for a purpose.
 // Package stream reports such evidence and leaves the input undecided. The reports of the copy
 // therefore do not mention disclosures that belong to another receipt.
@@ -225,7 +225,7 @@ func (p Piece) String() string {
 // The function idle returns the evidence that has related to no receipt so far: proofs and
 // batches that neither showed nor contradicted anything, disclosures of other receipts or of
 // nothing, and files if no receipt names any by digest. It is safe for concurrent use.
-func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
+func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	c := *v
 	given := 0 // a checkpoint of all receipts is not part of the evidence
 	for i := range v.evidence.proofs {

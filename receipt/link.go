@@ -52,9 +52,9 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Names describes the receipt that an invalid link names, and what is wrong with it, such as
+// Predecessor describes the receipt that an invalid link names, and what is wrong with it, such as
 // "sha256:…, which line 3 names too". It returns "" for other checks.
-func (c *Check) Names() string {
+func (c *Check) Predecessor() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
 		return ""
 	}
@@ -122,7 +122,7 @@ func (c *Check) word() {
 		c.Detail = c.related() + " has the same receipt_id, but another content"
 	default:
 		c.Detail = "states that nothing precedes it" + c.about()
-		if names := c.Names(); names != "" {
+		if names := c.Predecessor(); names != "" {
 			c.Detail = "names " + names
 		}
 	}

@@ -127,7 +127,7 @@ func TestZeroValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watching, _ := v.Watch()
+	watching, _ := v.TrackEvidence()
 	for name, v := range map[string]*receipt.Verifier{"zero": v, "with evidence": other, "watching": watching} {
 		rep, fresh := verify(v, data), new(receipt.Report)
 		v.Verify(doc, fresh)

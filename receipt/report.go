@@ -36,7 +36,7 @@ type Report struct {
 
 	Withheld int `json:"-"` // number of values that were withheld and not disclosed
 
-	Gleaned []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
+	Extracted []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
 	alone   bool // the link is valid as far as the receipt alone shows
 	foreign bool // the receipt is in another format
@@ -176,7 +176,7 @@ func (r *Report) Clone() *Report {
 	c.NotChecked = slices.Clone(r.NotChecked)
 	c.Warnings = slices.Clone(r.Warnings)
 	c.Rules = slices.Clone(r.Rules)
-	c.Gleaned = slices.Clone(r.Gleaned)
+	c.Extracted = slices.Clone(r.Extracted)
 	return &c
 }
 
@@ -194,7 +194,7 @@ func (r *Report) reset(scope Scope, at Time) {
 		Signatures: r.Signatures[:0],
 		NotChecked: r.NotChecked[:0],
 		Warnings:   r.Warnings[:0],
-		Gleaned:    r.Gleaned[:0],
+		Extracted:  r.Extracted[:0],
 		tally:      r.tally,
 		scratch:    r.scratch,
 	}

@@ -1,6 +1,6 @@
 // Package rows returns the rows of a table of verdicts, one per receipt, for queries in SQL.
 //
-//	run := stream.Verify(ctx, v, input, stream.Options{Glean: rows.Glean})
+//	run := stream.Verify(ctx, v, input, stream.Options{Extract: rows.Extract})
 //	for rep := range run.Reports() {
 //		row := rows.Of(rep)
 //		err = table.Write(row.AppendCells(nil)) // such as a csv.Writer

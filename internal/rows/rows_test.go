@@ -30,7 +30,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 // tableOf verifies an input and returns its rows, the last ones those of its summary.
 func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	t.Helper()
-	run := stream.VerifyFiles(context.Background(), verifier(t), []stream.Source{stream.From("in.jsonl", bytes.NewReader(input))}, stream.Options{Glean: rows.Glean})
+	run := stream.VerifyFiles(context.Background(), verifier(t), []stream.Source{stream.From("in.jsonl", bytes.NewReader(input))}, stream.Options{Extract: rows.Extract})
 	for rep := range run.Reports() {
 		list = append(list, rows.Of(rep))
 	}
@@ -334,7 +334,7 @@ func FuzzRow(f *testing.F) {
 		if rep.Check(receipt.StepParse).Status != receipt.StatusPassed {
 			return
 		}
-		rep.Gleaned = rows.Glean(doc, rep, rep.Gleaned)
+		rep.Extracted = rows.Extract(doc, rep, rep.Extracted)
 		row := rows.Of(rep)
 		for i, cell := range row.AppendCells(nil) {
 			if len(cell) > 2200 || !utf8.ValidString(cell) {

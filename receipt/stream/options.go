@@ -50,12 +50,12 @@ type Options struct {
 	// Bounds are limits for untrusted inputs.
 	Bounds Bounds
 
-	// Glean, if not nil, appends to kept what the caller needs from a document, so that the
-	// document need not be parsed again. The report has it as Gleaned, and reuses its
-	// memory like that of its other fields. Glean is called for every document that could
+	// Extract, if not nil, appends to kept what the caller needs from a document, so that the
+	// document need not be parsed again. The report has it as Extracted, and reuses its
+	// memory like that of its other fields. Extract is called for every document that could
 	// be parsed, receipt or not, when its report is complete except for the link, and by
-	// several goroutines at the same time. The document is valid until Glean returns.
-	Glean func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
+	// several goroutines at the same time. The document is valid until Extract returns.
+	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
 	// Several states that the items of [VerifySeq] are from several sources.
 	Several bool

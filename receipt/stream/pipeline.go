@@ -89,7 +89,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	var workers sync.WaitGroup
 	for range jobs {
 		w := newWorker(codec, p.verify)
-		w.Unwrap, w.glean = p.options.Unwrap, p.options.Glean
+		w.Unwrap, w.glean = p.options.Unwrap, p.options.Extract
 		workers.Go(func() { p.judge(w) })
 	}
 

@@ -91,7 +91,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 }
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
-	v, idle := v.Watch()
+	v, idle := v.TrackEvidence()
 	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v, o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
 

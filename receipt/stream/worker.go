@@ -67,7 +67,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 
 	if w.glean != nil && c.Parsed() {
-		rep.Gleaned = w.glean(w.Doc, rep, rep.Gleaned)
+		rep.Extracted = w.glean(w.Doc, rep, rep.Extracted)
 	}
 
 	if c.Wrapped {

@@ -31,7 +31,7 @@ func BenchmarkWriter(b *testing.B) {
 	b.ReportAllocs()
 	w := parquet.NewWriter(io.Discard)
 	for n := 0; b.Loop(); n++ {
-		rep.Gleaned = rows.Glean(doc, rep, rep.Gleaned[:0])
+		rep.Extracted = rows.Extract(doc, rep, rep.Extracted[:0])
 		rep.Index, rep.ReceiptID, rep.ReceiptHash = n+1, fmt.Appendf(rep.ReceiptID[:0], "receipt_%08d", n), canon.Sum(rep.ReceiptID)
 		if err := w.Write(rows.Of(rep)); err != nil {
 			b.Fatal(err)

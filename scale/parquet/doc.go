@@ -2,7 +2,7 @@
 // them as CSV. Engines that read many gigabytes of rows read Parquet faster.
 //
 //	out := parquet.NewWriter(file)
-//	run := stream.Verify(ctx, v, input, stream.Options{Glean: rows.Glean})
+//	run := stream.Verify(ctx, v, input, stream.Options{Extract: rows.Extract})
 //	for rep := range run.Reports() {
 //		out.Write(rows.Of(rep))
 //	}

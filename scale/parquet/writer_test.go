@@ -35,7 +35,7 @@ func task(t *testing.T) (row rows.Row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := stream.VerifyFiles(context.Background(), v, []stream.Source{stream.From("in.jsonl", bytes.NewReader(data))}, stream.Options{Glean: rows.Glean})
+	run := stream.VerifyFiles(context.Background(), v, []stream.Source{stream.From("in.jsonl", bytes.NewReader(data))}, stream.Options{Extract: rows.Extract})
 	for rep := range run.Reports() {
 		row = rows.Of(rep)
 	}

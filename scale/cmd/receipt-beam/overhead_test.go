@@ -69,7 +69,7 @@ func judge(b *testing.B, paths []string) {
 	}
 	defer file.Close()
 	table := parquet.NewWriter(file)
-	run := stream.VerifyFiles(b.Context(), verifier(b, false), sources, stream.Options{Unordered: true, TempDir: b.TempDir(), Glean: rows.Glean})
+	run := stream.VerifyFiles(b.Context(), verifier(b, false), sources, stream.Options{Unordered: true, TempDir: b.TempDir(), Extract: rows.Extract})
 	for rep := range run.Reports() {
 		if err := table.Write(rows.Of(rep)); err != nil {
 			b.Fatal(err)

@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 
 	var file bytes.Buffer
 	table := parquet.NewWriter(&file)
-	run := stream.VerifyFiles(t.Context(), verifier(t, false), sources(paths), stream.Options{Unordered: true, Glean: rows.Glean, Continuity: stream.Continuity{Expect: l.Expect}})
+	run := stream.VerifyFiles(t.Context(), verifier(t, false), sources(paths), stream.Options{Unordered: true, Extract: rows.Extract, Continuity: stream.Continuity{Expect: l.Expect}})
 	for rep := range run.Reports() {
 		if err := table.Write(rows.Of(rep)); err != nil {
 			t.Fatal(err)

@@ -157,7 +157,7 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	}
 	sum, at := sha256.New(), join.Place{} // at is the place of the next report's receipt; zero: it states no place
 	options := s.run.options()
-	options.Glean = rows.Glean
+	options.Extract = rows.Extract
 	place := func(r *join.Record) error {
 		if at = (join.Place{}); r == nil {
 			return nil

@@ -45,7 +45,7 @@ func Failed(b *Block, checks []receipt.Check) {
 	}
 
 	b.Row(c.Step.String(), text)
-	if named := c.Names(); named != "" {
+	if named := c.Predecessor(); named != "" {
 		b.sub("names", named)
 		if connected(c) {
 			b.sub("connected", "up to "+c.Related.String())

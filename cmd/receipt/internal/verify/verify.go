@@ -99,7 +99,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	// Digests of inputs are only computed if a report contains them.
 	o.NoInputDigest = !o.TellsDigests()
 	if o.TellsRows() {
-		options.Glean = rows.Glean
+		options.Extract = rows.Extract
 	}
 	verifier, file, err := o.Verifier(e)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestGlean verifies that each report contains what was gleaned from its own document,
+// TestExtract verifies that each report contains what was extracted from its own document,
 // regardless of the worker and of reused memory, and that it is empty without a document.
-func TestGlean(t *testing.T) {
+func TestExtract(t *testing.T) {
 	w := newWriter(t, "a")
 	var input bytes.Buffer
 	var want []string
@@ -37,16 +37,16 @@ func TestGlean(t *testing.T) {
 	}
 	for _, jobs := range []int{1, 4} {
 		for name, run := range map[string]*stream.Run{
-			"one": stream.Verify(context.Background(), integrity(t), bytes.NewReader(input.Bytes()), stream.Options{Jobs: jobs, Glean: glean}),
-			"two": stream.VerifyFiles(context.Background(), integrity(t), sources(input.Bytes(), jsonl(w.next())), stream.Options{Jobs: jobs, Glean: glean}),
+			"one": stream.Verify(context.Background(), integrity(t), bytes.NewReader(input.Bytes()), stream.Options{Jobs: jobs, Extract: glean}),
+			"two": stream.VerifyFiles(context.Background(), integrity(t), sources(input.Bytes(), jsonl(w.next())), stream.Options{Jobs: jobs, Extract: glean}),
 		} {
 			n := 0
 			for rep := range run.Reports() {
-				if n < len(want) && string(rep.Gleaned) != want[n] {
-					t.Fatalf("%s, %d jobs, report %d: gleaned %q, want %q", name, jobs, n, rep.Gleaned, want[n])
+				if n < len(want) && string(rep.Extracted) != want[n] {
+					t.Fatalf("%s, %d jobs, report %d: extracted %q, want %q", name, jobs, n, rep.Extracted, want[n])
 				}
-				if clone := rep.Clone(); len(rep.Gleaned) > 0 && &clone.Gleaned[0] == &rep.Gleaned[0] {
-					t.Fatal("a clone shares what was gleaned")
+				if clone := rep.Clone(); len(rep.Extracted) > 0 && &clone.Extracted[0] == &rep.Extracted[0] {
+					t.Fatal("a clone shares what was extracted")
 				}
 				n++
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Glean appends the data about a document that [Of] needs in addition to its report. It is for
-// stream.Options.Glean.
-func Glean(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
+// Extract appends the data about a document that [Of] needs in addition to its report. It is for
+// stream.Options.Extract.
+func Extract(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
 	// A document without a position in a stream adds nothing, so that it cannot affect other
 	// rows.
 	root := doc.Root()

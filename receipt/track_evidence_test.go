@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestWatch verifies that disclosures and files are idle until a receipt needs them. The tests
+// TestTrackEvidence verifies that disclosures and files are idle until a receipt needs them. The tests
 // of the command cover proofs and batches.
-func TestWatch(t *testing.T) {
+func TestTrackEvidence(t *testing.T) {
 	sealed, all := redacted(t)
 	plain := sealAndSign(t, plainDraft())
 	named := plainDraft()
@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 		if v, err = v.With(c.given); err != nil {
 			t.Fatal(err)
 		}
-		watching, idle := v.Watch()
+		watching, idle := v.TrackEvidence()
 		for _, data := range c.seen {
 			watching.VerifyBytes(data, new(canon.Document), new(receipt.Report))
 		}
@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s: a verifier that is not watched changed it: %s", name, got)
 		}
 	}
-	if v, idle := new(receipt.Verifier).Watch(); v == nil || len(idle()) > 0 {
+	if v, idle := new(receipt.Verifier).TrackEvidence(); v == nil || len(idle()) > 0 {
 		t.Error("evidence that nobody gave")
 	}
 }
