@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 		"more":         func() { put(text + answered); os.Chtimes(path, info.ModTime(), info.ModTime()) },
 	} {
 		change()
-		if v.memory.recall(p) != nil {
+		if recall(&v.memory, p) != nil {
 			t.Errorf("%s: remembered", name)
 		}
 	}
@@ -86,7 +86,7 @@ func TestMemory(t *testing.T) {
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if v.memory.recall(p) == nil {
+	if recall(&v.memory, p) == nil {
 		t.Fatal("forgotten")
 	}
 
@@ -99,7 +99,7 @@ func TestMemory(t *testing.T) {
 		if err := os.WriteFile(v.memory.file("index", ""), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if m := memoryOf(options); m.recall(p) != nil {
+		if m := memoryOf(options); recall(&m, p) != nil {
 			t.Error("damaged input is remembered")
 		}
 	}

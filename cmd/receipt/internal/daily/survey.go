@@ -85,7 +85,7 @@ func (v *surveyor) unreadable(p *place, err error) {
 
 // look recognizes one file. If it is not a log, what describes it.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
-	if r := v.memory.recall(p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
+	if r := recall(&v.memory, p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil
 	}
 
@@ -224,7 +224,7 @@ func (v *surveyor) group(group []*sighted) {
 		logs, copies := v.distinct(group, func(s *sighted) (*logFile, error) {
 			return &logFile{s.place, s.memory.info, s.memory.kept.Outline, s.memory}, nil
 		})
-		if works, known := v.memory.tasks(logs, v.options.Apart); known {
+		if works, known := recallTasks(&v.memory, logs, v.options.Apart); known {
 			v.found(works, logs, copies)
 			return
 		}
@@ -246,7 +246,7 @@ func (v *surveyor) group(group []*sighted) {
 		}
 		works = append(works, w)
 	}
-	v.memory.learnTasks(logs, works, v.options.Apart)
+	learnTasks(&v.memory, logs, works, v.options.Apart)
 	v.found(works, logs, copies)
 
 	// The lines of outlines are no longer needed once the tasks are known.
@@ -286,7 +286,7 @@ func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, err
 // outline surveys one log.
 func (v *surveyor) outline(s *sighted) (*logFile, error) {
 	if s.memory != nil {
-		if o := v.memory.outline(s.memory); o != nil {
+		if o := s.memory.outline(&v.memory); o != nil {
 			return &logFile{place: s.place, info: s.memory.info, outline: o, memory: s.memory}, nil
 		}
 	}
@@ -300,7 +300,7 @@ func (v *surveyor) outline(s *sighted) (*logFile, error) {
 		return nil, err
 	}
 
-	return &logFile{place: s.place, info: in.info, outline: o, memory: v.memory.learn(s, in, o)}, nil
+	return &logFile{place: s.place, info: in.info, outline: o, memory: learn(&v.memory, s, in, o)}, nil
 }
 
 // eventLog finds the tasks in a log of the protocol's events.

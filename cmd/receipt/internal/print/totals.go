@@ -1,0 +1,141 @@
+package print
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Totals counts findings by verdict and code for the last line.
+type Totals struct {
+	Codes map[receipt.Verdict]map[receipt.Code]int
+	color bool
+	timed bool // include the duration: only on a terminal, so that results in files are reproducible
+}
+
+// NewTotals returns the totals of a run without findings.
+func NewTotals(color, timed bool) Totals {
+	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
+}
+
+// Line returns the last line: the verdict of the run, the number of receipts that have it,
+// and the numbers of the others.
+func (t *Totals) Line(s *stream.Summary) string {
+	// Without signatures, the verdict is called intact: anyone can write a receipt that
+	// matches its hash.
+	verdict := s.Verdict()
+	good, name := receipt.Verified.String(), verdict.String()
+	if s.Scope == receipt.ScopeIntegrity {
+		good = "intact"
+	}
+	if verdict == receipt.Verified {
+		name = good
+	}
+
+	// The numbers that decided the verdict come first.
+	of := " of " + cli.Plural(s.Receipts, "receipt", "")
+	var parts []string
+	switch {
+	case verdict == receipt.Refuted && s.Refuted == 0:
+		parts = []string{wholeFindings(s), cli.Count(s.Verified) + of + " " + good, cli.Count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
+	case verdict == receipt.Refuted:
+		parts = []string{cli.Count(s.Refuted) + of + t.codeCounts(s, receipt.Refuted), cli.Count(s.Verified) + " " + good,
+			cli.Count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
+		if len(s.Findings) > 0 {
+			parts = append(parts, wholeFindings(s))
+		}
+	case s.Undecided > 0:
+		parts = []string{cli.Count(s.Undecided) + of + t.codeCounts(s, receipt.Undecided), cli.Count(s.Verified) + " " + good}
+	case verdict == receipt.Verified:
+		parts = []string{cli.Count(s.Verified) + of}
+	case s.Receipts == 0:
+		parts = []string{"no receipts"}
+	default: // an input could not be read
+		parts = []string{cli.Count(s.Verified) + of + " " + good}
+	}
+
+	if counts := map[receipt.Code]int{}; len(unusedEvidence(s)) > 0 {
+		for _, n := range unusedEvidence(s) {
+			counts[n.Code]++
+		}
+		parts = append(parts, "evidence of no use"+codeCounts(counts))
+	}
+
+	if s.Copies > 0 {
+		parts = append(parts, copies(s.Copies))
+	}
+
+	// A run that was stopped has no unreadable input, but is incomplete, too.
+	if n := len(s.Inputs.Unreadable); n > 0 {
+		parts = append(parts, cli.Plural(n, "input", "not read"))
+	} else if !s.Complete {
+		parts = append(parts, "not read to the end")
+	}
+
+	if d := s.Finished.Sub(s.Started.Time); t.timed && d > 0 {
+		parts = append(parts, elapsedText(d))
+	}
+	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
+}
+
+// wholeFindings counts the findings about the whole input, by code.
+func wholeFindings(s *stream.Summary) string {
+	codes := map[receipt.Code]int{}
+	for _, f := range s.Findings {
+		codes[f.Code]++
+	}
+	return cli.Plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
+}
+
+// elapsedText formats a duration in tenths of a second, or in larger units.
+func elapsedText(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return cli.DurationText(d.Round(time.Second))
+}
+
+func copies(n int) string {
+	if n == 1 {
+		return "1 copy"
+	}
+	return cli.Count(n) + " copies"
+}
+
+// codeCounts returns " (code 3, code 1)" for the receipts with a verdict. The counts of
+// reports include copies. Those of the summary do not, but are not separated by verdict.
+func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
+	others := t.Codes[receipt.Refuted]
+	if v == receipt.Refuted {
+		others = t.Codes[receipt.Undecided]
+	}
+
+	// The summary has no copies, but its counts are only used for codes of one verdict.
+	codes := map[receipt.Code]int{}
+	for c, n := range t.Codes[v] {
+		if others[c] == 0 {
+			n = s.Codes[c]
+		}
+		if n > 0 {
+			codes[c] = n
+		}
+	}
+	return codeCounts(codes)
+}
+
+func codeCounts(of map[receipt.Code]int) string {
+	var codes []string
+	for _, c := range slices.Sorted(maps.Keys(of)) {
+		codes = append(codes, fmt.Sprintf("%s %s", c, cli.Count(of[c])))
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(codes, ", ") + ")"
+}
