@@ -101,7 +101,15 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sea
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}
-	if err := o.review(e, path, envelope.Bytes(), sealed, key.Public()); err != nil {
+
+	// The last signature in the report is that of the attestation, because it is checked after the
+	// signatures of the receipt.
+	err = o.review(e, path, sealed, key.Public(), func(v *receipt.Verifier, set *keys.Set, rep *receipt.Report) bool {
+		attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
+		n := len(rep.Signatures)
+		return n > 0 && rep.Signatures[n-1].Status == receipt.SignatureValid
+	})
+	if err != nil {
 		return err
 	}
 
@@ -118,7 +126,11 @@ func (o *attestOptions) record(ctx context.Context, e *cli.Env, path string, sea
 	if !ok {
 		return cli.Usage("", "%q is for %s, but audit records are signed with Ed25519 keys", key.Public().ID, key.Public().Algorithm)
 	}
-	if err := o.review(e, path, sealed.JSON(), sealed, key.Public()); err != nil {
+	err = o.review(e, path, sealed, key.Public(), func(v *receipt.Verifier, _ *keys.Set, rep *receipt.Report) bool {
+		v.VerifyBytes(sealed.JSON(), new(canon.Document), rep)
+		return true
+	})
+	if err != nil {
 		return err
 	}
 	text, err := audit.FromReceipt(sealed, public)
@@ -137,9 +149,10 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, 
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review verifies an attestation, or the receipt that a statement of another format describes, before
-// the output is written. It uses the trusted keys or, without --keys, only the signing key.
-func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *receipt.Sealed, public *keys.PublicKey) error {
+// review judges what is to be written. It uses the trusted keys or, without --keys, only the signing
+// key, which does not verify signatures of the receipt by other keys. judge reports whether the
+// signature that was added, if any, is valid.
+func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, public *keys.PublicKey, judge func(*receipt.Verifier, *keys.Set, *receipt.Report) bool) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
 		return err
@@ -149,22 +162,15 @@ func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *rec
 		return cli.Usage("", "%w", err)
 	}
 
-	rep, attested := new(receipt.Report), o.predicate == ownPredicate
-	if attested {
-		attest.NewOpener(set, v.Policy()).Judge(v, data, rep)
-	} else {
-		v.VerifyBytes(data, new(canon.Document), rep)
-	}
-
-	// The last signature in the report is that of the attestation, if there is one, because it is
-	// checked after the signatures of the receipt.
+	rep := new(receipt.Report)
+	added := judge(v, set, rep)
 	f := rep.Finding()
 	switch {
 	case rep.Verdict == receipt.Verified:
 		return nil
 	case rep.Verdict == receipt.Refuted:
 		return cli.Refuted("for details, run receipt verify", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
-	case o.keys == "" && f.Code == receipt.CodeUnknownKey && (!attested || rep.Signatures[len(rep.Signatures)-1].Status == receipt.SignatureValid):
+	case o.keys == "" && f.Code == receipt.CodeUnknownKey && added:
 		warnOtherKey(e, sealed, public)
 		e.Warn("", "whether the signatures of %q hold was not checked: they are by other keys than %q; --keys checks them", cli.SourceName(path), public.ID)
 		return nil
