@@ -151,8 +151,4 @@ func (f *finder) close() {
 var errNoLog = errors.New("not the name of a log")
 
 // isLog reports whether a file has the name of a log.
-func isLog(path string) bool {
-	name := strings.ToLower(filepath.Base(path))
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return slices.Contains([]string{".jsonl", ".ndjson", ".json"}, filepath.Ext(name))
-}
+func isLog(path string) bool { return input.HasExtension(path, ".jsonl", ".ndjson", ".json") }

@@ -53,9 +53,9 @@ func (m *maker) all(works []*work) error {
 // record creates the receipt of a task, unless it exists already or the task is not over. An
 // error ends the run. Failures of a single task are recorded.
 func (m *maker) record(w *work) error {
-	e := &entry{task: w.ID, session: w.Session}
+	e := &entry{Task: w.ID, Session: w.Session}
 	for _, f := range w.files {
-		e.sources = append(e.sources, f.path)
+		e.Sources = append(e.Sources, f.path)
 	}
 	status, err := m.become(w, e)
 	var fatal *fatalError
@@ -67,7 +67,7 @@ func (m *maker) record(w *work) error {
 	case errors.Is(err, errInterrupted):
 		return interrupted()
 	}
-	e.status, e.why = status, err
+	e.Status, e.why = status, err
 	m.result.add(e)
 	return nil
 }
@@ -96,7 +96,7 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 
 	// The log of events states when its task ended.
 	if w.events {
-		if e.receipt, e.session = draft.ReceiptID, draft.Identifiers.SessionID; m.isOlder(draft.Lifecycle.CompletedAt.Time) {
+		if e.Receipt, e.Session = draft.ReceiptID, draft.Identifiers.SessionID; m.isOlder(draft.Lifecycle.CompletedAt.Time) {
 			return older, nil
 		}
 	}
@@ -104,7 +104,7 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 	if err != nil {
 		return refused, err
 	}
-	of, id := logsOf(doc.Root(), w.events), e.receipt
+	of, id := logsOf(doc.Root(), w.events), e.Receipt
 	if s, err := m.repeated(id, of); s != "" {
 		return s, err
 	}
@@ -113,7 +113,7 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 		m.seen[id] = of
 	}
 	if delete(m.kept, id); s == made && !w.events {
-		m.kept[id] = &keptReceipt{of, e.receipt, e.hash, m.options.Signer != nil}
+		m.kept[id] = &keptReceipt{of, e.Receipt, e.Hash, m.options.Signer != nil}
 	}
 
 	return s, err
@@ -184,7 +184,7 @@ func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error
 
 // superseding returns the draft of a receipt that supersedes another.
 func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) (*canon.Document, []redact.Entry, error) {
-	e.receipt, e.hash, e.last = e.next, "", ""
+	e.Receipt, e.Hash, e.last = e.next, "", ""
 	d.ReceiptID = e.next
 	doc, entries, err := m.redact(d)
 	if err != nil {
@@ -196,7 +196,7 @@ func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) 
 
 // early decides by the outline of a task.
 func (m *maker) early(w *work, e *entry) (status, error) {
-	e.receipt = receiptID(w.ID)
+	e.Receipt = receiptID(w.ID)
 	if m.isOlder(w.Last) {
 		return older, nil
 	}
@@ -217,24 +217,24 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 		return left(err), err
 	}
 	root := before.Document().Root()
-	if s, err := m.repeated(e.receipt, of); s != "" || logsOf(root, false) != of {
+	if s, err := m.repeated(e.Receipt, of); s != "" || logsOf(root, false) != of {
 		return s, err
 	}
-	m.seen[e.receipt] = of
-	m.kept[e.receipt] = &keptReceipt{of, e.last, e.hash, root.Member("signatures").Len() > 0}
+	m.seen[e.Receipt] = of
+	m.kept[e.Receipt] = &keptReceipt{of, e.last, e.Hash, root.Member("signatures").Len() > 0}
 	return m.same(root)
 }
 
 // unchanged returns known if the ledger is known to have the receipt of a task, and "" otherwise.
 func (m *maker) unchanged(w *work, e *entry) status {
-	k := m.kept[e.receipt]
+	k := m.kept[e.Receipt]
 	if k == nil || m.options.Signer != nil && !k.Signed {
 		return ""
 	}
-	if of, err := m.sums(w); err != nil || of != k.Of || m.seen[e.receipt] != "" {
+	if of, err := m.sums(w); err != nil || of != k.Of || m.seen[e.Receipt] != "" {
 		return ""
 	}
-	m.seen[e.receipt], e.last, e.hash = k.Of, k.ID, k.Hash
+	m.seen[e.Receipt], e.last, e.Hash = k.Of, k.ID, k.Hash
 	return known
 }
 

@@ -37,19 +37,25 @@ func left(err error) status {
 
 // An entry is a task and its status.
 type entry struct {
-	status        status
-	task, session string // "" is not stated
-	receipt, hash string // "" if there is none
-	last, next    string // IDs of the latest receipt of the task, and of a receipt that would supersede it
-	sources       []string
-	why           error
+	Status  status   `json:"status"`
+	Task    string   `json:"task_id"`      // "" is not stated, also of the session
+	Session string   `json:"session_id"`   // that of the task
+	Receipt string   `json:"receipt_id"`   // "" if there is none
+	Hash    string   `json:"receipt_hash"` // of the receipt
+	Sources []string `json:"sources"`
+	Detail  string   `json:"detail"`
+
+	last, next string // IDs of the latest receipt of the task, and of a receipt that would supersede it
+	why        error
 }
 
 // A fileEntry is a file that contained no task, and why.
 type fileEntry struct {
-	status status
-	source string
-	why    error
+	Status status `json:"status"`
+	Source string `json:"source"`
+	Detail string `json:"detail"`
+
+	why error
 }
 
 // A result is the result of a run.
@@ -70,17 +76,17 @@ func newResult() *result {
 }
 
 func (r *result) file(s status, source string, why error) {
-	r.files = append(r.files, &fileEntry{s, source, why})
+	r.files = append(r.files, &fileEntry{Status: s, Source: source, why: why})
 	r.count[s]++
 }
 
 func (r *result) add(e *entry) {
 	r.entries = append(r.entries, e)
-	r.count[e.status]++
-	if e.session != "" {
-		r.sessions[e.session] = true
+	r.count[e.Status]++
+	if e.Session != "" {
+		r.sessions[e.Session] = true
 	} else {
-		r.sessions[strings.Join(append([]string{""}, e.sources...), "\x00")] = true
+		r.sessions[strings.Join(append([]string{""}, e.Sources...), "\x00")] = true
 	}
 }
 

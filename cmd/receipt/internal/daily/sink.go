@@ -112,7 +112,7 @@ func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 	// receipt. The hash is compared because IDs of other tasks may end in numbers, too.
 	var latest *stored
 	var hashes []string
-	next := e.receipt
+	next := e.Receipt
 
 	for n := 2; ; n++ {
 		r, err := s.find(next)
@@ -126,7 +126,7 @@ func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 			latest = r
 		}
 		hashes = append(hashes, r.hash)
-		next = fmt.Sprint(e.receipt, "_", n)
+		next = fmt.Sprint(e.Receipt, "_", n)
 	}
 
 	// Two tenants may share a ledger, but not a receipt.
@@ -136,14 +136,14 @@ func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 		return nil, "", nil
 	case latest.stream.Issuer != o.Issuer.ID || latest.stream.Tenant != o.TenantID || o.WorkspaceRef != "" && latest.stream.Workspace != o.WorkspaceRef:
 		return nil, differs, errTenant
-	case latest.id == e.receipt && latest.former() != "" && e.next != e.receipt:
+	case latest.id == e.Receipt && latest.former() != "" && e.next != e.Receipt:
 		return nil, differs, errTaken
 	}
 	e.next = next
 	if latest.sealed == nil {
 		return nil, known, nil
 	}
-	e.last, e.hash = latest.id, latest.hash
+	e.last, e.Hash = latest.id, latest.hash
 	return latest.sealed, "", nil
 }
 
@@ -203,8 +203,8 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 	}
 
 	// The issuer returns a stored receipt if another run issued an equal one.
-	e.hash = sealed.Hash().String()
-	if s.store.stored != e.receipt {
+	e.Hash = sealed.Hash().String()
+	if s.store.stored != e.Receipt {
 		return known, nil
 	}
 	s.grown[chain.StreamOf(sealed.Document())] = true

@@ -131,8 +131,8 @@ func (t *teller) verb() string {
 
 func (t *teller) taskRows(of ...status) (list []string) {
 	for _, e := range t.result.entries {
-		if slices.Contains(of, e.status) {
-			list = append(list, fmt.Sprintf("%s (%s): %s", cli.Bare(t.clean(e.sources[0])), cli.Bare(t.clean(cmp.Or(e.task, e.session))), t.reason(e.why)))
+		if slices.Contains(of, e.Status) {
+			list = append(list, fmt.Sprintf("%s (%s): %s", cli.Bare(t.clean(e.Sources[0])), cli.Bare(t.clean(cmp.Or(e.Task, e.Session))), t.reason(e.why)))
 		}
 	}
 	return list
@@ -140,8 +140,8 @@ func (t *teller) taskRows(of ...status) (list []string) {
 
 func (t *teller) fileRows(of ...status) (list []string) {
 	for _, f := range t.result.files {
-		if slices.Contains(of, f.status) {
-			list = append(list, fmt.Sprintf("%s (%s)", cli.Bare(t.clean(f.source)), t.reason(f.why)))
+		if slices.Contains(of, f.Status) {
+			list = append(list, fmt.Sprintf("%s (%s)", cli.Bare(t.clean(f.Source)), t.reason(f.why)))
 		}
 	}
 	return list
@@ -180,20 +180,6 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		Workspace string  `json:"workspace"`
 		Head      string  `json:"head"`
 	}
-	type task struct {
-		Status  status   `json:"status"`
-		Task    string   `json:"task_id"`
-		Session string   `json:"session_id"`
-		Receipt string   `json:"receipt_id"`
-		Hash    string   `json:"receipt_hash"`
-		Sources []string `json:"sources"`
-		Detail  string   `json:"detail"`
-	}
-	type file struct {
-		Status status `json:"status"`
-		Source string `json:"source"`
-		Detail string `json:"detail"`
-	}
 	text := struct {
 		Each     string         `json:"each"`
 		Ledger   string         `json:"ledger"`
@@ -203,12 +189,12 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		Withheld map[string]int `json:"withheld"`
 		NotTold  map[string]int `json:"not_told"`
 		NotRead  map[string]int `json:"not_read,omitempty"`
-		Tasks    []task         `json:"tasks"`
-		Files    []file         `json:"files"`
+		Tasks    []entry        `json:"tasks"`
+		Files    []fileEntry    `json:"files"`
 		Streams  []stream       `json:"streams"`
 	}{
 		Each: "session", Ledger: t.clean(t.options.Ledger), DryRun: t.options.Look, Sessions: len(t.result.sessions), Counts: map[status]int{},
-		Withheld: t.result.rules, NotTold: t.result.untold, NotRead: map[string]int{}, Tasks: []task{}, Files: []file{}, Streams: []stream{},
+		Withheld: t.result.rules, NotTold: t.result.untold, NotRead: map[string]int{}, Tasks: []entry{}, Files: []fileEntry{}, Streams: []stream{},
 	}
 
 	for name, n := range t.result.unread {
@@ -224,15 +210,14 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 	}
 
 	for _, e := range t.result.entries {
-		one := task{Status: e.status, Task: t.clean(e.task), Session: t.clean(e.session), Receipt: t.clean(cmp.Or(e.last, e.receipt)), Hash: e.hash, Detail: t.reason(e.why)}
-		for _, s := range e.sources {
+		one := entry{Status: e.Status, Task: t.clean(e.Task), Session: t.clean(e.Session), Receipt: t.clean(cmp.Or(e.last, e.Receipt)), Hash: e.Hash, Detail: t.reason(e.why)}
+		for _, s := range e.Sources {
 			one.Sources = append(one.Sources, t.clean(s))
 		}
 		text.Tasks = append(text.Tasks, one)
 	}
-
 	for _, f := range t.result.files {
-		text.Files = append(text.Files, file{f.status, t.clean(f.source), t.reason(f.why)})
+		text.Files = append(text.Files, fileEntry{Status: f.Status, Source: t.clean(f.Source), Detail: t.reason(f.why)})
 	}
 
 	for _, h := range heads {

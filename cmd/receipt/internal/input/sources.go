@@ -51,11 +51,6 @@ func (s *Selection) without(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
-// extensions returns the extensions of inputs in directories, before .gz or .zst.
-func extensions() []string {
-	return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"}
-}
-
 // SelectSources selects the inputs that paths name: files, directories, patterns, and "-".
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
@@ -127,7 +122,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		case d.IsDir():
 		case !d.Type().IsRegular():
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: Irregular(d.Type())})
-		case !isInput(path):
+		case !HasExtension(path, ".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"):
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: "not a receipt"})
 		default:
 			s.Sources = append(s.Sources, fileSource(path, kind, true))
@@ -158,10 +153,11 @@ func WithSlash(path string) string {
 	return strings.TrimSuffix(path, string(filepath.Separator)) + string(filepath.Separator)
 }
 
-func isInput(path string) bool {
+// HasExtension reports whether a file, perhaps a compressed one, has one of the extensions.
+func HasExtension(path string, extensions ...string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return slices.Contains(extensions(), filepath.Ext(name))
+	return slices.Contains(extensions, filepath.Ext(name))
 }
 
 func fileSource(path string, kind stream.Kind, found bool) stream.Source {

@@ -26,7 +26,6 @@ import (
 type logs struct {
 	inputs []source.Input
 	heads  []*bufio.Reader
-	open   []io.Closer
 	done   []func()
 }
 
@@ -55,7 +54,7 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 			return l, err
 		}
 		lines := input.UntilDone(ctx, progress.Reader(in))
-		l.open = append(l.open, lines, in)
+		l.done = append(l.done, func() { lines.Close(); in.Close() })
 		name := filepath.Base(path)
 		if path == cli.StdinName {
 			name = "stdin"
@@ -122,12 +121,10 @@ func exportStore(name string) string {
 	return "export the session with the agent's own command"
 }
 
+// close closes the logs, those that were opened last first.
 func (l *logs) close() {
-	for _, done := range l.done {
+	for _, done := range slices.Backward(l.done) {
 		done()
-	}
-	for _, c := range l.open {
-		c.Close()
 	}
 }
 

@@ -3,7 +3,6 @@ package issue
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"io/fs"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -32,43 +31,45 @@ func checkLogPaths(input string, o *recordOptions) error {
 }
 
 // writeRecorded writes the draft, and before it the withheld values and the log that the draft
-// names. It writes all of these files, or none.
+// names.
 func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
 	var files []*cli.File
-	prepare := func(path string, data []byte, mode fs.FileMode) error {
-		file, err := cli.PrepareFile(path, data, mode, o.output.Force)
-		if err == nil {
-			files = append(files, file)
-		}
-		return err
-	}
-	defer func() {
-		for _, file := range files {
-			file.Discard()
-		}
-	}()
-
-	// Write all files to disk before the first is renamed into place.
 	if o.withheld.path != "" {
-		if err := prepare(o.withheld.path, o.withheld.values.Marshal(), 0o600); err != nil {
+		secret, err := cli.PrepareFile(o.withheld.path, o.withheld.values.Marshal(), 0o600, o.output.Force)
+		if err != nil {
 			return err
 		}
+		files = append(files, secret)
 	}
 	if kept != nil {
 		files = append(files, kept)
 	}
-	if !o.output.Stdout() {
-		if err := prepare(o.output.Path, draft, 0o644); err != nil {
-			return err
-		}
-		return cli.CommitAll(files...)
+	return writeAfter(e, &o.output, draft, files...)
+}
+
+// writeAfter writes a draft after the files without which it loses information, all of them or none.
+// All are on disk before the first is renamed into place. If the process is killed between the
+// renames, only the draft is missing.
+func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli.File) error {
+	for _, file := range files {
+		defer file.Discard()
 	}
 
-	// Stdout cannot be taken back, so the other files are committed before the draft is printed.
-	if err := cli.CommitAll(files...); err != nil {
+	// Stdout cannot be taken back, so the files are committed before the draft is printed, and stay
+	// even if the write fails.
+	if output.Stdout() {
+		if err := cli.CommitAll(files...); err != nil {
+			return err
+		}
+		return output.Write(e, draft, 0o644)
+	}
+
+	public, err := cli.PrepareFile(output.Path, draft, 0o644, output.Force)
+	if err != nil {
 		return err
 	}
-	return o.output.Write(e, draft, 0o644)
+	defer public.Discard()
+	return cli.CommitAll(append(files, public)...)
 }
 
 // A withheld collects the values that a draft withholds, with the salts of their commitments, for a

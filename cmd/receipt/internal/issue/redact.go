@@ -256,10 +256,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 	return nil
 }
 
-// writeRedacted writes a redacted draft and its disclosures. Both are on disk under temporary names
-// before either is renamed. The disclosures are renamed first, because the draft loses information
-// without them. If the process is killed between the renames, only the disclosures exist. Neither
-// file is ever incomplete.
+// writeRedacted writes a redacted draft, and before it its disclosures.
 func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Result) error {
 	draft := append(result.Draft.Source(), '\n')
 	if o.disclosures == "" {
@@ -279,19 +276,5 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	if err != nil {
 		return err
 	}
-	defer secret.Discard()
-
-	if o.output.Stdout() { // a reader may have the entire draft even if the write fails, so the disclosures stay
-		if err := secret.Commit(); err != nil {
-			return err
-		}
-		return o.output.Write(e, draft, 0o644)
-	}
-
-	public, err := cli.PrepareFile(o.output.Path, draft, 0o644, o.output.Force)
-	if err != nil {
-		return err
-	}
-	defer public.Discard()
-	return cli.CommitAll(secret, public)
+	return writeAfter(e, &o.output, draft, secret)
 }

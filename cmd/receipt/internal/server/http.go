@@ -31,9 +31,9 @@ type httpServer struct {
 
 // run serves until ctx is done, and then lets current requests finish.
 func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
-	listener, err := listen(ctx, addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return err
+		return ListenFailure(addr, err)
 	}
 
 	// From here on, a first signal ends ctx, and a second one ends requests that are still running.
@@ -103,15 +103,6 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 
 	server.Close()
 	return cli.Usage("", "requests were aborted by a second signal")
-}
-
-// listen opens a TCP port.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, ListenFailure(addr, err)
-	}
-	return listener, nil
 }
 
 // ListenFailure describes why a port could not be opened.
