@@ -28,13 +28,7 @@ document with an integer outside ±9007199254740991 has no hash.`,
   receipt canon receipt.json | receipt canon --check`,
 		Args: cli.OptionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			given := 0
-			for _, flag := range []bool{preimage, check, hash} {
-				if flag {
-					given++
-				}
-			}
-			if given > 1 {
+			if preimage && check || preimage && hash || check && hash {
 				return cli.Usage("", "--preimage, --check, and --hash exclude each other")
 			}
 

@@ -126,13 +126,14 @@ func (l *annotations) append(b *bytes.Buffer) {
 
 // others lists the other places with the same cause.
 func (c *annotated) others() string {
-	switch {
-	case c.count == 1:
+	if c.count == 1 {
 		return ""
-	case c.count-1 > len(c.places):
-		return fmt.Sprintf(" (and %s more of this cause: %s, …)", cli.Count(c.count-1), strings.Join(c.places, ", "))
 	}
-	return fmt.Sprintf(" (and %s more of this cause: %s)", cli.Count(c.count-1), strings.Join(c.places, ", "))
+	more := ""
+	if c.count-1 > len(c.places) {
+		more = ", …"
+	}
+	return fmt.Sprintf(" (and %s more of this cause: %s%s)", cli.Count(c.count-1), strings.Join(c.places, ", "), more)
 }
 
 func (a *annotation) place() string {

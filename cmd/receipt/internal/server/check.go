@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -114,12 +115,8 @@ func (o flagCheck) checkClients() error {
 
 // onlyFlags returns an error if a flag other than the known ones is set.
 func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
-	allowed := map[string]bool{}
-	for _, name := range known {
-		allowed[name] = true
-	}
 	flags.Visit(func(f *pflag.Flag) {
-		if !allowed[f.Name] && err == nil {
+		if !slices.Contains(known, f.Name) && err == nil {
 			err = cli.Usage("leave --"+f.Name+" out", "%s, so --%s means nothing", why, f.Name)
 		}
 	})

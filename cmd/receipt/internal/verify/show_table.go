@@ -83,39 +83,24 @@ func (s table) issuer(n canon.Node) string {
 	return text
 }
 
-// memberOf returns the list that a row prints, and whether the row is printed if the list
-// is empty.
-func memberOf(label string) (pointer string, ok bool) {
-	switch label {
-	case "approvals":
-		return "/approvals", true
-	case "files":
-		return "/side_effects/fs_writes", true
-	case "network":
-		return "/side_effects/network_egress", true
-	case "tools":
-		return "/side_effects/tool_calls", true
-	case "handoffs":
-		return "/side_effects/a2a_handoffs", true
-	case "signatures":
-		return "/signatures", true
-	case "artifacts":
-		return "/final_artifacts", false
-	}
-	return "", false
+// members are the lists that rows print. All rows except artifacts are printed if the list is empty,
+// too.
+var members = map[string]string{
+	"approvals": "/approvals", "files": "/side_effects/fs_writes", "network": "/side_effects/network_egress", "tools": "/side_effects/tool_calls",
+	"handoffs": "/side_effects/a2a_handoffs", "signatures": "/signatures", "artifacts": "/final_artifacts",
 }
 
 // list prints a row for each entry. If a list is empty or absent, the row is omitted if it
 // is optional, and otherwise states "none" or that the source did not report it.
 func (s table) list(label string, list canon.Node, entry func(canon.Node) string) {
 	const most = 50
-	pointer, always := memberOf(label)
+	pointer := members[label]
 	untold := pointer != "" && s.Untold.Has(pointer)
 	if list.Len() == 0 {
 		switch {
 		case untold:
 			s.b.Row(label, headline.NotTold)
-		case always:
+		case pointer != "" && label != "artifacts":
 			s.b.Row(label, "none")
 		}
 		return
