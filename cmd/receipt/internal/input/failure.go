@@ -36,3 +36,16 @@ func NotRead(n stream.Notice) error {
 	}
 	return cli.Usage(hint, "%q: %s", n.Source, n.Detail)
 }
+
+// documentFailure returns the failure for an input whose documents are read without being verified.
+func documentFailure(err error) error {
+	var bad *stream.DocumentError
+	var incomplete *stream.IncompleteError
+	switch {
+	case errors.As(err, &bad):
+		return cli.Refuted(bad.Hint, "%w", bad)
+	case errors.As(err, &incomplete):
+		return NotRead(incomplete.Notices[0])
+	}
+	return Fatal(err)
+}

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -85,16 +84,4 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	}
 
 	return SelectSources(e, paths, kind)
-}
-
-func documentFailure(err error) error {
-	var bad *stream.DocumentError
-	var incomplete *stream.IncompleteError
-	switch {
-	case errors.As(err, &bad):
-		return cli.Refuted(bad.Hint, "%w", bad)
-	case errors.As(err, &incomplete):
-		return NotRead(incomplete.Notices[0])
-	}
-	return Fatal(err)
 }
