@@ -158,6 +158,7 @@ type PointerError struct {
 	Detail  string
 }
 
+// Error returns the pointer, the offset, and the detail.
 func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", untrusted.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }

@@ -19,6 +19,7 @@ var (
 // require. Nothing was hashed.
 type LengthError struct{ Found, Want int }
 
+// Error returns both lengths.
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("merkle: a proof of %d hashes, expected %d", e.Found, e.Want)
 }
@@ -30,6 +31,7 @@ type RootError struct {
 	Computed, Want Hash
 }
 
+// Error returns both roots and the size.
 func (e *RootError) Error() string {
 	return fmt.Sprintf("merkle: the proof leads to the root %v of the tree of size %d, expected %v", e.Computed, e.Size, e.Want)
 }

@@ -168,7 +168,7 @@ const (
 // A CodeInfo explains one code to people.
 type CodeInfo struct {
 	Code    Code
-	Where   string // a step's name, "warning", "not checked" or "key set"
+	Where   string // a step's name, "warning", "not checked", or "key set"
 	Outcome Outcome
 	Meaning string // what was found, in one or two sentences
 	Next    string // what to do; callers add how to do it

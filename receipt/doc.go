@@ -27,16 +27,17 @@
 //
 // The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is
 // passed, failed, not checked, or not applicable, and a report always lists what was not
-// checked. A verified receipt has passed parse, schema, hash, and signatures. A strict policy
-// requires every applicable step.
+// checked. A verified receipt has passed parse, schema, hash, and signatures, unless the policy is
+// for integrity only; its report then has the scope integrity. A strict policy requires every
+// applicable step.
 //
 // # Signatures
 //
 // A signature is made over the 71 ASCII bytes of chain.receipt_hash, including the prefix. A
-// receipt key signs nothing else, except envelopes around entire receipts (package attest). The
-// caller's [Trust], and never the receipt, determines which key may speak for which issuer.
-// Package keys reads it from a JWK Set file. The members key_id, algorithm, and signed_at of an
-// entry are outside the hash and are not authenticated, except inside a JWS.
+// receipt key signs nothing else, except envelopes around entire receipts (package
+// internal/attest). The caller's [Trust], and never the receipt, determines which key may speak for
+// which issuer. Package keys reads it from a JWK Set file. The members key_id, algorithm, and
+// signed_at of an entry are outside the hash and are not authenticated, except inside a JWS.
 //
 // # Evidence
 //

@@ -4,7 +4,7 @@
 //
 // [Rules] specify what to withhold: by JSON Pointer, by the name of a member, in URLs, or by a
 // [secret.Detector], which describes the form of a secret. [Rules.Compile] compiles them into an
-// immutable [Policy]. [Upstream], [Default] and [Strict] return rules to use or to extend.
+// immutable [Policy]. [Upstream], [Default], and [Strict] return rules to use or to extend.
 //
 // Detectors and the rule for URLs search every string and every member name, both as written
 // and with one level of percent-encoding or of JSON escapes removed. So ghp%5F… is found, and so
@@ -47,7 +47,7 @@
 //
 // # What is never withheld
 //
-// The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain and
+// The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain, and
 // lifecycle.final_state identify the receipt, and redactions is the list itself. A rule that would
 // withhold one of them, a part of one, or an object that contains one is refused
 // (protected_field). So is a draft with a secret in them. Detectors do not search a text that is a
@@ -70,7 +70,7 @@
 // the two members suffices. [Policy.Find] also accepts sealed documents, because it changes
 // nothing.
 //
-// No error, finding, entry or summary quotes a withheld value. [Disclosures] are printed as the
+// No error, finding, entry, or summary quotes a withheld value. [Disclosures] are printed as the
 // names of their fields.
 //
 // The exported names may still change. The meaning of redactions[] and disclosures does not.

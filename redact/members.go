@@ -8,7 +8,7 @@ import (
 )
 
 // A member of an object corresponds to an assignment in a text. In lists of
-// variables, headers and cookies, two members form an assignment:
+// variables, headers, and cookies, two members form an assignment:
 //
 //	{"SecretAccessKey": "…"}
 //	{"name": "DB_PASSWORD", "value": "…"}

@@ -202,8 +202,8 @@ const (
 )
 
 // Sensitive reports whether the name of a member alone suffices to remove its value from a
-// session bundle. In lowercase it is one of six names of local paths. Or, without _ and -, it
-// is one of twenty names of secrets or ends in token, secret, password or apikey. So
+// session bundle. In lowercase, it is one of six names of local paths, or, also without _ and
+// -, it is one of twenty names of secrets or ends in token, secret, password, or apikey. So
 // access_token, X-Api-Key and dbPassword are sensitive, but input_tokens is not.
 //
 // This is the rule of bundles. A [Policy] folds names further and adds rules.

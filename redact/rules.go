@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Rules specify what to withhold. [Upstream], [Default] and [Strict] return rules to use or to
+// Rules specify what to withhold. [Upstream], [Default], and [Strict] return rules to use or to
 // extend. A zero field withholds nothing. [Rules.Compile] compiles the rules into a [Policy].
 type Rules struct {
 	Name string // for people
@@ -32,7 +32,7 @@ type Rules struct {
 
 	// Members searches a string member together with its name, as NAME="VALUE", so that
 	// detectors that depend on a name find secrets in objects as they do in texts. Objects with
-	// a name and a value, as in lists of variables, headers and cookies, and pairs of strings
+	// a name and a value, as in lists of variables, headers, and cookies, and pairs of strings
 	// are treated as members, too.
 	Members bool
 

@@ -21,9 +21,8 @@
 //
 // # Problems
 //
-// A [Problem] states a location, and the expected and the actual value, in words that tests
-// fix. Text from the document is quoted, escaped, and cut. Private members of a key are named,
-// and their values are never shown. Any part of a document can be invalid, but the cost of
-// reporting is bounded: [Schema.Check] lists the first [MaxProblems] problems and counts the
-// others.
+// A [Problem] states a location, and the expected and the actual value. Text from the document is
+// quoted, escaped, and cut. Private members of a key are named, and their values are never shown.
+// Any part of a document can be invalid, but the cost of reporting is bounded: [Schema.Check] lists
+// the first [MaxProblems] problems and counts the others.
 package schemas

@@ -30,6 +30,7 @@ type CheckpointError struct {
 	Detail string
 }
 
+// Error returns the line, if it is known, and the detail.
 func (e *CheckpointError) Error() string {
 	if e.Line == 0 {
 		return "merkle: checkpoint: " + e.Detail

@@ -52,6 +52,7 @@ type PolicyError struct {
 	Detail string
 }
 
+// Error returns the line, if it is known, and the detail.
 func (e *PolicyError) Error() string {
 	if e.Line == 0 {
 		return "merkle: policy: " + e.Detail

@@ -33,6 +33,7 @@ type ProofError struct {
 	Detail string
 }
 
+// Error returns the format, the line, and the detail.
 func (e *ProofError) Error() string {
 	return fmt.Sprintf("merkle: malformed %s, line %d: %s", e.Format, e.Line, e.Detail)
 }

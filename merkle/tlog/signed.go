@@ -147,6 +147,7 @@ type SignatureError struct {
 	Checkpoint Checkpoint // the claims of the note; not authenticated
 }
 
+// Error returns the name and the ID of the key.
 func (e *SignatureError) Error() string {
 	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
 }

@@ -23,6 +23,7 @@ type Verifier interface {
 // A VerifierError describes why a text is not a verifier key.
 type VerifierError struct{ Detail string }
 
+// Error returns the detail.
 func (e *VerifierError) Error() string { return "merkle: " + e.Detail }
 
 // ParseVerifier parses the text of a verifier key. A key of type 0x06 is returned as a *[Witness],

@@ -1,5 +1,5 @@
 // Package bundle writes and reads session bundles: one agent run in one file, for support, for
-// sharing or for a replay (harn_session_bundle, version 1).
+// sharing, or for a replay (harn_session_bundle, version 1).
 //
 //	text, err := bundle.Export(record, bundle.Options{Mode: bundle.Sanitized}) // the run record of a harness
 //	n, err := text.WriteTo(file)                     // the bundle
@@ -15,9 +15,9 @@
 // A [Mode] specifies what is removed. [Local] removes nothing; such a bundle should stay on its
 // machine. [Sanitized] replaces sensitive data: values by the names of their members (see
 // redact.Sensitive), paths of the machine, and everything that redact.Marker finds in texts.
-// [ReplayOnly] also withholds the values of members that hold prompts, arguments and results,
-// whatever their content. The entire bundle is searched, including the embedded run record, and
-// redaction.entries lists each place. docs/bundles.md has the tables.
+// [ReplayOnly] also withholds the values of members that hold prompts, arguments, and results,
+// regardless of their content. The entire bundle is searched, including the embedded run record,
+// and redaction.entries lists each place. docs/bundles.md has the tables.
 //
 // A secret in the name of a member removes the object that contains the member. Secrets that are
 // encoded within a text, or split across two texts, are not detected.
@@ -42,7 +42,7 @@
 //
 // # Errors
 //
-// An [Error] has a kind, a path and a rule. It quotes nothing, because the quoted text could be
+// An [Error] has a kind, a path, and a rule. It quotes nothing, because the quoted text could be
 // the secret. In a path, a name that looks like a secret is replaced, too.
 //
 // This package may still change because it is not part of the frozen core. The format of bundles

@@ -10,8 +10,9 @@ import (
 	"filippo.io/mldsa"
 )
 
-// The algorithms that a receipt may name, in their exact spelling: RFC 8032 as the receipt
-// format writes it, and the JWS names of RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
+// The algorithms that a receipt may name, in their exact spelling: Ed25519 is that of RFC 8032 as
+// the receipt format writes it, and the others, which [Algorithms] lists, have the JWS names of RFC
+// 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"

@@ -14,7 +14,8 @@
 //	issuers  the issuer.id values that the key may speak for; absent: only the
 //	         one that the caller names
 //	roles    of issuer, witness, checkpoint; absent: issuer
-//	origin   of a checkpoint key: the name of the log
+//	origin   of a checkpoint key: the name of the log; of a witness: the name
+//	         in its cosignatures, if that is not the kid
 //	nbf exp  valid if nbf ≤ t < exp; whole seconds since 1970 (NumericDate
 //	         without fractions), up to the end of the year 9999; if absent,
 //	         valid_from and valid_until of RFC 3339
@@ -44,10 +45,10 @@
 //
 // # Envelopes
 //
-// Package attest puts a receipt into a DSSE envelope. The message of an envelope begins with
-// "DSSEv1 ", and no other message does. [Set.CheckSignature] also checks signatures of
-// envelopes: the value is "base64:" and padded base64, the algorithm is that of the key,
-// Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not name it.
+// Package internal/attest puts a receipt into a DSSE envelope. The message of an envelope begins
+// with "DSSEv1 ", and no other message does. [Set.CheckSignature] also checks signatures of
+// envelopes: the value is "base64:" and padded base64, the algorithm is that of the key, Ed25519,
+// ES256 (in DER), or ML-DSA-65, and an entry need not name it.
 //
 // # Performance
 //

@@ -56,7 +56,7 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 
 // ParsePublic parses a public JWK. A non-empty id replaces its kid. If both are missing, the ID
 // is the one that [FromPublic] would choose. A non-empty algorithm is used if the JWK has no
-// alg.
+// alg. The error is a *[SetError].
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
 	if err != nil {

@@ -32,10 +32,12 @@ type ImportError struct {
 	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or other
 }
 
+// Error returns the index and the ID of the receipt, and the reason.
 func (e *ImportError) Error() string {
 	return fmt.Sprintf("ledger: receipt %d (%.200q) is not imported: %v", e.Index, e.ID, e.Err)
 }
 
+// Unwrap returns the reason.
 func (e *ImportError) Unwrap() error { return e.Err }
 
 var (

@@ -61,6 +61,7 @@ const (
 // locations, but not the values.
 type SecretsError struct{ Findings []redact.Finding }
 
+// Error lists the places and rules of the first ten findings.
 func (e *SecretsError) Error() string {
 	var b strings.Builder
 	b.WriteString("ledger: the draft holds what looks like secrets; redact it first")

@@ -44,6 +44,7 @@ type PrunedError struct {
 	Pruning Pruning // that moved the content there
 }
 
+// Error names the receipt, its archive, and the checkpoint.
 func (e *PrunedError) Error() string {
 	return fmt.Sprintf("ledger: receipt %.200q was pruned: it is in the archive %.200q (%v), under the checkpoint of %.200q over %d receipts",
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
@@ -137,6 +138,7 @@ type PruneError struct {
 	Detail string
 }
 
+// Error returns the place and the reason.
 func (e *PruneError) Error() string {
 	if e.Index > 0 {
 		return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)

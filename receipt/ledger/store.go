@@ -1,4 +1,5 @@
-// Package ledger issues and stores receipts. No receipt is lost, and no chain forks.
+// Package ledger issues and stores receipts. A crash loses no receipt that was acknowledged, and
+// issuers that work at the same time do not fork a chain.
 //
 //	store, err := sqlite.Open(ctx, "receipts.db")
 //	issuer := &ledger.Issuer{Store: store, Signer: signer} // or Unsigned
@@ -9,8 +10,8 @@
 // An Issuer gets the head of the draft's stream from the Store, links, checks for secrets, seals,
 // and signs. It appends the receipt if the head is still the same (compare and swap); otherwise, it
 // starts again with the new head. Signing may take long, so nothing is locked in the meantime. Any
-// number of goroutines and processes may issue at the same time. They queue, so none waits forever.
-// The drafts that wait for one stream in one process are committed together: a group costs about as
+// number of goroutines and processes may issue at the same time; a [TurnStore] orders them. The
+// drafts that wait for one stream in one process are committed together: a group costs about as
 // much as one draft.
 //
 // # When the outcome is unknown
@@ -25,9 +26,9 @@
 //
 // This package contains what all databases have in common, and links none of them: package sqlite
 // keeps a ledger in a file. A program that implements [Store] for another database can issue, and
-// one that implements [Reader] can list, check, import, export, compute trees, and serve. [Replacer]
-// and [Pruner] add signing and pruning. A store stores the rows of [RowsOf] and returns them as it
-// has them; the functions of this package compare them with the receipts.
+// one that implements [Reader] can list, check, import, export, compute trees, and serve.
+// [Replacer] and [Pruner] add signing and pruning. A store stores the rows of [RowsOf] and returns
+// them as it has them; the functions of this package compare them with the receipts.
 //
 // Old receipts can be pruned: if a signed checkpoint covers the first receipts of the ledger, and
 // an archive contains each of them byte for byte, their content can be removed from the ledger.

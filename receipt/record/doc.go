@@ -1,4 +1,4 @@
-// Package record makes the draft of a receipt from the events of a task.
+// Package record creates the draft of a receipt from the events of a task.
 //
 //	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
 //	for event := range events { // of one task, in order, each a JSON object
@@ -6,7 +6,7 @@
 //			return err // *record.Error: which event, where, why
 //		}
 //	}
-//	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
+//	draft, err := rec.Draft() // *receipt.Draft, to redact, seal, and sign
 //
 // # Inputs
 //

@@ -13,7 +13,7 @@
 //   - an auditor checks the receipt afterwards with [Plan.Deltas] and [Plan.Check].
 //
 // [Compare] lists the differences between the receipts of two replays. This package runs no
-// module, model or tool, and it refreshes nothing.
+// module, model, or tool, and it refreshes nothing.
 //
 // # Keys
 //
@@ -33,7 +33,7 @@
 // # What is not disclosed
 //
 // No event contains the value of an override whose visibility is receipt_only, only its digest.
-// Secrets are in no event, error or delta; only [Plan.Take] returns them.
+// Secrets are in no event, error, or delta; only [Plan.Take] returns them.
 //
 // # Stability
 //

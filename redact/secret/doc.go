@@ -1,4 +1,4 @@
-// Package secret finds secrets in texts: keys, tokens and passwords.
+// Package secret finds secrets in texts: keys, tokens, and passwords.
 //
 // A [Detector] describes secrets of one kind with a regular expression and a list of
 // exceptions. [Compile] compiles a list of detectors into a [Scanner], which searches for all of
