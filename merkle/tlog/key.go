@@ -38,6 +38,7 @@ type noteKey struct {
 // or contains a space or a plus (C2SP signed-note).
 type NameError struct{ Name string }
 
+// Error returns the name, cut after 80 bytes.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
 }

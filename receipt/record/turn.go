@@ -96,7 +96,7 @@ func (t *Turn) Counts() Counts { return t.recorder.Counts() }
 // Waiting returns the ID of the signal for which the turn is suspended, or "".
 func (t *Turn) Waiting() string { return t.state.waiting.signal }
 
-// contentOf returns the digest of the content of an entire message.
+// Send records the message that starts the turn.
 func (t *Turn) Send(at time.Time, message []byte) error {
 	e := t.part("send", at)
 	if t.state.sent {
