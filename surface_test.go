@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,4 +135,44 @@ func receiver(e ast.Expr) *ast.Ident {
 		return e
 	}
 	panic(fmt.Sprintf("a receiver of the form %T", e))
+}
+
+// TestDocsNames verifies that the documentation names only exported names that exist.
+func TestDocsNames(t *testing.T) {
+	dirs := slices.Concat(frozen, listed, []string{"receipt/ledger", "receipt/ledger/sqlite", "receipt/ledger/served", "receipt/ledger/storetest",
+		"receipt/record", "receipt/replay", "merkle/tlog", "harness/feed", "harness/journal", "postgres", "cmd/receipt/commands"})
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var text []byte
+	for _, page := range append(pages, "README.md") {
+		if page == "docs/performance.md" { // its tlog is that of golang.org/x/mod/sumdb
+			continue
+		}
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, data...)
+	}
+
+	found := 0
+	for _, dir := range dirs {
+		list, err := surface(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`\w+`).FindAllString(strings.Join(list, "\n"), -1)
+		for _, m := range regexp.MustCompile(`\b`+filepath.Base(dir)+`\.([A-Z]\w+)`).FindAllSubmatch(text, -1) {
+			found++
+			if !slices.Contains(names, string(m[1])) {
+				t.Errorf("the documentation names %s, which %s does not export", m[0], dir)
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("the documentation has %d names, expected at least 50", found)
+	}
 }
