@@ -28,8 +28,7 @@ export async function openAttestation(bundle, trust) {
 
   const isForm = receipt instanceof Map && Array.isArray(subject) && statement.size === 4 && statement.get("predicate").size === 1;
   if (!isForm || canonical(statement) !== payload) throw invalid();
-  const supplied = lookup(subject.at(-1), "digest", "gitCommit");
-  if (canonical(subject) !== canonical(subjectsOf(receipt, supplied))) throw refuted("parse", "attestation_mismatch");
+  if (canonical(subject) !== canonical(subjectsOf(receipt, lookup(subject.at(-1), "digest", "gitCommit")))) throw refuted("parse", "attestation_mismatch");
   return { receipt, subject, hint, signer };
 }
 
@@ -44,8 +43,9 @@ function openBundle(bundle) {
   const [base64, type, signatures] = ["payload", "payloadType", "signatures"].map((name) => lookup(bundle, "dsseEnvelope", name));
   const [sig, keyid] = ["sig", "keyid"].map((name) => lookup(signatures?.[0], name));
   const form = { mediaType, verificationMaterial: { publicKey: { hint } }, dsseEnvelope: { payload: base64, payloadType: type, signatures: [{ sig, keyid }] } };
-  const isText = [hint, base64, type, sig].every((text) => typeof text === "string") && hint !== "" && sig.length <= 200 && [undefined, "", hint].includes(keyid);
-  if (!isText || canonical(bundle) !== canonical(fromObject(form))) throw invalid();
+  const isText = [hint, base64, type, sig].every((text) => typeof text === "string") && hint !== "" && [undefined, "", hint].includes(keyid);
+  const isLong = hint?.length > 1024 || sig?.length > 200;
+  if (!isText || isLong || canonical(bundle) !== canonical(fromObject(form))) throw invalid();
   const [body, signature] = [strictBase64(base64), strictBase64(sig)];
   if (body === undefined || !(signature?.length > 0)) throw invalid();
   return { hint, type, payload: decode(body), body, signature };

@@ -38,7 +38,7 @@ async function openCheckpoint(note, trust) {
   const [origin, size, root] = text.split("\n");
   const rootBytes = strictBase64(root ?? "");
   const lines = note.slice(end + 2).split("\n");
-  const valid = end > 0 && !/[\x00-\x09\x0b-\x1f]/.test(note) && lines.pop() === "" && lines.length > 0 && origin !== "" && /^(0|[1-9]\d*)$/.test(size) && rootBytes?.length === 32;
+  const valid = end > 0 && !text.includes("\n\n") && !/[\x00-\x09\x0b-\x1f]/.test(note) && lines.pop() === "" && lines.length > 0 && origin !== "" && /^(0|[1-9]\d*)$/.test(size) && rootBytes?.length === 32;
   if (!valid) throw invalid();
 
   const checkpoint = { origin, size: BigInt(size), root: rootBytes, logKeys: [], cosigners: [] };
@@ -109,7 +109,7 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
       const root = await rootOf(leaves[i], index, checkpoint.size, path);
       if (root !== undefined && equalBytes(root, checkpoint.root)) result.checkpoint = checkpoint;
     }
-    if (result.checkpoint === undefined && proofs.length > 0) result.findings.push(refuted("batch", "proof_invalid"));
+    if (result.checkpoint === undefined && opened.some(({ checkpoint, path }) => path && checkpoint.logKeys.length > 0)) result.findings.push(refuted("batch", "proof_invalid"));
     else if (result.checkpoint === undefined && (notes.length > 0 || policy.checkpoint?.required)) result.findings.push(undecided("batch", "checkpoint_required"));
     if (result.checkpoint !== undefined) await weigh(result, receipts[i].receipt, trust, policy);
   }

@@ -17,7 +17,7 @@ export async function judgeDisclosures(bytes, receipts) {
   const [bound, fields] = [file.get("receipt_hash"), file.get("fields")];
   const findings = [];
   if (bound !== null) receipts = receipts.filter(({ stated }) => stated === bound);
-  if (receipts.length === 0) findings.push(undecided(step, "disclosure_unbound"));
+  if (receipts.length === 0 || fields.length === 0) findings.push(undecided(step, "disclosure_unbound"));
   const proven = [];
   for (const field of fields) {
     const proof = await digest(encode("receipt-redaction-v1\n" + canonical(field)));
