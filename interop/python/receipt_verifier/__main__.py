@@ -21,10 +21,10 @@ ANSWERS = {"verified": ("valid", 0), "refuted": ("invalid", 1), "undecided": ("u
 
 def answer(path):
     """The line and the exit code for a case."""
-    path = pathlib.Path(path)
-    case = json.loads(path.read_bytes())
-    files = [(entry["role"], (path.parent / entry["file"]).read_bytes()) for entry in case["inputs"]]
-    inputs = [split(data) for role, data in files if role == "receipts"]
+    case = json.loads(pathlib.Path(path).read_bytes())
+    files = [(entry["role"], (pathlib.Path(path).parent / entry["file"]).read_bytes()) for entry in case["inputs"]]
+    sources = [data for role, data in files if role == "receipts"]
+    inputs = [split(data) for data in sources]
     options = case["options"]
     known = {role for role, _ in files} == {"receipts", "trust"} and options.keys() <= LINKS | {"at", "issuer"}
     if case["task"] != "verify" or not known or None in inputs:
@@ -34,11 +34,13 @@ def answer(path):
     at = seconds(options["at"]) if "at" in options else None
     judged = [[judge(item, trust, options.get("issuer"), at) for item in items] for items in inputs]
     opened = [[(receipt, receipt and receipt_hash(receipt)) for receipt, _ in items] for items in judged]
-    findings = [f for items in judged for _, found in items for f in found]
-    finding = worst(findings + judge_links(opened, **{name: options[name] for name in options.keys() & LINKS}))
+    # A last line that is unreadable and not ended may be cut off, which this verifier does not judge.
+    if any(items[1:] and items[-1][0] is None and not data.endswith(b"\n") for items, data in zip(judged, sources)):
+        return "", 4
+    links = judge_links(opened, **{name: options[name] for name in options.keys() & LINKS})
+    finding = worst([finding for items in judged for _, found in items for finding in found] + links)
     verdict, code = ANSWERS[finding.outcome if finding else "verified"]
-    line = {"verdict": verdict, "code": finding and finding.code}
-    return json.dumps(line, separators=(",", ":")), code
+    return json.dumps({"verdict": verdict, "code": finding and finding.code}, separators=(",", ":")), code
 
 
 def split(data):

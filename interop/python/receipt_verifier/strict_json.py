@@ -3,6 +3,7 @@
 The parser is Python's own, with the checks that it lacks. All numbers are floats, as in RFC 8785.
 """
 
+import itertools
 import json
 import math
 import re
@@ -42,12 +43,8 @@ def parse(data, max_depth=MAX_DEPTH):
 
 def deeper(text, limit):
     """Whether the brackets outside of strings nest deeper than the limit."""
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", STRING.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        if depth > limit:
-            return True
-    return False
+    brackets = re.findall(r"[\[\]{}]", STRING.sub("", text))
+    return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0) > limit
 
 
 def number(text):
