@@ -6,31 +6,24 @@ import (
 	"strings"
 )
 
-// A foreignFormat is a format of receipts, or of other signed evidence, that is not this
-// toolkit's.
-type foreignFormat struct {
-	name Kind              // stable, for programs
-	what string            // with its article
-	tool string            // a program that verifies it
-	is   func(sketch) bool // nil if a JSON object is not enough to recognize it
-}
-
-func (f *foreignFormat) found() Found {
-	return Found{f.name, f.what, "verify it with " + f.tool}
+// foreign describes the format of receipts, or of other signed evidence, of another maker. Its name
+// is stable, for programs. A program verifies it.
+func foreign(name Kind, what, program string, is func(sketch) bool) sign {
+	return sign{Found{name, what, "verify it with " + program}, is, ""}
 }
 
 // foreignFormats lists the formats in the order in which their signs apply. Formats whose signs
 // are more specific precede formats that share members with them.
-func foreignFormats() []foreignFormat {
-	return slices.Concat([]foreignFormat{
-		{"a2a-card", "a signed agent card (A2A)", "an SDK of A2A", func(s sketch) bool {
+func foreignFormats() []sign {
+	return slices.Concat([]sign{
+		foreign("a2a-card", "a signed agent card (A2A)", "an SDK of A2A", func(s sketch) bool {
 			return s.has("name", "skills") && s.at("signatures").of().has("protected", "signature")
-		}},
+		}),
 	}, statementFormats(), upstreamFormats(), receiptFormats())
 }
 
 // statementFormats lists predicates of in-toto. The statement may be signed, in an envelope.
-func statementFormats() []foreignFormat {
+func statementFormats() []sign {
 	const audit = "/predicate/v1/agent-audit-record"
 	is := func(match func(predicate string) bool) func(sketch) bool {
 		return func(s sketch) bool {
@@ -42,12 +35,12 @@ func statementFormats() []foreignFormat {
 	}
 
 	action := exactly("https://in-toto.io/attestation/ai-agent-action/v0.1")
-	return []foreignFormat{
-		{"gilda-audit-record", "an agent audit record (in-toto)", "agent-evidence-vectors", is(func(p string) bool { return strings.HasSuffix(p, audit) })},
-		{"ai-agent-action", "an AI agent action (in-toto)", "mcp-audit-gateway", func(s sketch) bool { return action(s) || isActionRecord(s) }},
-		{"slsa-vsa", "a verification summary (SLSA)", "slsa-verifier", exactly("https://slsa.dev/verification_summary/v1")},
-		{"in-toto-svr", "a simple verification result (in-toto)", "a verifier of in-toto attestations", exactly("https://in-toto.io/attestation/svr/v0.1", "https://in-toto.io/attestation/svr/v0.2")},
-		{"pipelock-fleet", "a fleet report of Pipelock", "pipelock", is(func(p string) bool { return strings.Contains(p, "fleet-receipt/v1") })},
+	return []sign{
+		foreign("gilda-audit-record", "an agent audit record (in-toto)", "agent-evidence-vectors", is(func(p string) bool { return strings.HasSuffix(p, audit) })),
+		foreign("ai-agent-action", "an AI agent action (in-toto)", "mcp-audit-gateway", func(s sketch) bool { return action(s) || isActionRecord(s) }),
+		foreign("slsa-vsa", "a verification summary (SLSA)", "slsa-verifier", exactly("https://slsa.dev/verification_summary/v1")),
+		foreign("in-toto-svr", "a simple verification result (in-toto)", "a verifier of in-toto attestations", exactly("https://in-toto.io/attestation/svr/v0.1", "https://in-toto.io/attestation/svr/v0.2")),
+		foreign("pipelock-fleet", "a fleet report of Pipelock", "pipelock", is(func(p string) bool { return strings.Contains(p, "fleet-receipt/v1") })),
 	}
 }
 
@@ -57,7 +50,7 @@ func isActionRecord(s sketch) bool {
 }
 
 // upstreamFormats lists the other formats of Harn, whose protocol defines this toolkit's receipts.
-func upstreamFormats() []foreignFormat {
+func upstreamFormats() []sign {
 	const harn = "harn verify"
 	is := func(prefix string) func(sketch) bool {
 		return func(s sketch) bool { return s.starts("schema", prefix) }
@@ -66,46 +59,46 @@ func upstreamFormats() []foreignFormat {
 		return func(s sketch) bool { return s.among("schema", name) }
 	}
 
-	return []foreignFormat{
-		{"harn-receipt", "a receipt of a Harn persona (harn.receipt.v1)", harn, exactly("harn.receipt.v1")},
-		{"harn-provenance", "a provenance receipt of Harn", harn, exactly("harn-provenance-receipt-v1")},
-		{"harn-skill-gate", "a skill gate of Harn", harn, func(s sketch) bool {
+	return []sign{
+		foreign("harn-receipt", "a receipt of a Harn persona (harn.receipt.v1)", harn, exactly("harn.receipt.v1")),
+		foreign("harn-provenance", "a provenance receipt of Harn", harn, exactly("harn-provenance-receipt-v1")),
+		foreign("harn-skill-gate", "a skill gate of Harn", harn, func(s sketch) bool {
 			return s.starts("_type", "harn.skill_gate.") || s.among("schema", "harn.skill_induction.replay_gate.v1")
-		}},
-		{"harn-evaluation", "an evaluation receipt of Harn", harn, exactly("harn.evaluation.receipt.v1")},
-		{"opentrustgraph", "a record of OpenTrustGraph", "the verifier of OpenTrustGraph", func(s sketch) bool {
+		}),
+		foreign("harn-evaluation", "an evaluation receipt of Harn", harn, exactly("harn.evaluation.receipt.v1")),
+		foreign("opentrustgraph", "a record of OpenTrustGraph", "the verifier of OpenTrustGraph", func(s sketch) bool {
 			return is("opentrustgraph/")(s) || is("opentrustgraph-chain/")(s)
-		}},
+		}),
 	}
 }
 
 // receiptFormats lists the formats of receipts of other makers.
-func receiptFormats() []foreignFormat {
+func receiptFormats() []sign {
 	const acta, pipelock, emilia = "@veritasacta/verify", "pipelock", "a verifier of EMILIA"
-	return []foreignFormat{
-		{"asqav", "a receipt of asqav", "asqav", isAsqav},
-		{"acta-envelope", "a receipt of Veritas Acta", acta, func(s sketch) bool {
+	return []sign{
+		foreign("asqav", "a receipt of asqav", "asqav", isAsqav),
+		foreign("acta-envelope", "a receipt of Veritas Acta", acta, func(s sketch) bool {
 			return len(s.members) == 2 && s.at("payload").has("type") && s.at("signature").has("alg", "kid", "sig")
-		}},
-		{"acta-flat", "a receipt of Veritas Acta (flat)", acta, func(s sketch) bool {
+		}),
+		foreign("acta-flat", "a receipt of Veritas Acta (flat)", acta, func(s sketch) bool {
 			return s.has("type", "alg", "kid") && s.at("signature").string
-		}},
-		{"pipelock-v1", "a receipt of Pipelock", pipelock, func(s sketch) bool {
+		}),
+		foreign("pipelock-v1", "a receipt of Pipelock", pipelock, func(s sketch) bool {
 			return s.has("action_record", "signer_key") || s.among("type", "action_receipt") && s.at("detail").has("action_record")
-		}},
-		{"pipelock-v2", "an evidence receipt of Pipelock", pipelock, func(s sketch) bool { return s.among("record_type", "evidence_receipt_v2") }},
-		{"obsigna", "an agent receipt (obsigna)", "an SDK of obsigna", func(s sketch) bool {
+		}),
+		foreign("pipelock-v2", "an evidence receipt of Pipelock", pipelock, func(s sketch) bool { return s.among("record_type", "evidence_receipt_v2") }),
+		foreign("obsigna", "an agent receipt (obsigna)", "an SDK of obsigna", func(s sketch) bool {
 			return slices.ContainsFunc(s.at("type").first, func(t sketch) bool { return t.text == "AgentReceipt" || t.text == "AIActionReceipt" })
-		}},
-		{"trace-action-receipt", "an action receipt of TRACE", "trace-spec", func(s sketch) bool {
+		}),
+		foreign("trace-action-receipt", "an action receipt of TRACE", "trace-spec", func(s sketch) bool {
 			return s.among("evidence_type", "application/vnd.agentrust.action-receipt+json") || s.among("profile", "trace.action_receipt.conformance.v0")
-		}},
-		{"emilia-receipt", "a receipt of EMILIA", emilia, func(s sketch) bool { return s.among("@version", "EP-RECEIPT-v1") }},
-		{"emilia-other", "a document of EMILIA", emilia, func(s sketch) bool { return s.starts("@version", "EP-") }},
-		{"emilia-trust-receipt", "a trust receipt of EMILIA", emilia, func(s sketch) bool {
+		}),
+		foreign("emilia-receipt", "a receipt of EMILIA", emilia, func(s sketch) bool { return s.among("@version", "EP-RECEIPT-v1") }),
+		foreign("emilia-other", "a document of EMILIA", emilia, func(s sketch) bool { return s.starts("@version", "EP-") }),
+		foreign("emilia-trust-receipt", "a trust receipt of EMILIA", emilia, func(s sketch) bool {
 			return s.has("receipt_id", "action_hash", "log_proof") && s.at("contexts").array && s.at("signoffs").array
-		}},
-		{"ael-artifact", "the manifest of an AEL artifact", "aelcheck", func(s sketch) bool { return s.has("ael_format", "recorders") || s.has("ael_directory") }},
+		}),
+		foreign("ael-artifact", "the manifest of an AEL artifact", "aelcheck", func(s sketch) bool { return s.has("ael_format", "recorders") || s.has("ael_directory") }),
 	}
 }
 
@@ -120,7 +113,7 @@ func isAsqav(s sketch) bool {
 }
 
 // foreignReceipt recognizes a receipt of another format by its members.
-func foreignReceipt(s sketch) (Found, bool) {
+func foreignReceipt(s sketch) Found {
 	envelope := s
 	if s.has("dsseEnvelope") {
 		envelope = s.at("dsseEnvelope") // in a bundle
@@ -128,12 +121,7 @@ func foreignReceipt(s sketch) (Found, bool) {
 	if envelope.has("payload", "payloadType") && envelope.at("signatures").array {
 		s = enclosed(envelope.at("payload").text)
 	}
-	for _, f := range foreignFormats() {
-		if f.is(s) {
-			return f.found(), true
-		}
-	}
-	return Found{}, false
+	return firstOf(foreignFormats(), s).Found
 }
 
 // enclosed returns a sketch of the payload of an envelope (DSSE), as far as it can be decoded.

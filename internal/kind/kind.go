@@ -68,7 +68,7 @@ func (k Kind) Foreign() bool {
 // ForeignReceipt reports whether a file is a receipt, or other signed evidence, in the format of
 // another maker. The kind is then the name of the format, such as "acta-envelope".
 func (k Kind) ForeignReceipt() bool {
-	is := func(f foreignFormat) bool { return f.name == k }
+	is := func(f sign) bool { return f.Kind == k }
 	return k == coseSign1 || k == AELLine || slices.ContainsFunc(foreignFormats(), is)
 }
 
@@ -89,6 +89,23 @@ type Found struct {
 	Kind Kind   `json:"kind"`
 	What string `json:"what"` // with its article, such as "a PDF document"; "" for Unknown
 	Next string `json:"next"` // what to do, a sentence without its period; "" for Unknown; the caller adds commands
+}
+
+// A sign recognizes values of a format.
+type sign struct {
+	Found
+	is   func(sketch) bool
+	form string // the name of the format, if a log of an agent is supported
+}
+
+// firstOf returns the first of the signs that a value has; the zero sign if there is none.
+func firstOf(signs []sign, s sketch) sign {
+	for _, x := range signs {
+		if x.is(s) {
+			return x
+		}
+	}
+	return sign{}
 }
 
 // Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is not

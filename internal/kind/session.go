@@ -5,14 +5,6 @@ import (
 	"strings"
 )
 
-// A session describes the log of an agent that is recognized by one line.
-type session struct {
-	what string
-	next string
-	is   func(sketch) bool // whether a line, or a file that is one value, is of the agent
-	form string            // the name of the form, if logs in it are supported
-}
-
 // Instructions for sessions that are not supported.
 const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
@@ -22,40 +14,30 @@ const (
 )
 
 // sessions lists the signs of agents, in the order in which they apply. None of them may match a
-// log that is supported.
-func sessions() []session {
-	all := []session{
-		{"a trajectory (ATIF)", recordIt, func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }, "atif"},
+// log that is supported in another form. Specified formats precede the others, because their signs
+// are more specific.
+func sessions() []sign {
+	return []sign{
+		supported("a trajectory (ATIF)", "atif", func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }),
 		declined("a trajectory in another version of ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }),
 		declined("a trajectory of SWE-agent", readTelemetry, func(s sketch) bool {
 			return s.at("info").has("exit_status") && (s.has("trajectory", "history") || s.at("messages").array)
 		}),
-		{"a session of OpenCode", recordIt, func(s sketch) bool {
+		supported("a session of OpenCode", "opencode", func(s sketch) bool {
 			return s.at("info").object && s.at("messages").array && (len(s.at("messages").first) == 0 || s.at("messages").of().has("info", "parts"))
-		}, "opencode"},
-		{"a session of Gemini CLI", recordIt, isGemini, "gemini-cli"},
+		}),
+		supported("a session of Gemini CLI", "gemini-cli", isGemini),
 		declined("a session of GitHub Copilot Chat (VS Code)", readTelemetry, func(s sketch) bool {
 			return isCopilot(s) && s.at("data").has("vscodeVersion") || s.has("requests", "responderUsername")
 		}),
-		{"a session of GitHub Copilot CLI", recordIt, isCopilot, "copilot-cli"},
+		supported("a session of GitHub Copilot CLI", "copilot-cli", isCopilot),
 		declined("a session of OpenClaw", readTelemetry, func(s sketch) bool { return isPi(s) && s.at("version").number >= 7 }),
-		{"a session of Pi", recordIt, isPi, "pi"},
+		supported("a session of Pi", "pi", isPi),
 		declined("a session of omp", readTelemetry, func(s sketch) bool { return s.among("type", "session_init") }),
 		declined("a session of Qwen Code", readTelemetry, isQwen),
 		declined("a session of iFlow", readTelemetry, isIFlow),
-	}
 
-	// Specified formats take precedence, because their signs are more specific.
-	return append(all, others()...)
-}
-
-// declined describes logs that are not supported.
-func declined(what, next string, is func(sketch) bool) session { return session{what, next, is, ""} }
-
-// others lists the agents whose logs have no specified format.
-func others() []session {
-	// Some programs write one array per session, whose first element has the sign.
-	return []session{
+		// Some programs write one array per session, whose first element has the sign.
 		declined("a session of Cursor", readTelemetry, isCursor),
 		declined("a session of Cline or Roo Code", readTelemetry, isCline),
 		declined("a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }),
@@ -71,6 +53,16 @@ func others() []session {
 		declined("an export of Langfuse", exportOTLP, func(s sketch) bool { return s.has("trace", "observations") }),
 		declined("a run of LangSmith", exportOTLP, func(s sketch) bool { return isLangSmith(s) || isLangSmith(s.of()) }),
 	}
+}
+
+// supported describes the logs of an agent that are read in a form.
+func supported(what, form string, is func(sketch) bool) sign {
+	return sign{Found{Transcript, what, recordIt}, is, form}
+}
+
+// declined describes logs that are not supported.
+func declined(what, next string, is func(sketch) bool) sign {
+	return sign{Found{Session, what, next}, is, ""}
 }
 
 func isGemini(s sketch) bool {
@@ -124,16 +116,8 @@ func SessionOf(value []byte) (f Found, form string) {
 		return Found{}, ""
 	}
 
-	for _, x := range sessions() {
-		switch {
-		case !x.is(s):
-		case x.form != "":
-			return Found{Transcript, x.what, x.next}, x.form
-		default:
-			return Found{Session, x.what, x.next}, ""
-		}
-	}
-	return Found{}, ""
+	x := firstOf(sessions(), s)
+	return x.Found, x.form
 }
 
 // bySession recognizes such a log by its first lines, or by its beginning if that is not a line.
