@@ -244,7 +244,7 @@ func (r *consistency) signers() (ids []string) {
 }
 
 func (r *consistency) print(e *cli.Env) error {
-	var b bytes.Buffer
+	var b print.Block
 	title := r.Verdict.String()
 	if r.Code != "" {
 		title += ", " + string(r.Code)
@@ -252,18 +252,17 @@ func (r *consistency) print(e *cli.Env) error {
 
 	// Print what was compared, so that a reader can check it.
 	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.Verdict, title), cli.EscapeLine(r.text()))
-	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
-	row("log", r.from.Origin)
-	row("from", r.from.String())
-	row("to", r.to.String())
+	b.Row("log", r.from.Origin)
+	b.Row("from", r.from.String())
+	b.Row("to", r.to.String())
 	if names := slices.Compact(r.signers()); len(names) > 0 {
-		row("signed by", strings.Join(names, ", "))
+		b.Row("signed by", strings.Join(names, ", "))
 	}
 
 	if r.Code == receipt.CodeTruncated || r.Code == receipt.CodeMerkleRootMismatch {
-		row("next", r.advice())
+		b.Row("next", r.advice())
 	}
-	row("keys", r.file.String())
+	b.Row("keys", r.file.String())
 	_, err := e.Out.Write(b.Bytes())
 	return err
 }

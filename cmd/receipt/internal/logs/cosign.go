@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -266,23 +266,22 @@ func (c *cosigned) add(ctx context.Context, now time.Time) error {
 }
 
 func (c *cosigned) print(e *cli.Env) error {
-	var b bytes.Buffer
+	var b print.Block
 	word := "cosigned"
 	if c.already {
 		word = "cosigned already, and left as it was"
 	}
 
 	fmt.Fprintf(&b, "%s: %s\n", word, c.Head)
-	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
-	row("log", c.Origin)
+	b.Row("log", c.Origin)
 	if c.log != "" {
-		row("signed by", c.log)
+		b.Row("signed by", c.log)
 	} else {
-		row("not checked", "who signed the checkpoint (--keys)")
+		b.Row("not checked", "who signed the checkpoint (--keys)")
 	}
 
-	row("witness", c.by.name)
-	row("time", receipt.At(c.at).String())
+	b.Row("witness", c.by.name)
+	b.Row("time", receipt.At(c.at).String())
 	_, err := e.Out.Write(b.Bytes())
 	return err
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -17,13 +16,12 @@ import (
 
 type ledgerExportOptions struct {
 	ledgerRange
-	task, session string
-	checkpoint    string
-	output        cli.OutputFlags
+	checkpoint string
+	output     cli.OutputFlags
 }
 
 func newLedgerExport(e *cli.Env) *cobra.Command {
-	var o ledgerExportOptions
+	o := new(ledgerExportOptions)
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
@@ -35,32 +33,22 @@ without checking its signature. Pruned receipts are counted on stderr.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0])
-		},
+		RunE: onLedger(e, o.run),
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
-	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
+	o.registerIDs(f)
 	o.ledgerRange.register(f, "from")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the receipts that this checkpoint covers (`FILE`)")
 	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 
-func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) error {
-	l, err := input.OpenLedger(ctx, e, path, false)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-
+func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) error {
 	query, err := o.query(ctx, l)
 	if err != nil {
 		return err
 	}
-	query.Task, query.Session = o.task, o.session
 
 	first, err := o.under(ctx, e, l)
 	if err != nil {
@@ -123,7 +111,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 	if o.checkpoint == "" {
 		return nil, nil
 	}
-	if o.task+o.session != "" || o.ledgerRange != (ledgerRange{}) {
+	if o.ledgerRange != (ledgerRange{}) {
 		return nil, cli.Usage("for a checkpoint of a part, use the flags that selected the part", "--checkpoint selects the receipts, so it excludes --task, --session, --stream, --from, --before, and --until")
 	}
 

@@ -83,6 +83,18 @@ ledger must not be on a network file system.`,
 	}
 }
 
+// onLedger returns the function of a command that reads the ledger that its first argument names.
+func onLedger(e *cli.Env, run func(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		l, err := input.OpenLedger(cmd.Context(), e, args[0], false)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return run(cmd.Context(), e, l, args)
+	}
+}
+
 // ledgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
 // of the command that finds the damage.
 func ledgerReading(err error) error {
@@ -114,27 +126,21 @@ receipts, stream. Keep it elsewhere, to detect later that receipts were removed
 		Example: `  receipt ledger head ledger.db
   receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := input.OpenLedger(cmd.Context(), e, args[0], false)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-
-			streams, err := ledger.Heads(cmd.Context(), l)
-			if err != nil {
-				return ledgerReading(err)
-			}
-
-			for _, s := range streams {
-				if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(input.StreamText(s.Stream))); err != nil {
-					return err
-				}
-			}
-
-			return nil
-		},
+		RunE: onLedger(e, ledgerHead),
 	}
+}
+
+func ledgerHead(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) error {
+	streams, err := ledger.Heads(ctx, l)
+	if err != nil {
+		return ledgerReading(err)
+	}
+	for _, s := range streams {
+		if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(input.StreamText(s.Stream))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Shower prints one receipt in readable form, as the command show does. The source is called
@@ -155,20 +161,13 @@ Its content, its hash, and its row are checked first, but not its signatures.`,
 			}
 			return ledgerFile(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return ledgerShow(cmd.Context(), e, args[0], args[1], show)
-		},
+		RunE: onLedger(e, show.ledger),
 	}
 }
 
-func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) error {
-	l, err := input.OpenLedger(ctx, e, path, false)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	path = input.LedgerName(path)
-
+// ledger prints a receipt of a ledger.
+func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error {
+	path, id := input.LedgerName(args[0]), args[1]
 	sealed, err := ledger.Get(ctx, l, id)
 	var refutation *receipt.RefutedError
 	var pruned *ledger.PrunedError

@@ -10,7 +10,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -18,12 +17,12 @@ import (
 
 type ledgerListOptions struct {
 	ledgerRange
-	task, session, format string
-	pruned                bool
+	format string
+	pruned bool
 }
 
 func newLedgerList(e *cli.Env) *cobra.Command {
-	var o ledgerListOptions
+	o := &ledgerListOptions{format: "text"}
 	cmd := &cobra.Command{
 		Use:   "list FILE",
 		Short: "list the receipts of a ledger",
@@ -36,33 +35,22 @@ archive.`,
 		Example: `  receipt ledger list april.db
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0])
-		},
+		RunE: onLedger(e, o.run),
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
-	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
+	o.registerIDs(f)
 	o.ledgerRange.register(f, "from")
 	f.BoolVar(&o.pruned, "pruned", false, "also list pruned receipts")
-	o.format = "text"
 	cli.Choose(f, &o.format, "format", "format of the lines (`FORMAT`)", "text", "json")
 	return cmd
 }
 
-func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) error {
-	l, err := input.OpenLedger(ctx, e, path, false)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-
+func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) error {
 	query, err := o.query(ctx, l)
 	if err != nil {
 		return err
 	}
-	query.Task, query.Session = o.task, o.session
 
 	progress := e.Progress("listing")
 	defer progress.End()

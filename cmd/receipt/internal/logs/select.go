@@ -98,8 +98,8 @@ func (m *meant) onceStdin(files ...string) error {
 
 // A ledgerRange selects receipts of a ledger. The zero value selects all.
 type ledgerRange struct {
-	stream              string
-	from, before, until time.Time
+	stream, task, session string
+	from, before, until   time.Time
 }
 
 // register adds the flags to those of a command. The parameter from is the name of the flag for
@@ -111,9 +111,15 @@ func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	cli.TimeVar(f, &r.until, "until", "only receipts stored before the first one issued then or later (`TIME`)")
 }
 
+// registerIDs adds the flags that select the receipts of a task or of a session.
+func (r *ledgerRange) registerIDs(f *pflag.FlagSet) {
+	f.StringVar(&r.task, "task", "", "only receipts of this task (`ID`)")
+	f.StringVar(&r.session, "session", "", "only receipts of this session (`ID`)")
+}
+
 // query returns the query for the selected receipts.
 func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Query, err error) {
-	q.From, q.Before, q.Until = r.from, r.before, r.until
+	q.Task, q.Session, q.From, q.Before, q.Until = r.task, r.session, r.from, r.before, r.until
 	if r.stream == "" {
 		return q, nil
 	}
