@@ -113,19 +113,6 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 	s.changed(r, e, w)
 }
 
-// changed and sent add an effect, and charge for it if it is new.
-func (s *effects) changed(r *run, e *event.Event, w write) {
-	if s.change(w) {
-		r.Room(e)
-	}
-}
-
-func (s *effects) sent(r *run, e *event.Event, x egress) {
-	if s.send(x) {
-		r.Room(e)
-	}
-}
-
 // reach reads one transmission.
 func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID string, by origin) {
 	at := e.Text(n, "url")
@@ -145,9 +132,8 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e)})
 }
 
-// change adds a write, or completes the same write from another source. It reports whether the
-// write is new.
-func (s *effects) change(w write) (added bool) {
+// changed adds a write, or completes the same write from another source.
+func (s *effects) changed(r *run, e *event.Event, w write) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
 	}
@@ -166,7 +152,7 @@ func (s *effects) change(w write) (added bool) {
 				first(&have.after, w.after)
 				have.by, have.event, have.twice = have.by|w.by, w.event, have.twice || w.twice
 				have.short = [2]bool{have.short[0] || w.short[0], have.short[1] || w.short[1]}
-				return false
+				return
 			}
 		}
 	}
@@ -174,12 +160,11 @@ func (s *effects) change(w write) (added bool) {
 	// Conflicting records are two writes.
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
-	return true
+	r.Room(e)
 }
 
-// send adds an egress, or completes the same one from another source. It reports whether the egress
-// is new.
-func (s *effects) send(x egress) (added bool) {
+// sent adds an egress, or completes the same one from another source.
+func (s *effects) sent(r *run, e *event.Event, x egress) {
 	if x.call != "" && x.by != fromRequest && !x.announced {
 		s.observed[x.call] = true
 	}
@@ -193,14 +178,14 @@ func (s *effects) send(x egress) (added bool) {
 				first(&have.bytes, x.bytes)
 				have.by, have.event, have.twice = have.by|x.by, x.event, have.twice || x.twice
 				have.announced = have.announced && x.announced
-				return false
+				return
 			}
 		}
 	}
 
 	s.egress = append(s.egress, &x)
 	s.reached[key] = append(s.reached[key], &x)
-	return true
+	r.Room(e)
 }
 
 func bounded[T any](all []T) []T { return all[:min(len(all), maxCompared)] }

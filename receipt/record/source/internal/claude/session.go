@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"slices"
 	"strconv"
 
@@ -13,14 +14,13 @@ type session struct {
 	cost        string
 	unpriced    bool // a result states an invalid cost
 	models      []modelUse
-	usage       story.Usage     // of the main thread, if results do not list models
-	told, whole bool            // a result states usage, and the usage of each model
-	open        []said          // messages since the latest result
-	at          map[string]int  // their indexes in open, by ID
-	settled     map[string]bool // IDs of messages that a result accounts for
-	less        bool            // a result states less than an earlier one
-	ended       bool            // a result was read
-	nameless    bool            // messages since the latest result have no IDs
+	usage       story.Usage      // of the main thread, if results do not list models
+	told, whole bool             // a result states usage, and the usage of each model
+	open        event.List[said] // messages since the latest result
+	settled     map[string]bool  // IDs of messages that a result accounts for
+	less        bool             // a result states less than an earlier one
+	ended       bool             // a result was read
+	nameless    bool             // messages since the latest result have no IDs
 }
 
 // maxSettled bounds the messages of a session whose copies are recognized.
@@ -40,7 +40,7 @@ type said struct {
 
 // again reads a repeated result. It is unknown whether it accounts for the messages before it.
 func (x *session) again(s *story.Story) {
-	if len(x.open) > 0 {
+	if len(x.open.Order) > 0 {
 		s.Lacks(story.TokensInPart)
 	}
 	x.settle()
@@ -48,13 +48,12 @@ func (x *session) again(s *story.Story) {
 
 // settle records that a result accounts for the messages before it.
 func (x *session) settle() {
-	for _, m := range x.open {
+	for _, m := range x.open.Order {
 		if len(x.settled) < maxSettled {
 			x.settled[m.id] = true
 		}
 	}
-	x.open, x.nameless = nil, false
-	clear(x.at)
+	x.open, x.nameless = event.List[said]{}, false
 }
 
 // priced reports whether the prices of models cover the cost of the session.
@@ -65,7 +64,7 @@ func (x *session) priced() bool {
 // unpaid reports whether the session cost more than its results state, or whether they state no
 // cost.
 func (x *session) unpaid() bool {
-	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
+	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open.Order) > 0
 }
 
 // unlisted reports whether the session cost more than all models that its result lists.

@@ -75,7 +75,7 @@ func (t *Stream) of(n canon.Node) *session {
 		t.s.Own(id)
 	}
 	if x == nil {
-		x = &session{id: id, at: map[string]int{}, settled: map[string]bool{}}
+		x = &session{id: id, settled: map[string]bool{}}
 		t.byID[id] = x
 		if id != "" && len(t.sessions) == 0 {
 			t.s.Own(id)
@@ -161,21 +161,16 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
 
 	// Each block of a message has a line.
-	if i, have := x.at[id]; have {
-		if m.usage.Differs(x.open[i].usage) {
-			s.Lacks(story.MessagesOfOneID)
-		}
-		if m.usage.More(x.open[i].usage) {
-			x.open[i] = m
-		}
-		return
+	have, fresh := x.open.Entry(id)
+	switch {
+	case fresh && len(x.open.Order) > event.MaxEntries:
+		s.Fail(event.OverLimit(event.MaxEntries, "MaxEntries", event.MaxEntries+1))
+	case !fresh && m.usage.Differs(have.usage):
+		s.Lacks(story.MessagesOfOneID)
 	}
-	if len(x.open) == event.MaxEntries {
-		s.Fail(event.OverLimit(len(x.open), "MaxEntries", event.MaxEntries+1))
-		return
+	if fresh || m.usage.More(have.usage) {
+		*have = m
 	}
-	x.at[id] = len(x.open)
-	x.open = append(x.open, m)
 }
 
 // result reads the account at the end of a run.
@@ -333,7 +328,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Lacks(story.MessageWithoutID)
 	}
 
-	for _, m := range x.open {
+	for _, m := range x.open.Order {
 		message, _ := s.Message(m.id)
 		message.Model, message.Agent = m.model, m.agent
 		m.usage.Floor = true

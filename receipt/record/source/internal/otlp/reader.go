@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (r *Reader) Line(n canon.Node) {
 // list has another form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
-	for _, x := range r.objects(resources) {
+	for x := range r.objects(resources) {
 		r.others(x, append(scopes, "resource")...)
 		r.among(slices.ContainsFunc(scopes, func(scope string) bool { return x.Member(scope).Kind() == canon.KindArray }))
 		a := attributes{x.Member("resource").Member("attributes")}
@@ -77,10 +78,10 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 
 		// Earlier versions have another name for a scope.
 		for _, scope := range scopes {
-			for _, y := range r.objects(x.Member(scope)) {
+			for y := range r.objects(x.Member(scope)) {
 				r.others(y, name, "scope", "instrumentationLibrary")
 				r.among(y.Member(name).Kind() == canon.KindArray)
-				for _, n := range r.objects(y.Member(name)) {
+				for n := range r.objects(y.Member(name)) {
 					r.sound(n.Member("attributes"))
 					r.others(n, parts...)
 					take(n)
@@ -90,20 +91,13 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 	}
 }
 
-// objects returns the elements of a list. Other elements are counted.
-func (r *Reader) objects(list canon.Node) (all []canon.Node) {
+// objects yields the elements of a list as [story.Story.Objects] does. Anything in place of the list
+// may have a time, too.
+func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	if !event.Absent(list) && list.Kind() != canon.KindArray {
-		r.garbled()
+		r.s.Partly = true
 	}
-
-	for _, n := range list.Elements() {
-		if n.Kind() != canon.KindObject {
-			r.garbled()
-			continue
-		}
-		all = append(all, n)
-	}
-	return all
+	return r.s.Objects(list)
 }
 
 // among counts a container without the list that it should have.
@@ -134,7 +128,7 @@ func (r *Reader) strange(name, value canon.Node) bool {
 
 // sound counts malformed attributes.
 func (r *Reader) sound(list canon.Node) {
-	for _, n := range r.objects(list) {
+	for n := range r.objects(list) {
 		if !isAttribute(n) {
 			r.garbled()
 		}
@@ -227,7 +221,7 @@ func (r *Reader) span(n canon.Node) {
 		s.Ignored(kind)
 	}
 
-	for _, e := range r.objects(n.Member("events")) {
+	for e := range r.objects(n.Member("events")) {
 		r.spanEvent(e)
 	}
 	if x.class != modelCall && !embeds(a) {
