@@ -1,7 +1,6 @@
 package event
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
@@ -22,8 +21,15 @@ func (m Members) Text() []byte { return m.Append(nil) }
 // Append appends the object as Text does.
 func (m Members) Append(b []byte) []byte {
 	b = append(b, '{')
+	var few [32]string // as many as objects have, so that sorting allocates nothing
+	names := few[:0]
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names) // the names of a payload are ASCII
+
 	start := len(b)
-	for _, name := range slices.Sorted(maps.Keys(m)) { // the names of a payload are ASCII
+	for _, name := range names {
 		before := len(b)
 		if before > start {
 			b = append(b, ',')
