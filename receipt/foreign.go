@@ -51,26 +51,6 @@ type ForeignPlace struct {
 	Denied, Allowed bool
 }
 
-// Fail records a rule of the format that the receipt breaks.
-func (f *Foreign) Fail(step Step, code Code, pointer, format string, args ...any) {
-	f.Checks = append(f.Checks, Check{Step: step, Status: StatusFailed, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-}
-
-// Leave records a rule that cannot be checked, and why.
-func (f *Foreign) Leave(step Step, code Code, pointer, format string, args ...any) {
-	f.Checks = append(f.Checks, Check{Step: step, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-}
-
-// Pass records that a step was checked.
-func (f *Foreign) Pass(step Step) {
-	f.Checks = append(f.Checks, Check{Step: step, Status: StatusPassed})
-}
-
-// Uncovered notes members that no signature covers.
-func (f *Foreign) Uncovered(pointer, detail string) {
-	f.NotChecked = append(f.NotChecked, Note{CodeUncovered, pointer, detail})
-}
-
 // A ForeignSignature is one signature of a receipt of another format.
 type ForeignSignature struct {
 	KeyID     string // of the trusted key, unless Public is set; "": any key for Issuer, or any with Role

@@ -202,7 +202,7 @@ func TestDisclosedPrecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		proof := redact.Commitment(shown.Field, shown.Salt, committed)
+		proof := redact.Disclosure{Field: shown.Field, Salt: shown.Salt, Value: committed}.Commitment()
 		d := plainDraft()
 		d.Redactions = []receipt.Redaction{{Field: shown.Field, Reason: "test", ProofHash: proof}}
 		rep := disclosed(t, sealAndSign(t, d), []*redact.Disclosures{{Fields: []redact.Disclosure{shown}}})

@@ -28,10 +28,10 @@ const saltSize = 16
 //
 // Without the salt, a guess cannot be confirmed. The field is hashed too, so
 // that no value can be presented as that of another field.
-func Commitment(field, salt string, value []byte) canon.Digest {
-	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), field)
-	b = canon.AppendString(append(b, `,"salt":`...), salt)
-	b = append(append(b, `,"value":`...), value...)
+func (d Disclosure) Commitment() canon.Digest {
+	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), d.Field)
+	b = canon.AppendString(append(b, `,"salt":`...), d.Salt)
+	b = append(append(b, `,"value":`...), d.Value...)
 	return canon.Sum(append(b, '}'))
 }
 

@@ -24,9 +24,6 @@ type Disclosure struct {
 	Value []byte // RFC 8785 form
 }
 
-// Commitment returns the proof_hash of the value in the receipt.
-func (d Disclosure) Commitment() canon.Digest { return Commitment(d.Field, d.Salt, d.Value) }
-
 // Format prints the field for every verb, because a value is as secret in numbers as in
 // letters.
 func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.Field) }

@@ -47,7 +47,7 @@ func Example() {
 	// false
 }
 
-func ExampleCommitment() {
-	fmt.Println(redact.Commitment("/metadata/pin", "00112233445566778899aabbccddeeff", []byte(`"1234"`)))
+func ExampleDisclosure_Commitment() {
+	fmt.Println(redact.Disclosure{Field: "/metadata/pin", Salt: "00112233445566778899aabbccddeeff", Value: []byte(`"1234"`)}.Commitment())
 	// Output: sha256:88e755bd5a563db3f3a9c6eeb2f2787df6824ea0d05921709a614c04c776916d
 }

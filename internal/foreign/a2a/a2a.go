@@ -39,10 +39,10 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	if len(empty) > 0 && len(empty) <= maxEmpty {
 		forms = append(forms, reduced)
 		for _, n := range empty {
-			f.Uncovered(n.Pointer(), "an empty member means the same as none, and may not be signed")
+			form.Uncovered(f, n.Pointer(), "an empty member means the same as none, and may not be signed")
 		}
 	}
-	f.Uncovered("/signatures", "no signature covers the unprotected headers and the other signatures")
+	form.Uncovered(f, "/signatures", "no signature covers the unprotected headers and the other signatures")
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: "/signatures", Detail: "when it was signed: a card states no time, so keys with a validity period need --at"})
 
 	for _, n := range signatures.Elements() {
@@ -51,7 +51,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		}
 	}
 	if len(f.Checks) == 0 {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 	return f
 }
@@ -59,7 +59,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 // readSignature reads one signature, whose key and algorithm are in the protected header only.
 func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	refuse := func(code receipt.Code, why string) bool {
-		f.Fail(receipt.StepSignatures, code, n.Pointer(), "%s", why)
+		form.Fail(f, receipt.StepSignatures, code, n.Pointer(), "%s", why)
 		return false
 	}
 	if !form.Members(f, n, []string{"protected", "signature"}, []string{"header"}) {
@@ -80,7 +80,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	alg, kid := header.Root().Member("alg").String(), header.Root().Member("kid").String()
 	switch {
 	case !header.Root().Member("crit").IsZero():
-		f.Leave(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, n.Pointer(), "the header has critical extensions, which are not known")
+		form.Leave(f, receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, n.Pointer(), "the header has critical extensions, which are not known")
 		return true
 	case alg == "" || kid == "":
 		return refuse(receipt.CodeMalformedSignature, "the protected header names no alg or no kid")

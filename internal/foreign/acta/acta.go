@@ -31,9 +31,9 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 	if inner := root.Member("payload").Member("signature"); !inner.IsZero() {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, inner.Pointer(), "a signature must not be inside the signed object, whatever its value")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, inner.Pointer(), "a signature must not be inside the signed object, whatever its value")
 	}
-	f.Uncovered("/signature/alg", "no signature covers the algorithm, which the trusted key determines")
+	form.Uncovered(f, "/signature/alg", "no signature covers the algorithm, which the trusted key determines")
 	return read(doc, f, root.Member("payload"), signature, signature.Member("sig"), "/signature")
 }
 
@@ -51,7 +51,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 	switch {
 	case issuer.IsZero() && flat: // kid is signed, too
 	case issuer.String() != kid:
-		f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, issuer.Pointer(), "issuer_id and kid differ")
+		form.Fail(f, receipt.StepSignatures, receipt.CodeIssuerMismatch, issuer.Pointer(), "issuer_id and kid differ")
 	}
 	readType(f, payload.Member("type"))
 	readLink(f, payload.Member("previousReceiptHash"))
@@ -65,7 +65,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 	// The length depends on the algorithm, which the trusted key determines.
 	sig, ok := form.Hex(value.String(), 0)
 	if !ok {
-		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, value.Pointer(), "a signature consists of lowercase hexadecimal digits")
+		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, value.Pointer(), "a signature consists of lowercase hexadecimal digits")
 		return f
 	}
 	message := payload.AppendCanonical(nil)
@@ -75,11 +75,11 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 
 	at1 := form.Time(payload.Member("issued_at"))
 	if at1.IsZero() {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, payload.Pointer(), "issued_at is not a time of RFC 3339")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, payload.Pointer(), "issued_at is not a time of RFC 3339")
 	}
 	f.Signatures = []receipt.ForeignSignature{{KeyID: kid, Algorithm: names.Member("alg").String(), Messages: [][]byte{message}, Value: sig, At: at1, Pointer: at + "/kid"}}
 	if !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == receipt.StepSchema }) {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 	return f
 }
@@ -101,16 +101,16 @@ func readType(f *receipt.Foreign, n canon.Node) {
 			return
 		}
 	}
-	f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "the type %s is not known", untrusted.Quote(n.Text(), 80))
+	form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "the type %s is not known", untrusted.Quote(n.Text(), 80))
 }
 
 // readLink checks the form of the link. Its absence does not show that a receipt is the first.
 func readLink(f *receipt.Foreign, n canon.Node) {
 	if !n.IsZero() {
 		if _, ok := form.Hex(strings.TrimPrefix(n.String(), "sha256:"), 32); !ok {
-			f.Fail(receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "the first receipt omits previousReceiptHash, and the others state a SHA-256 digest")
+			form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "the first receipt omits previousReceiptHash, and the others state a SHA-256 digest")
 			return
 		}
 	}
-	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, n.Pointer(), "the predecessor was not given")
+	form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, n.Pointer(), "the predecessor was not given")
 }

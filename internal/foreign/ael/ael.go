@@ -25,7 +25,7 @@ func Read(line []byte) *receipt.Foreign {
 	text, ok1 := form.URL(payload)
 	sig, ok2 := form.URL(signature)
 	if !ok1 || !ok2 {
-		f.Fail(receipt.StepParse, receipt.CodeSyntax, "", "expected base64url without padding, in its one encoding")
+		form.Fail(f, receipt.StepParse, receipt.CodeSyntax, "", "expected base64url without padding, in its one encoding")
 		return f
 	}
 	doc := form.Payload(f, text, "")
@@ -40,16 +40,16 @@ func Read(line []byte) *receipt.Foreign {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the level, which needs the manifest of the artifact and the files that it names"},
 		receipt.Note{Code: receipt.CodeTailNotChecked, Detail: "records after this one"})
 	if root.Member("recorder").IsZero() {
-		f.Leave(receipt.StepSignatures, receipt.CodeUnknownKey, "", "a statement of a counterparty names no key: the manifest of the artifact does")
+		form.Leave(f, receipt.StepSignatures, receipt.CodeUnknownKey, "", "a statement of a counterparty names no key: the manifest of the artifact does")
 		return f
 	}
 
 	// Another encoding of the same values has another signature and another hash.
 	if !doc.IsCanonical() {
-		f.Fail(receipt.StepHash, receipt.CodeHashMismatch, "", "the payload is not in its canonical form")
+		form.Fail(f, receipt.StepHash, receipt.CodeHashMismatch, "", "the payload is not in its canonical form")
 	}
 	if readRecord(f, root) {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 		readPlace(f, root)
 	}
 	f.Signatures = []receipt.ForeignSignature{{KeyID: root.Member("key").String(), Algorithm: "EdDSA", Messages: [][]byte{text}, Value: sig, At: form.Time(root.Member("ts"))}}
@@ -70,7 +70,7 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 
 	// The rules of another version are not known.
 	if version := root.Member("v"); string(version.Raw()) != "1" {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/v", "the version is not known")
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, "/v", "the version is not known")
 		return false
 	}
 	if !form.OneOf(f, root.Member("type"), "open", "activity", "heartbeat", "close") || !form.Members(f, root, required, optional) ||
@@ -78,7 +78,7 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 		return false
 	}
 	if form.Time(root.Member("ts")).IsZero() {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/ts", "not a time of RFC 3339")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/ts", "not a time of RFC 3339")
 		return false
 	}
 
@@ -97,13 +97,13 @@ func readPlace(f *receipt.Foreign, root canon.Node) {
 	previous := root.Member("prev").String()
 	digest, err := canon.ParseDigest([]byte("sha256:" + previous))
 	if err != nil || !ok || seq < 0 || (seq == 0) != (previous == zeros) {
-		f.Fail(receipt.StepLink, receipt.CodeChainBreak, "/prev", "the record with seq 0 states zeros, and the others state a SHA-256 digest")
+		form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, "/prev", "the record with seq 0 states zeros, and the others state a SHA-256 digest")
 		return
 	}
 	f.Place = &receipt.ForeignPlace{Chain: root.Member("run").String() + " " + root.Member("recorder").String(), Sequence: seq, Previous: digest}
 	if seq == 0 {
-		f.Pass(receipt.StepLink)
+		form.Pass(f, receipt.StepLink)
 		return
 	}
-	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/prev", "the record before it was not given")
+	form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, "/prev", "the record before it was not given")
 }

@@ -49,7 +49,7 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 	text := a.file("manifest.json")
 	manifest := new(canon.Document)
 	if err := manifest.Parse(text, canon.Limits{}); err != nil || !manifest.IsCanonical() || !form.Members(f, manifest.Root(), []string{"runs", "recorders"}, nil) {
-		f.Leave(receipt.StepParse, receipt.CodeMaterialNotFound, "", "the manifest is not canonical JSON with runs and recorders")
+		form.Leave(f, receipt.StepParse, receipt.CodeMaterialNotFound, "", "the manifest is not canonical JSON with runs and recorders")
 		return f
 	}
 	f.Hash = canon.Sum(text)
@@ -71,11 +71,11 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 		}
 	}
 	if len(a.missing) > 0 {
-		f.Leave(receipt.StepLink, receipt.CodeMaterialNotFound, "", "%s", strings.Join(a.missing, "; "))
+		form.Leave(f, receipt.StepLink, receipt.CodeMaterialNotFound, "", "%s", strings.Join(a.missing, "; "))
 	}
 	for _, step := range []receipt.Step{receipt.StepSchema, receipt.StepHash, receipt.StepLink} {
 		if !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == step }) {
-			f.Pass(step)
+			form.Pass(f, step)
 		}
 	}
 	return f
@@ -86,7 +86,7 @@ func (a *artifact) file(name string) []byte { return a.files.Member(name).Text()
 
 // fail records a check that fails on complete evidence.
 func (a *artifact) fail(check string, step receipt.Step, code receipt.Code, format string, args ...any) {
-	a.f.Fail(step, code, "", "%s: %s", check, fmt.Sprintf(format, args...))
+	form.Fail(a.f, step, code, "", "%s: %s", check, fmt.Sprintf(format, args...))
 }
 
 // miss records a check for which evidence is missing.

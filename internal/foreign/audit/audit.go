@@ -29,8 +29,8 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	r := &record{f, s.Document.Root(), s.Predicate}
 	f.ID = r.p.Member("recordId").String()
 	if r.check() {
-		f.Pass(receipt.StepSchema)
-		f.Pass(receipt.StepHash)
+		form.Pass(f, receipt.StepSchema)
+		form.Pass(f, receipt.StepHash)
 	}
 	for _, at := range []string{"observation/priorCommitment", "correlation/externalAnchor"} {
 		group, name, _ := strings.Cut(at, "/")

@@ -33,12 +33,12 @@ func (r *record) check() bool {
 }
 
 func (r *record) refuse(at canon.Node, why string) bool {
-	r.f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, at.Pointer(), "the payload: %s", why)
+	form.Fail(r.f, receipt.StepSchema, receipt.CodeSchemaInvalid, at.Pointer(), "the payload: %s", why)
 	return false
 }
 
 func (r *record) mismatch(at canon.Node, why string) bool {
-	r.f.Fail(receipt.StepHash, receipt.CodeHashMismatch, at.Pointer(), "the payload: %s", why)
+	form.Fail(r.f, receipt.StepHash, receipt.CodeHashMismatch, at.Pointer(), "the payload: %s", why)
 	return false
 }
 

@@ -13,7 +13,7 @@ import (
 func ReadPersona(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "harn-receipt", ID: root.Member("id").String()}
-	f.Leave(receipt.StepHash, receipt.CodeUnsigned, "", "the format has no hash and no link, so anyone may have written or changed the receipt")
+	form.Leave(f, receipt.StepHash, receipt.CodeUnsigned, "", "the format has no hash and no link, so anyone may have written or changed the receipt")
 	required := strings.Fields(`schema id parent_run_id persona step trace_id started_at completed_at status inputs_digest outputs_digest
 		model_calls tool_calls cost_usd approvals handoffs side_effects error redaction_class metadata`)
 	if !form.Members(f, root, required, []string{}) {
@@ -22,23 +22,23 @@ func ReadPersona(doc *canon.Document) *receipt.Foreign {
 
 	for _, name := range []string{"id", "persona", "trace_id"} {
 		if strings.TrimSpace(root.Member(name).String()) == "" {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected a string with a character that is not a space")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected a string with a character that is not a space")
 			return f
 		}
 	}
 	for _, name := range []string{"model_calls", "tool_calls", "approvals", "handoffs", "side_effects"} {
 		if root.Member(name).Kind() != canon.KindArray {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected an array")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected an array")
 			return f
 		}
 	}
 	if cost := root.Member("cost_usd"); cost.Kind() != canon.KindNumber || cost.Float() < 0 {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/cost_usd", "expected a number that is not negative")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/cost_usd", "expected a number that is not negative")
 		return f
 	}
 	if form.OneOf(f, root.Member("status"), "accepted", "running", "success", "noop", "failure", "denied", "duplicate", "cancelled") &&
 		form.OneOf(f, root.Member("redaction_class"), "public", "internal", "receipt_only", "secret") {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 	return f
 }

@@ -52,20 +52,20 @@ func ReadProvenance(doc *canon.Document) *receipt.Foreign {
 	if !readObjects(f, root) {
 		return f
 	}
-	f.Pass(receipt.StepSchema)
+	form.Pass(f, receipt.StepSchema)
 
 	text := appendObject(nil, root, "", provenanceObject())
 	f.Hash = canon.Sum(text)
 	chain := root.Member("chain")
 	if chain.Member("algorithm").String() != "sha256/ed25519" {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/chain/algorithm", "expected sha256/ed25519")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/chain/algorithm", "expected sha256/ed25519")
 	}
 	if stated := chain.Member("receipt_hash").String(); stated != f.Hash.String() {
 		mismatch(f, receipt.StepHash, "/chain/receipt_hash", stated, f.Hash)
 	}
 	readEvents(f, root)
 	if !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == receipt.StepHash }) {
-		f.Pass(receipt.StepHash)
+		form.Pass(f, receipt.StepHash)
 	}
 
 	readSignatures(f, root, append([]byte("harn provenance receipt v1\n"), text...))
@@ -91,7 +91,7 @@ func readObjects(f *receipt.Foreign, root canon.Node) bool {
 		of   canon.Node
 	}{{"events", root.Member("event_log").Member("events")}, {"signatures", root.Member("signatures")}} {
 		if list.of.Kind() != canon.KindArray {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, list.of.Pointer(), "expected an array of %s", list.name)
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, list.of.Pointer(), "expected an array of %s", list.name)
 			return false
 		}
 		for _, n := range list.of.Elements() {
@@ -109,8 +109,8 @@ func members(f *receipt.Foreign, n canon.Node, declared object) bool {
 	}
 	for name := range n.Members() {
 		if !slices.Contains(declared, name.String()) {
-			f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "a member that is not declared is outside the hash")
-			f.Uncovered(n.Pointer(), "neither the hash nor a signature covers members that are not declared")
+			form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "a member that is not declared is outside the hash")
+			form.Uncovered(f, n.Pointer(), "neither the hash nor a signature covers members that are not declared")
 			return false
 		}
 	}
@@ -162,7 +162,7 @@ func readEvents(f *receipt.Foreign, root canon.Node) {
 	for _, n := range root.Member("event_log").Member("events").Elements() {
 		id, ok := form.Integer(n.Member("event_id"))
 		if !ok {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer()+"/event_id", "expected an integer")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer()+"/event_id", "expected an integer")
 			return
 		}
 		list = append(list, event{n, n.Member("topic").String(), id})
@@ -186,7 +186,7 @@ func readEvents(f *receipt.Foreign, root canon.Node) {
 		if e.Member("prev_hash").String() != linked || (e.Member("prev_hash").Kind() == canon.KindNull) != (linked == "") || previous.topic == e.topic && previous.id == e.id && !previous.IsZero() ||
 			headers.Member("harn.provenance.prev_hash").String() != linked || headers.Member("harn.provenance.record_hash").String() != computed.String() ||
 			headers.Member("harn.provenance.schema").String() != "harn-eventlog-provenance-v1" {
-			f.Fail(receipt.StepLink, receipt.CodeChainBreak, e.Pointer(), "the event or its headers do not name the event before it in its topic")
+			form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, e.Pointer(), "the event or its headers do not name the event before it in its topic")
 			broken = true
 		}
 		previous = e
@@ -196,7 +196,7 @@ func readEvents(f *receipt.Foreign, root canon.Node) {
 		mismatch(f, receipt.StepHash, "/chain/event_root_hash", stated, computed)
 	}
 	if !broken {
-		f.Pass(receipt.StepLink)
+		form.Pass(f, receipt.StepLink)
 	}
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeTailNotChecked, Pointer: "/event_log", Detail: "events after the last one, which nothing in the receipt shows"})
 }
@@ -241,9 +241,9 @@ func readSignatures(f *receipt.Foreign, root canon.Node, message []byte) {
 		sum := sha256.Sum256(public)
 		switch {
 		case n.Member("algorithm").String() != "ed25519" || !ok1 || !ok2 || len(public) != 32:
-			f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer(), "expected the algorithm ed25519, and the padded base64 of a key and a signature")
+			form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer(), "expected the algorithm ed25519, and the padded base64 of a key and a signature")
 		case n.Member("key_id").String() != "ed25519:"+hex.EncodeToString(sum[:16]):
-			f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer()+"/key_id", "key_id is not that of the key")
+			form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer()+"/key_id", "key_id is not that of the key")
 		default:
 			f.Signatures = append(f.Signatures, receipt.ForeignSignature{KeyID: n.Member("key_id").String(), Public: public, Algorithm: "EdDSA", Messages: [][]byte{message},
 				Value: sig, At: form.Time(root.Member("issued_at")), Pointer: n.Pointer()})
@@ -251,7 +251,7 @@ func readSignatures(f *receipt.Foreign, root canon.Node, message []byte) {
 	}
 
 	if root.Member("signatures").Len() == 0 {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/signatures", "the format requires a signature")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/signatures", "the format requires a signature")
 	}
-	f.Uncovered("/signatures", "no signature covers signed_at")
+	form.Uncovered(f, "/signatures", "no signature covers signed_at")
 }

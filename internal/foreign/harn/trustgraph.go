@@ -19,9 +19,9 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 	switch schema := root.Member("schema").String(); schema {
 	case "opentrustgraph/v0.1", "opentrustgraph/v0":
 		if readTrustRecord(f, root) {
-			f.Pass(receipt.StepSchema)
-			f.Pass(receipt.StepHash)
-			f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/previous_hash", "the predecessor was not given")
+			form.Pass(f, receipt.StepSchema)
+			form.Pass(f, receipt.StepHash)
+			form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, "/previous_hash", "the predecessor was not given")
 		}
 		f.Hash, _ = canon.ParseDigest(root.Member("entry_hash").Text()) // a failed hash has no digest
 		previous, _ := canon.ParseDigest(root.Member("previous_hash").Text())
@@ -31,7 +31,7 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 	case "opentrustgraph-chain/v0":
 		readTrustChain(f, root)
 	default:
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/schema", "the version %s is not known", untrusted.Quote(schema, 80))
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, "/schema", "the version %s is not known", untrusted.Quote(schema, 80))
 	}
 	return f
 }
@@ -59,7 +59,7 @@ func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
 	}
 	quorum := max(1, approval.Member("quorum").Float())
 	if len(n.Member("approver").Text()) == 0 || float64(approval.Member("signatures").Len()) < quorum {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer()+"/metadata/approval", "the action required an approval, and states no approver or too few signatures")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer()+"/metadata/approval", "the action required an approval, and states no approver or too few signatures")
 		return false
 	}
 	return true
@@ -72,9 +72,9 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	if !form.Members(f, root, []string{"schema", "chain", "records"}, []string{}) || !form.Members(f, header, []string{"topic", "total", "root_hash", "verified"}, []string{"generated_at", "producer"}) {
 		return
 	}
-	f.Uncovered("/chain", "no hash covers topic, verified, generated_at, and producer")
+	form.Uncovered(f, "/chain", "no hash covers topic, verified, generated_at, and producer")
 	if records.Kind() != canon.KindArray {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/records", "expected an array")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/records", "expected an array")
 		return
 	}
 
@@ -86,7 +86,7 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 		}
 		switch linked := n.Member("previous_hash"); {
 		case string(n.Member("chain_index").Raw()) != strconv.Itoa(i+1), (linked.Kind() == canon.KindNull) != (i == 0), linked.String() != previous.Member("entry_hash").String():
-			f.Fail(receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "the record does not follow the one before it")
+			form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "the record does not follow the one before it")
 			return
 		}
 		if !inherits(f, byID, n) {
@@ -97,12 +97,12 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	}
 
 	if total, ok := form.Integer(header.Member("total")); !ok || total != int64(records.Len()) || header.Member("root_hash").String() != previous.Member("entry_hash").String() {
-		f.Fail(receipt.StepLink, receipt.CodeHeadMismatch, "/chain", "total or root_hash is not that of the records")
+		form.Fail(f, receipt.StepLink, receipt.CodeHeadMismatch, "/chain", "total or root_hash is not that of the records")
 		return
 	}
 	f.Hash, _ = canon.ParseDigest(header.Member("root_hash").Text()) // an empty export has none
 	for _, step := range []receipt.Step{receipt.StepSchema, receipt.StepHash, receipt.StepLink} {
-		f.Pass(step)
+		form.Pass(f, step)
 	}
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeTailNotChecked, Pointer: "/records", Detail: "records after the last one, which nothing in the export shows"})
 }
@@ -127,7 +127,7 @@ func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool
 	for _, list := range []string{"effects_used", "effects_grant"} {
 		for _, effect := range n.Member("metadata").Member(list).Elements() {
 			if !granted[string(form.AppendSorted(nil, effect))] && !granted[string(form.AppendSorted(nil, effect, "resource"))] {
-				f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, effect.Pointer(), "the parent did not grant this effect")
+				form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, effect.Pointer(), "the parent did not grant this effect")
 				return false
 			}
 		}
@@ -143,7 +143,7 @@ func actors(f *receipt.Foreign, parent, child canon.Node) bool {
 	}
 	hop := child.Member("act")
 	if parent.Member("sub").String() != child.Member("sub").String() || len(hop.Member("sub").Text()) == 0 || !sameActor(parent.Member("act"), hop.Member("act")) {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, child.Pointer(), "the chain of actors is not that of the parent and one hop more")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, child.Pointer(), "the chain of actors is not that of the parent and one hop more")
 		return false
 	}
 	return true

@@ -33,13 +33,13 @@ func Read(doc *canon.Document) *receipt.Foreign {
 
 	// The proof is outside the signed bytes, so its members are compared with fixed values.
 	if proof.Member("type").String() != "Ed25519Signature2020" || proof.Member("proofPurpose").String() != "assertionMethod" {
-		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, "/proof", "expected the type Ed25519Signature2020 and the purpose assertionMethod")
+		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, "/proof", "expected the type Ed25519Signature2020 and the purpose assertionMethod")
 	}
-	f.Uncovered("/proof", "no signature covers created and verificationMethod")
+	form.Uncovered(f, "/proof", "no signature covers created and verificationMethod")
 	value, multibase := strings.CutPrefix(proof.Member("proofValue").String(), "u")
 	sig, ok := form.URL(value)
 	if !multibase || !ok || len(sig) != 64 {
-		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, "/proof/proofValue", `expected "u" and the base64url of 64 bytes`)
+		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, "/proof/proofValue", `expected "u" and the base64url of 64 bytes`)
 		return f
 	}
 
@@ -50,7 +50,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	f.Signatures = []receipt.ForeignSignature{{KeyID: proof.Member("verificationMethod").String(), Algorithm: "EdDSA", Issuer: issuer,
 		Messages: [][]byte{doc.AppendCanonical(nil, proof)}, Value: sig, At: form.Time(root.Member("issuanceDate")), Pointer: "/proof"}}
 	if known && !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == receipt.StepSchema }) {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 	return f
 }
@@ -59,11 +59,11 @@ func Read(doc *canon.Document) *receipt.Foreign {
 func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	version := root.Member("version").String()
 	if !slices.Contains([]string{"0.1.0", "0.2.0", "0.2.1", "0.3.0", "0.4.0", "0.5.0", "0.6.0"}, version) {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/version", "the version %s is not known", untrusted.Quote(version, 80))
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, "/version", "the version %s is not known", untrusted.Quote(version, 80))
 		return false
 	}
 	if !form.Strings(f, root, "id") || !form.Strings(f, root.Member("issuer"), "id") || form.Time(root.Member("issuanceDate")).IsZero() {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "", "id, issuer.id, or issuanceDate is missing or malformed")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "", "id, issuer.id, or issuanceDate is missing or malformed")
 		return false
 	}
 
@@ -78,7 +78,7 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	for _, n := range []canon.Node{root, subject, action, outcome, root.Member("issuer")} {
 		for name, value := range n.Members() {
 			if value.Kind() == canon.KindNull {
-				f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is null, and would be omitted", untrusted.Quote(name.Text(), 80))
+				form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is null, and would be omitted", untrusted.Quote(name.Text(), 80))
 				return false
 			}
 		}
@@ -91,17 +91,17 @@ func readChain(f *receipt.Foreign, chain canon.Node) {
 	sequence, ok := form.Integer(chain.Member("sequence"))
 	previous := chain.Member("previous_receipt_hash")
 	if !ok || sequence < 1 || !form.Strings(f, chain, "chain_id") {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, chain.Pointer(), "sequence is an integer from 1, and chain_id is a string")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, chain.Pointer(), "sequence is an integer from 1, and chain_id is a string")
 		return
 	}
 
 	_, err := canon.ParseDigest(previous.Text())
 	switch {
 	case previous.Kind() == canon.KindNull && sequence == 1:
-		f.Pass(receipt.StepLink)
+		form.Pass(f, receipt.StepLink)
 	case err != nil || sequence == 1:
-		f.Fail(receipt.StepLink, receipt.CodeChainBreak, chain.Pointer(), "the first receipt states null, and the others state a digest")
+		form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, chain.Pointer(), "the first receipt states null, and the others state a digest")
 	default:
-		f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, previous.Pointer(), "the predecessor was not given")
+		form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, previous.Pointer(), "the predecessor was not given")
 	}
 }

@@ -39,7 +39,7 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "pipelock-v1"}
 	if detail := root.Member("detail"); !detail.IsZero() && root.Member("action_record").IsZero() {
-		f.Uncovered("", "no signature covers the line of the recorder around detail, and its hash was not checked")
+		form.Uncovered(f, "", "no signature covers the line of the recorder around detail, and its hash was not checked")
 		root = detail
 	}
 	record := root.Member("action_record")
@@ -48,12 +48,12 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 	if version := root.Member("version"); string(version.Raw()) != "1" {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", untrusted.Quote(version.Raw(), 80))
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", untrusted.Quote(version.Raw(), 80))
 		return f
 	}
-	f.Pass(receipt.StepSchema)
+	form.Pass(f, receipt.StepSchema)
 	if ext := root.Member("ext"); !ext.IsZero() {
-		f.Uncovered(ext.Pointer(), "no signature covers ext, which is advisory")
+		form.Uncovered(f, ext.Pointer(), "no signature covers ext, which is advisory")
 	}
 	readPlace(f, record)
 
@@ -61,7 +61,7 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 	value, prefixed := strings.CutPrefix(root.Member("signature").String(), "ed25519:")
 	sig, ok2 := form.Hex(value, 64)
 	if !ok || !ok2 || !prefixed {
-		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, root.Member("signature").Pointer(), `expected "ed25519:" and 128 hexadecimal digits, and a signer_key of 64`)
+		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, root.Member("signature").Pointer(), `expected "ed25519:" and 128 hexadecimal digits, and a signer_key of 64`)
 		return f
 	}
 
@@ -91,14 +91,14 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 		return false
 	}
 	if form.Time(record.Member("timestamp")).IsZero() {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, record.Pointer()+"/timestamp", "not a time of RFC 3339")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, record.Pointer()+"/timestamp", "not a time of RFC 3339")
 		return false
 	}
 
 	// Identifiers are printed and logged, so a control character in one may forge a line.
 	for _, name := range []string{"action_id", "parent_action_id", "principal", "actor", "target", "transport", "method", "layer", "request_id", "session_task_id", "venue"} {
 		if strings.ContainsFunc(record.Member(name).String(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, record.Member(name).Pointer(), "an identifier contains a control character")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, record.Member(name).Pointer(), "an identifier contains a control character")
 			return false
 		}
 	}
@@ -113,11 +113,11 @@ func readPlace(f *receipt.Foreign, record canon.Node) {
 	begins := previous.String() == "genesis" || strings.HasPrefix(previous.String(), "g1:")
 	switch {
 	case !ok || seq < 0 || previous.String() != "genesis" && !isHash || begins != (seq == 0):
-		f.Fail(receipt.StepLink, receipt.CodeChainBreak, previous.Pointer(), "the receipt with chain_seq 0 states genesis, and the others state a SHA-256 digest")
+		form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, previous.Pointer(), "the receipt with chain_seq 0 states genesis, and the others state a SHA-256 digest")
 	case previous.String() == "genesis":
-		f.Pass(receipt.StepLink)
+		form.Pass(f, receipt.StepLink)
 	default:
-		f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, previous.Pointer(), "the predecessor, or the opening of the session, was not given")
+		form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, previous.Pointer(), "the predecessor, or the opening of the session, was not given")
 	}
 }
 

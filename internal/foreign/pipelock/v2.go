@@ -22,7 +22,7 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 	readKind(f, root)
-	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/chain_prev_hash", "the predecessor was not given")
+	form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, "/chain_prev_hash", "the predecessor was not given")
 
 	previous, _ := canon.ParseDigest([]byte("sha256:" + root.Member("chain_prev_hash").String())) // zero at the beginning
 	if seq, ok := form.Integer(root.Member("chain_seq")); ok {
@@ -31,14 +31,14 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 
 	// The members of signature are empty in the signed bytes, so they are compared with fixed
 	// values. The trusted key replaces signer_key_id.
-	f.Uncovered("/signature", "no signature covers signer_key_id, key_purpose, and algorithm")
+	form.Uncovered(f, "/signature", "no signature covers signer_key_id, key_purpose, and algorithm")
 	value, prefixed := strings.CutPrefix(signature.Member("signature").String(), "ed25519:")
 	sig, ok := form.Hex(value, 64)
 	switch {
 	case signature.Member("key_purpose").String() != "receipt-signing":
-		f.Fail(receipt.StepSignatures, receipt.CodeRoleMismatch, "/signature/key_purpose", "expected receipt-signing")
+		form.Fail(f, receipt.StepSignatures, receipt.CodeRoleMismatch, "/signature/key_purpose", "expected receipt-signing")
 	case signature.Member("algorithm").String() != "ed25519" || !prefixed || !ok:
-		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, "/signature", `expected the algorithm ed25519, and "ed25519:" and 128 hexadecimal digits`)
+		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, "/signature", `expected the algorithm ed25519, and "ed25519:" and 128 hexadecimal digits`)
 	default:
 		f.Signatures = []receipt.ForeignSignature{{KeyID: signature.Member("signer_key_id").String(), Algorithm: "EdDSA", Messages: [][]byte{unsigned(root)},
 			Value: sig, At: form.Time(root.Member("timestamp")), Pointer: "/signature"}}
@@ -55,14 +55,14 @@ func readKind(f *receipt.Foreign, root canon.Node) {
 	known := slices.Contains([]string{"proxy_decision", "shadow_delta", "opportunity_missing", "key_rotation"}, kind) || strings.HasPrefix(kind, "contract_")
 	switch {
 	case string(root.Member("receipt_version").Raw()) != "2" || !known:
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/payload_kind", "version %s with the payload %s is not known",
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, "/payload_kind", "version %s with the payload %s is not known",
 			untrusted.Quote(root.Member("receipt_version").Raw(), 80), untrusted.Quote(kind, 80))
 	case !crit.IsZero():
-		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, crit.Pointer(), "the receipt has critical extensions, which are not known")
+		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, crit.Pointer(), "the receipt has critical extensions, which are not known")
 	case form.Time(root.Member("timestamp")).IsZero():
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/timestamp", "not a time of RFC 3339")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/timestamp", "not a time of RFC 3339")
 	case len(f.Checks) == 0:
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -179,11 +180,11 @@ func structure(protected cbor.RawMessage, payload []byte) []byte {
 func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byte) (s receipt.ForeignSignature, ok bool) {
 	var code int64
 	if !m.protected.at(labelAlg, &code) {
-		f.Fail(step, receipt.CodeMalformedSignature, "", "the protected header names no algorithm")
+		form.Fail(f, step, receipt.CodeMalformedSignature, "", "the protected header names no algorithm")
 		return s, false
 	}
 	if _, critical := m.protected.raw(labelCrit); critical {
-		f.Leave(step, receipt.CodeUnsupportedAlgorithm, "", "the header has critical parameters, which are not known")
+		form.Leave(f, step, receipt.CodeUnsupportedAlgorithm, "", "the header has critical parameters, which are not known")
 		return s, false
 	}
 

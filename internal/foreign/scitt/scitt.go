@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -42,27 +43,27 @@ func Read(data []byte) *receipt.Foreign {
 	m, err := open(data)
 	switch {
 	case errors.Is(err, errCBOR):
-		f.Fail(receipt.StepParse, receipt.CodeNonDeterministicCBOR, "", "%v", err)
+		form.Fail(f, receipt.StepParse, receipt.CodeNonDeterministicCBOR, "", "%v", err)
 		return f
 	case err != nil:
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "", "%v", err)
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "", "%v", err)
 		return f
 	}
 	var claims headers
 	if raw, found := m.protected.raw(labelClaims); found && decodeMap(raw, &claims) != nil {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "", "the claims (label %d) are not a map", labelClaims)
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "", "the claims (label %d) are not a map", labelClaims)
 		return f
 	}
 	f.ID = claims.text(claimSubject)
 	if _, isReceipt := m.protected.raw(labelVDS); isReceipt || m.payload == nil {
-		f.Leave(receipt.StepHash, receipt.CodeMaterialNotFound, "", "the payload, or the statement to which this receipt belongs, is not in the message")
+		form.Leave(f, receipt.StepHash, receipt.CodeMaterialNotFound, "", "the payload, or the statement to which this receipt belongs, is not in the message")
 		return f
 	}
 
 	// The digest covers the statement as it was registered.
 	entry := m.registered()
 	f.Hash = canon.Sum(entry)
-	f.Uncovered("", "no signature covers the unprotected header")
+	form.Uncovered(f, "", "no signature covers the unprotected header")
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the payload, which the issuer states"})
 	s, ok := m.signature(f, receipt.StepSignatures, *m.payload)
 	if !ok {
@@ -74,11 +75,11 @@ func Read(data []byte) *receipt.Foreign {
 		s.At = time.Unix(seconds, 0).UTC()
 	}
 	f.Signatures = []receipt.ForeignSignature{s}
-	f.Pass(receipt.StepSchema)
+	form.Pass(f, receipt.StepSchema)
 
 	var receipts [][]byte
 	if _, found := m.unprotected.raw(labelReceipts); found && !m.unprotected.at(labelReceipts, &receipts) {
-		f.Fail(receipt.StepBatch, receipt.CodeProofInvalid, "", "expected an array of receipts in byte strings")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "expected an array of receipts in byte strings")
 	}
 	for _, data := range receipts {
 		readReceipt(f, data, sha256.Sum256(entry))
@@ -90,23 +91,23 @@ func Read(data []byte) *receipt.Foreign {
 func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 	m, err := open(data)
 	if err != nil {
-		f.Fail(receipt.StepBatch, receipt.CodeProofInvalid, "", "a receipt is not a COSE_Sign1 message")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "a receipt is not a COSE_Sign1 message")
 		return
 	}
 	var structure int64
 	if !m.protected.at(labelVDS, &structure) {
-		f.Fail(receipt.StepBatch, receipt.CodeProofInvalid, "", "the protected header of a receipt names no structure of its log")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "the protected header of a receipt names no structure of its log")
 		return
 	}
 	if structure != 1 && structure != 2 {
-		f.Leave(receipt.StepBatch, receipt.CodeBatchNotChecked, "", "the structure %d of a log is not known", structure)
+		form.Leave(f, receipt.StepBatch, receipt.CodeBatchNotChecked, "", "the structure %d of a log is not known", structure)
 		return
 	}
 
 	var proofs headers
 	var inclusion [][]byte
 	if !m.unprotected.at(labelProofs, &proofs) || !proofs.at(-1, &inclusion) || len(inclusion) != 1 || m.payload != nil {
-		f.Fail(receipt.StepBatch, receipt.CodeProofInvalid, "", "expected a receipt with one proof of inclusion and a detached payload")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "expected a receipt with one proof of inclusion and a detached payload")
 		return
 	}
 	root, included := rootRFC9162(inclusion[0], entry)
@@ -114,7 +115,7 @@ func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 		root, included = rootCCF(inclusion[0], entry)
 	}
 	if !included {
-		f.Fail(receipt.StepBatch, receipt.CodeProofInvalid, "", "the proof is malformed, or is not of this statement")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "the proof is malformed, or is not of this statement")
 		return
 	}
 	if s, ok := m.signature(f, receipt.StepBatch, root[:]); ok {

@@ -27,7 +27,7 @@ func ReadVSA(doc *canon.Document) *receipt.Foreign {
 			return false
 		}
 		if policy.Member("uri").IsZero() && policy.Member("digest").IsZero() {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, policy.Pointer(), "the policy has neither a uri nor a digest")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, policy.Pointer(), "the policy has neither a uri nor a digest")
 			return false
 		}
 		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the verdict " + p.Member("verificationResult").String() + " is that of its verifier"})
@@ -64,14 +64,14 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 	// Version 0.1 of SVR, and VSA, have no list of policies.
 	switch policies := verifier.Member("policies"); {
 	case at.IsZero():
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, p.Member(timeName).Pointer(), "not a time of RFC 3339")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, p.Member(timeName).Pointer(), "not a time of RFC 3339")
 		return f
 	case policies.Kind() != canon.KindArray && strings.HasSuffix(root.Member("predicateType").String(), "svr/v0.2"):
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, verifier.Pointer(), "expected an array policies")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, verifier.Pointer(), "expected an array policies")
 		return f
 	}
 	if check(f, p) {
-		f.Pass(receipt.StepSchema)
+		form.Pass(f, receipt.StepSchema)
 	}
 
 	// The first subject names the statement in reports.
@@ -98,7 +98,7 @@ func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) 
 	// A verifier that is a key speaks only for itself.
 	for _, signature := range f.Signatures {
 		if isKey && form.Escape(signature.KeyID) != key {
-			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", untrusted.Quote(key, 80))
+			form.Fail(f, receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", untrusted.Quote(key, 80))
 		}
 	}
 }
@@ -110,12 +110,12 @@ func subjects(f *receipt.Foreign, root canon.Node) bool {
 		return false
 	}
 	if list.Kind() != canon.KindArray || list.Len() == 0 {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/subject", "expected at least one subject")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/subject", "expected at least one subject")
 		return false
 	}
 	for _, n := range list.Elements() {
 		if n.Member("digest").Len() == 0 {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a subject has no digest")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a subject has no digest")
 			return false
 		}
 	}
@@ -125,12 +125,12 @@ func subjects(f *receipt.Foreign, root canon.Node) bool {
 // texts checks that a list consists of strings.
 func texts(f *receipt.Foreign, list canon.Node) bool {
 	if list.Kind() != canon.KindArray {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, list.Pointer(), "expected an array")
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, list.Pointer(), "expected an array")
 		return false
 	}
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindString {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected a string")
+			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected a string")
 			return false
 		}
 	}

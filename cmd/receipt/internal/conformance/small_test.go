@@ -605,7 +605,7 @@ func (v small) disclosed(g *given, docs []*canon.Document) string {
 func (v small) committed(doc *canon.Document, shown redact.Disclosure) bool {
 	want := shown.Commitment()
 	if v.fault == "ignores the salt of disclosures" {
-		want = redact.Commitment(shown.Field, "", shown.Value)
+		want = redact.Disclosure{Field: shown.Field, Value: shown.Value}.Commitment()
 	}
 	for _, e := range doc.Root().Member("redactions").Elements() {
 		if e.Member("field").String() != shown.Field {

@@ -348,7 +348,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 func withhold(field string, value []byte) canon.Digest {
 	var salt [16]byte
 	rand.Read(salt[:])
-	return redact.Commitment(field, hex.EncodeToString(salt[:]), value)
+	return redact.Disclosure{Field: field, Salt: hex.EncodeToString(salt[:]), Value: value}.Commitment()
 }
 
 // sums returns logsOf of the draft that the lines of a task would yield.

@@ -18,6 +18,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+// Fail records a rule of the format that the receipt breaks.
+func Fail(f *receipt.Foreign, step receipt.Step, code receipt.Code, pointer, format string, args ...any) {
+	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Leave records a rule that cannot be checked, and why.
+func Leave(f *receipt.Foreign, step receipt.Step, code receipt.Code, pointer, format string, args ...any) {
+	f.Checks = append(f.Checks, receipt.Check{Step: step, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Pass records that a step was checked.
+func Pass(f *receipt.Foreign, step receipt.Step) {
+	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusPassed})
+}
+
+// Uncovered notes members that no signature covers.
+func Uncovered(f *receipt.Foreign, pointer, detail string) {
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUncovered, Pointer: pointer, Detail: detail})
+}
+
 // Hex decodes lowercase hexadecimal digits that stand for size bytes, or for any positive number
 // if size is 0.
 func Hex(text string, size int) ([]byte, bool) {
@@ -51,7 +71,7 @@ func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
 	if err := doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		var syntax *canon.SyntaxError
 		errors.As(err, &syntax) // the only type of error of Parse
-		f.Fail(receipt.StepParse, receipt.Code(syntax.Code), pointer, "the payload: %v", syntax)
+		Fail(f, receipt.StepParse, receipt.Code(syntax.Code), pointer, "the payload: %v", syntax)
 		return nil
 	}
 	return doc
@@ -62,12 +82,12 @@ func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
 // whether there is none. Without optional names, others are permitted.
 func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool {
 	if n.Kind() != canon.KindObject {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
+		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
 		return false
 	}
 	for _, name := range required {
 		if n.Member(name).IsZero() {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "missing member %q", name)
+			Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "missing member %q", name)
 			return false
 		}
 	}
@@ -76,7 +96,7 @@ func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool
 	}
 	for name := range n.Members() {
 		if !slices.Contains(required, name.String()) && !slices.Contains(optional, name.String()) {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "unknown member %s", untrusted.Quote(name.Text(), 80))
+			Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "unknown member %s", untrusted.Quote(name.Text(), 80))
 			return false
 		}
 	}
@@ -87,7 +107,7 @@ func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool
 func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
 	for _, name := range names {
 		if len(n.Member(name).Text()) == 0 {
-			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%q is not a string, or is empty", name)
+			Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%q is not a string, or is empty", name)
 			return false
 		}
 	}
@@ -97,7 +117,7 @@ func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
 // OneOf checks that a string is one of a list.
 func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 	if n.Kind() != canon.KindString || !slices.Contains(list, n.String()) {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", untrusted.Quote(n.Raw(), 80))
+		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", untrusted.Quote(n.Raw(), 80))
 		return false
 	}
 	return true
@@ -107,7 +127,7 @@ func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 // have the same canonical form (RFC 8785), so that no signature distinguishes them.
 func Exact(f *receipt.Foreign, doc *canon.Document) {
 	if n, lossy := doc.LossyInteger(); lossy {
-		f.Leave(receipt.StepSchema, receipt.CodeNumberPrecision, n.Pointer(), "an integer outside ±(2^53−1) has the canonical form of others, too")
+		Leave(f, receipt.StepSchema, receipt.CodeNumberPrecision, n.Pointer(), "an integer outside ±(2^53−1) has the canonical form of others, too")
 	}
 }
 
@@ -123,7 +143,7 @@ func Integer(n canon.Node) (int64, bool) {
 // Integers checks that all numbers of a value are integers below 2^53, without another spelling.
 func Integers(f *receipt.Foreign, n canon.Node) bool {
 	if n.Kind() == canon.KindNumber && (bytes.ContainsAny(n.Raw(), ".eE") || n.Float() >= 1<<53 || n.Float() <= -1<<53) {
-		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a number is not an integer below 2^53")
+		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a number is not an integer below 2^53")
 		return false
 	}
 	for _, e := range n.Elements() {

@@ -34,7 +34,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 	if bundled := root.Member("dsseEnvelope"); !bundled.IsZero() {
 		key := root.Member("verificationMaterial").Member("publicKey").Member("hint")
 		if root.Member("mediaType").String() != mediaType || root.Member("verificationMaterial").Len() != 1 || key.IsZero() {
-			f.Leave(receipt.StepSchema, receipt.CodeAttestationUnsupported, "", "the bundle is of another version than 0.3, or relies on more than a public key")
+			Leave(f, receipt.StepSchema, receipt.CodeAttestationUnsupported, "", "the bundle is of another version than 0.3, or relies on more than a public key")
 			return nil
 		}
 		if !Members(f, root, []string{"mediaType", "verificationMaterial", "dsseEnvelope"}, []string{}) {
@@ -44,7 +44,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 	}
 
 	if root.Member("payload").IsZero() {
-		f.Leave(receipt.StepSchema, receipt.CodeUnsigned, "", "a statement without its envelope has no signature")
+		Leave(f, receipt.StepSchema, receipt.CodeUnsigned, "", "a statement without its envelope has no signature")
 		return nil
 	}
 	if !s.members(f, root, "payload", "payloadType", "signatures") || !OneOf(f, root.Member("payloadType"), payloadType) {
@@ -54,7 +54,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 	// The payload is parsed once, with the same strictness as the envelope.
 	var ok bool
 	if s.Text, ok = s.decode(root.Member("payload")); !ok {
-		f.Fail(receipt.StepParse, receipt.CodeSyntax, "/payload", "expected padded base64, in its one encoding")
+		Fail(f, receipt.StepParse, receipt.CodeSyntax, "/payload", "expected padded base64, in its one encoding")
 		return nil
 	}
 	if s.Document = Payload(f, s.Text, "/payload"); s.Document == nil {
@@ -79,7 +79,7 @@ func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issue
 		}
 		value, ok := s.decode(n.Member("sig"))
 		if !ok {
-			f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer(), "expected padded base64, in its one encoding")
+			Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, n.Pointer(), "expected padded base64, in its one encoding")
 			return
 		}
 		id := s.hint
@@ -92,7 +92,7 @@ func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issue
 		}
 		f.Signatures = append(f.Signatures, signature)
 	}
-	f.Uncovered(s.signatures.Pointer(), "no signature covers the name of the key")
+	Uncovered(f, s.signatures.Pointer(), "no signature covers the name of the key")
 }
 
 // members checks the members of an object in the envelope.
@@ -102,7 +102,7 @@ func (s *Statement) members(f *receipt.Foreign, n canon.Node, names ...string) b
 	}
 	for name, value := range n.Members() {
 		if !slices.Contains(names, name.String()) {
-			f.Uncovered(value.Pointer(), "no signature covers a member of the envelope that is not known")
+			Uncovered(f, value.Pointer(), "no signature covers a member of the envelope that is not known")
 		}
 	}
 	return Members(f, n, names, nil)
