@@ -108,7 +108,7 @@ func TestCardAlgorithms(t *testing.T) {
 		`{"alg":"none","kid":"card"}`:                     "refuted malformed_signature",
 		`{"alg":"HS256","kid":"card"}`:                    "refuted malformed_signature",
 		`{"alg":"ES256","kid":"card"}`:                    "refuted algorithm_mismatch",
-		`{"alg":"ML-DSA-65","kid":"card"}`:                "undecided unsupported_algorithm",
+		`{"alg":"ML-DSA-65","kid":"card"}`:                "refuted algorithm_mismatch",
 		`{"alg":"EdDSA","kid":"card","alg":"none"}`:       "refuted malformed_signature",
 		`{"alg":"EdDSA"}`:                                 "refuted malformed_signature",
 		`{"alg":"EdDSA","kid":"card","crit":["b64"]}`:     "undecided unsupported_algorithm",
