@@ -23,8 +23,7 @@ func NewArchive(e *cli.Env) *cobra.Command {
 		Use:   "archive COMMAND",
 		Short: "convert receipts to and from CBOR",
 		Long: `Convert receipts to deterministic CBOR (RFC 8949 section 4.2.1), and archives to
-canonical JSON. An archive contains the same values in fewer bytes, so hashes
-and verdicts do not change.`,
+canonical JSON. Hashes and verdicts do not change.`,
 		Example: `  receipt archive pack receipts.jsonl -o day.cborseq
   receipt archive unpack day.cborseq -o again.jsonl`,
 	}, newArchivePack(e), newArchiveUnpack(e))
@@ -41,7 +40,7 @@ type archiveOptions struct {
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
 	o.Flags.Register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "output file (`FILE`)")
+	o.output.Register(cmd.Flags(), "output (`FILE`)")
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {

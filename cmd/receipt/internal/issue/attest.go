@@ -59,8 +59,8 @@ REPORT (JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,
 	f.StringVar(&o.commit, "commit", "", "git commit that the task produced (`SHA`)")
 	cli.Choose(f, &o.predicate, "predicate", "content of the statement (`KIND`)", ownPredicate, auditRecord, vsa, svr)
 	f.StringVar(&o.verifier, "verifier", "", "with vsa and svr: issuer ID of the verifier (default: its key) (`ID`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys that must verify the receipt, a JWK Set (`FILE`)")
-	o.output.Register(f, "output file (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys that must verify the receipt (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

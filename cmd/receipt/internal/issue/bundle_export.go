@@ -55,7 +55,7 @@ bundle. The same record and flags give the same bytes.`,
 	f.BoolVar(&o.Attachments, "include-attachments", false, "list the artifacts of the run as attachments")
 	f.StringVar(&o.ID, "id", "", "bundle ID (default: derived from the run record) (`ID`)")
 	f.StringVar(&o.CreatedAt, "created-at", "", "time of creation (default: when the run ended) (`TIME`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 
@@ -102,6 +102,6 @@ in it. A replay_only bundle cannot be converted to a sanitized one.`,
 	f := cmd.Flags()
 	cli.Choose(f, &mode, "mode", "mode of the result (`MODE`)", mode, string(bundle.ReplayOnly))
 	f.BoolVar(&strict, "strict", false, "with replay_only: also withhold outputs and absolute paths")
-	output.Register(f, "output file (`FILE`)")
+	output.Register(f, "output (`FILE`)")
 	return cmd
 }

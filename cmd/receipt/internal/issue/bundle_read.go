@@ -120,7 +120,7 @@ code 3: there is nothing to import.`,
 	}
 
 	o.register(cmd.Flags())
-	output.Register(cmd.Flags(), "output file (`FILE`)")
+	output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }
 
@@ -153,7 +153,7 @@ checks the file and its run record. Exit code 3: the run has not ended.`,
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the bundle was created) (`TIME`)")
 	f.StringVar(&o.Tier, "tier", "", "persona tier: shadow, suggest, act_with_approval, or act_auto (`TIER`)")
 	o.markerFlags.register(f)
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

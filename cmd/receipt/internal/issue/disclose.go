@@ -47,7 +47,7 @@ named fields and is bound to the receipt.`,
 	f.StringVar(&o.disclosures, "disclosures", "", "withheld values, as redact wrote them (`FILE`)")
 	f.StringArrayVar(&o.fields, "field", nil, "field, as listed in redactions; repeatable (`POINTER`)")
 	f.BoolVar(&o.all, "all", false, "disclose every field")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

@@ -42,7 +42,7 @@ COSE_Sign1). KEY is an Ed25519 or ECDSA key.`,
 
 	o.key.Add(cmd)
 	cmd.Flags().BoolVar(&o.scitt, "scitt", false, "write a signed statement of SCITT")
-	o.output.Register(cmd.Flags(), "output file (`FILE`)")
+	o.output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }
 

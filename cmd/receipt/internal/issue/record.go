@@ -95,7 +95,7 @@ Exit codes for a directory, or with --each:
 	cli.Choose(f, &o.from, "from", "", source.Names()...)
 	f.Lookup("from").Usage = "log format, such as claude or codex (default: detected) (`FORMAT`)"
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of recording rules as Markdown")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	o.folder.register(cmd)
 	return cmd
 }

@@ -53,7 +53,7 @@ exits 1 if there is any.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "rules: upstream, default, strict, or a file; repeatable (`RULES`)")
 	f.StringVar(&o.disclosures, "disclosures", "", "file for the withheld values (`FILE`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	f.StringVar(&o.supersedes, "supersedes", "", "receipt to supersede (`HASH|FILE`)")
 	f.BoolVar(&o.check, "check", false, "only exit 1 if anything would be withheld")
 	f.BoolVar(&o.explain, "explain", false, "only print places and rules")

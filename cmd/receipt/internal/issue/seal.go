@@ -41,7 +41,7 @@ Without --previous, the receipt is the first of its stream.`,
 	}
 
 	cmd.Flags().StringVar(&o.previous, "previous", "", "predecessor (`HASH|FILE|REPORT`)")
-	o.output.Register(cmd.Flags(), "output file (`FILE`)")
+	o.output.Register(cmd.Flags(), "output (`FILE`)")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to contain secrets")
 	o.key.Add(cmd)
 	return cmd

@@ -56,7 +56,7 @@ For an encrypted key file, sign prompts for the passphrase.`,
 
 	key.Add(cmd)
 	cmd.Flags().BoolVar(&card, "card", false, "sign an agent card (A2A) instead of a receipt")
-	output.Register(cmd.Flags(), "output file (`FILE`)")
+	output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }
 

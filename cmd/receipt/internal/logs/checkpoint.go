@@ -58,7 +58,7 @@ KEY is an Ed25519 key (receipt keys generate --role checkpoint --origin NAME).`,
 	f := cmd.Flags()
 	f.StringVar(&o.origin, "origin", "", "name of the log, a URL without https:// (`NAME`)")
 	f.StringVar(&o.extends, "extends", "", "last checkpoint of the log (`FILE`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "directory for temporary files (`DIR`)")
 	o.register(f, "from")
 	return cmd

@@ -64,7 +64,7 @@ A proof has hashes in base64, in the order of RFC 9162 section 2.1.4.1:
 	f.StringVar(&o.to, "to"+mark, "", "later checkpoint (`FILE`)")
 	o.output.Register(f, "output file for the proof (`FILE`)")
 	f.StringVar(&o.check, "check", "", "proof to check, instead of writing one (`FILE`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (JWK Set) (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (`FILE`)")
 	o.register(f, since)
 	return cmd
 }

@@ -49,9 +49,9 @@ the last one, use receipt batch consistency --check.`,
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys of the log and the witness, a JWK Set (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys of the log and the witness (`FILE`)")
 	f.StringVar(&o.state, "state", "", "record of cosigned checkpoints (default: KEY-cosigned) (`FILE`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

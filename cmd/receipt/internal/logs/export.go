@@ -40,7 +40,7 @@ without checking its signature. Pruned receipts are counted on stderr.`,
 	o.registerIDs(f)
 	o.ledgerRange.register(f, "from")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the receipts that this checkpoint covers (`FILE`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

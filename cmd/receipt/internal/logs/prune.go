@@ -44,7 +44,7 @@ and later checkpoints do not change. The file keeps its size.`,
 	f := cmd.Flags()
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint of the first receipts (`FILE`)")
 	f.StringVar(&o.archive, "archive", "", "archive: JSON lines or a CBOR sequence (`FILE`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (`FILE`)")
 	return cmd
 }
 

@@ -80,10 +80,10 @@ func advanced(flags *pflag.FlagSet, elsewhere map[string][]string) string {
 		return ""
 	}
 
-	text := "\nAdvanced Flags:\n" + flags.FlagUsages()
+	text := "\nAdvanced:\n" + flags.FlagUsages()
 	for _, d := range shared {
 		if names := elsewhere[d.home]; names != nil {
-			text += "  see " + d.home + ": " + strings.Join(names, ", ") + "\n"
+			text += "  see " + strings.TrimPrefix(d.home, "receipt ") + ": " + strings.Join(names, ", ") + "\n"
 			delete(elsewhere, d.home)
 		}
 	}

@@ -37,7 +37,7 @@ func TestShared(t *testing.T) {
 
 		refers := false
 		for line := range strings.Lines(help.String()) {
-			names, ok := strings.CutPrefix(line, "  see "+d.home+": ")
+			names, ok := strings.CutPrefix(line, "  see "+strings.TrimPrefix(d.home, "receipt ")+": ")
 			refers = refers || ok && strings.Contains(names+",", "--"+d.name)
 		}
 		if !refers {

@@ -56,7 +56,7 @@ what to do. Without a code, list all codes.`,
 	}
 
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
-	output.Register(cmd.Flags(), "output file (`FILE`)")
+	output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }
 

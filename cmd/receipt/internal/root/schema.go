@@ -63,7 +63,7 @@ is a document or, for the schema event, a log whose lines are checked.`,
 	f := cmd.Flags()
 	f.StringVar(&o.check, "check", "", "file to check (`FILE`)")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of the schema event as Markdown")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

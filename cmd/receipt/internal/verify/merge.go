@@ -50,7 +50,7 @@ All parts need the same keys, --issuer, --at, --strict, and --policy.`,
 	f.SortFlags = false
 	o.expectFlags.register(f)
 	f.StringVar(&o.format, "format", "text", "output format: text or json (`FORMAT`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 

@@ -66,7 +66,7 @@ secrets are omitted. receipt record creates the draft.`,
 	f.BoolVar(&o.Remap, "remap", false, "assign new IDs and sequences to events")
 	f.StringVar(&o.LogURI, "log-uri", "", "URI of the source log (`URI`)")
 	f.StringVar(&o.hash, "source-receipt-hash", "", "hash of the source's receipt (`HASH`)")
-	o.output.Register(f, "output file (`FILE`)")
+	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }
 
