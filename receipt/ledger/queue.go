@@ -170,7 +170,8 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, false
 	}
 
-	// The outcome is known only if the error states it.
+	// The outcome is known only if the error states it. A store may wrap ErrNotStored in addition to
+	// the other two, whose meaning is more specific.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
@@ -180,15 +181,15 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 			}
 			return j.sealed, nil
 		})
-	case errors.Is(err, ErrNotStored):
-		readOnly := errors.Is(err, errors.ErrUnsupported)
-		a.fail(&IssueError{stageStore, StoredNo, !readOnly, err})
 	case errors.Is(err, ErrHeadMoved):
 		return head, true
 	case errors.Is(err, ErrDuplicateID):
 		if !a.settle(ctx) {
 			a.fail(&IssueError{stageStore, StoredUnknown, true, err}) // a store that contradicts itself
 		}
+	case errors.Is(err, ErrNotStored):
+		readOnly := errors.Is(err, errors.ErrUnsupported)
+		a.fail(&IssueError{stageStore, StoredNo, !readOnly, err})
 	default:
 		a.fail(&IssueError{stageStore, StoredUnknown, true, err})
 	}

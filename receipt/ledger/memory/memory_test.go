@@ -236,3 +236,26 @@ func TestQueryCheck(t *testing.T) {
 		}
 	}
 }
+
+// A wrapping store also wraps ErrNotStored in the errors that state why nothing was stored.
+type wrapping struct{ *memory.Ledger }
+
+func (s wrapping) Append(ctx context.Context, runs ...ledger.Run) error {
+	if err := s.Ledger.Append(ctx, runs...); err != nil {
+		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
+	}
+	return nil
+}
+
+// TestWrappedErrors verifies that a repeated draft returns its receipt if a store wraps ErrNotStored
+// together with ErrDuplicateID.
+func TestWrappedErrors(t *testing.T) {
+	issuer := &ledger.Issuer{Store: wrapping{new(memory.Ledger)}, Unsigned: true}
+	first, err := issuer.Issue(t.Context(), storetest.Draft("receipt_1", "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := issuer.Issue(t.Context(), storetest.Draft("receipt_1", "w")); err != nil || again.Hash() != first.Hash() {
+		t.Errorf("%v, expected the receipt %v", err, first.Hash())
+	}
+}
