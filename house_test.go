@@ -56,6 +56,7 @@ var rooms = map[string]room{
 	"internal/conn":         {},
 	"internal/headline":     {pure: true, may: core},
 	"internal/statement":    {pure: true, may: core},
+	"internal/timestamp":    {pure: true, may: []string{"canon"}, libs: []string{"github.com/notaryproject/tspclient-go"}},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/untrusted":    {pure: true},
@@ -140,6 +141,7 @@ var homes = map[string]string{
 	"github.com/VictoriaMetrics/metrics":    "receipt/serve",
 	"modernc.org/sqlite":                    "receipt/ledger/sqlite",
 	"filippo.io/age":                        inside + "custody",
+	"github.com/notaryproject/tspclient-go": "internal/timestamp",
 }
 
 // guests lists packages that use a library in addition to its home.

@@ -13,9 +13,10 @@ import (
 // A batchStep is the step [StepBatch].
 type batchStep struct{ *Verifier }
 
-// check weighs the proofs and the batches of the evidence. Both must hold.
+// check weighs the proofs, the batches, and the timestamps of the evidence. All must hold.
 func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
-	asked := len(s.evidence.proofs)+len(s.evidence.batches) > 0 || s.evidence.outside != "" || s.policy.Checkpoint.asked()
+	asked := len(s.evidence.proofs)+len(s.evidence.batches)+len(s.evidence.timestamps) > 0 || s.evidence.outside != "" ||
+		s.policy.Checkpoint.asked() || s.policy.Timestamp
 	stated := doc.Root().Member("chain").Member("merkle_root")
 	switch {
 	case !asked && stated.IsZero():
@@ -25,7 +26,7 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be of other content
-		s.watched.seeAll(pieceProof, pieceBatch)
+		s.watched.seeAll(pieceProof, pieceBatch, pieceTimestamp)
 		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
@@ -36,6 +37,34 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
 	}
 	s.record(inclusion, batch, rep)
+	s.date(doc.Root(), rep)
+}
+
+// date looks for the earliest time before which the receipt existed, by its own timestamps and by
+// those of checkpoints that include it, and compares its time of issue.
+func (s batchStep) date(root canon.Node, rep *Report) {
+	var included []*checkpoint
+	if rep.tally != nil {
+		included = rep.tally.included
+	}
+	for i, t := range s.evidence.timestamps {
+		if t.Digest != rep.ReceiptHash && !slices.ContainsFunc(included, func(c *checkpoint) bool { return c.text == t.Digest }) {
+			continue
+		}
+		s.watched.see(pieceTimestamp, i)
+		if rep.Existed.Time.IsZero() || t.Time.Before(rep.Existed.Time.Time) {
+			rep.Existed = t.ProvenTime
+		}
+	}
+
+	issued, _ := ParseTime(root.Member("issued_at").Text()) // the schema matches
+	switch existed := rep.Existed; {
+	case existed.Time.IsZero() && s.policy.Timestamp:
+		rep.leave(Check{Step: StepBatch, Code: CodeTimeSelfAsserted, Reason: "the policy requires a timestamp of the receipt, or of a checkpoint that includes it, and none was given"})
+	case !existed.Time.IsZero() && issued.After(existed.Time.Time):
+		rep.fail(Check{Step: StepBatch, Code: CodeTimeContradicted, Pointer: "/issued_at", Stated: root.Member("issued_at").String(), Computed: existed.Time.String(),
+			Detail: "the receipt existed before its time of issue, according to the authority " + quoted(excerpt([]byte(existed.Authority)))})
+	}
 }
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"

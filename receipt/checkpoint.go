@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
@@ -25,6 +26,7 @@ type Checkpoint struct {
 // A checkpoint is an opened checkpoint of the evidence. It is opened once for all receipts.
 type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
+	text       canon.Digest    // SHA-256 of the text
 	readable   bool            // the text is a checkpoint
 	fault      string          // why it is invalid or malformed; "" if it is not
 	logs       []*Key          // keys of its origin that signed it; without any, nobody vouches for it
@@ -95,7 +97,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		return c
 	}
 
-	c := &checkpoint{claims: signed.Checkpoint, readable: true, unknown: unknownLines(signed)}
+	c := &checkpoint{claims: signed.Checkpoint, text: canon.Sum([]byte(signed.String())), readable: true, unknown: unknownLines(signed)}
 	for _, log := range signed.Logs {
 		c.logs = append(c.logs, k.byLog[log])
 	}

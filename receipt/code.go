@@ -60,6 +60,8 @@ const (
 	CodeCheckpointRequired Code = "checkpoint_required"
 	CodeMerkleRootMismatch Code = "merkle_root_mismatch"
 	CodeNotInBatch         Code = "not_in_batch"
+	CodeTimestampInvalid   Code = "timestamp_invalid"
+	CodeTimeSelfAsserted   Code = "time_self_asserted"
 )
 
 // Codes of the step signatures, and of key files.
@@ -227,6 +229,8 @@ func Codes() []CodeInfo {
 		{CodeCheckpointInvalid, "batch", OutcomeRefutes, "A checkpoint is malformed, has an invalid signature of a trusted log or witness key, or contradicts another checkpoint that the same log signed.", "Ask the log for an undamaged copy."},
 		{CodeCheckpointRequired, "batch", OutcomeUndecides, "The policy, or a given checkpoint of all receipts, requires that a checkpoint of a trusted log includes the receipt, and none does.", "Ask the log for an inclusion proof."},
 		{CodeMerkleRootMismatch, "batch", OutcomeRefutes, "The receipt and its batch contradict each other: the batch lists other content or another hash for it, its root differs from the stated root, or it does not list the receipt.", "Ask the issuer for the batch with which the receipt was sealed."},
+		{CodeTimestampInvalid, "batch", OutcomeRefutes, "A timestamp is malformed, is of other bytes, or has a signature, nonce, policy, or certificate that is invalid.", "Ask for an undamaged copy, or request a new timestamp."},
+		{CodeTimeSelfAsserted, "batch", OutcomeUndecides, "The policy requires a time that an authority proves. A receipt or a statement has none, so its time is only that of its issuer.", "Ask for a timestamp of the receipt, of a checkpoint that includes it, or of the statement."},
 		{CodeNotInBatch, "batch", OutcomeUndecides, "A batch was given, but it does not list the receipt, and the receipt does not state its root.", "Specify the batch of this receipt, or none."},
 
 		{CodeUnsigned, "signatures", OutcomeUndecides, "The receipt has no signature of the issuer. The content matches its hash, but anyone could have written both.", "Ask the issuer for the signed receipt."},
@@ -288,7 +292,7 @@ func Codes() []CodeInfo {
 		{CodeStatementFork, "statements", OutcomeRefutes, "The statements of a stream contradict each other: two follow the same one, one follows the end, or the count or the time decreases.", "Keep the statements as evidence, and ask the issuer."},
 		{CodeStatementMissing, "statements", OutcomeUndecides, "A statement names a preceding statement that was not given.", "Ask the issuer for all statements of the stream."},
 		{CodeAfterEnd, "statements", OutcomeRefutes, "A stream has more receipts than its final statement states.", "Ask the issuer which receipts followed the end."},
-		{CodeTimeContradicted, "statements", OutcomeRefutes, "A statement has a time in the future, or states fewer receipts than a witness had seen before that time.", "Ask the issuer. Its clock was set back, or the statement was."},
+		{CodeTimeContradicted, "statements", OutcomeRefutes, "A receipt or a statement existed before the time that it states, according to a timestamp. Or a statement has a time in the future, or states fewer receipts than a witness had seen before that time.", "Ask the issuer. Its clock was set back, or the statement was."},
 		{CodeStreamOpen, "statements", OutcomeUndecides, "The end of a stream is required (--closed), and no final statement was given.", "Ask the issuer for the final statement, or omit --closed."},
 		{CodeSilence, "statements", OutcomeUndecides, "No statement was made for longer than the stream itself or the verifier (--heartbeat) allows. The recorder may not have run, or statements and receipts were removed.", "Ask the issuer for the statements of that time."},
 		{CodeNotFromStart, "statements", OutcomeUndecides, "The input does not begin with the first receipt of the stream, or is a selection, so the number of receipts cannot be compared with its statements.", "Verify the stream from its beginning."},

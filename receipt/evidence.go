@@ -26,6 +26,9 @@ type Evidence struct {
 	// Batches are batches of the content profile.
 	Batches []Batch
 
+	// Timestamps date receipts, and the checkpoints that include them.
+	Timestamps []Timestamp
+
 	// Materials looks up files by digest. If it is nil, files are not checked.
 	Materials Materials
 
@@ -61,6 +64,21 @@ type Batch interface {
 	Explain(stated canon.Digest) string
 }
 
+// A Timestamp states that bytes existed before a time, according to an authority. Its signature has
+// been verified.
+type Timestamp struct {
+	// Digest is the hash of a receipt, or the SHA-256 of the text of a checkpoint.
+	Digest canon.Digest
+
+	ProvenTime
+}
+
+// A ProvenTime is a time before which a receipt existed, according to an authority.
+type ProvenTime struct {
+	Time      Time   `json:"time"`
+	Authority string `json:"authority"`
+}
+
 // Materials looks up the files that receipts name by digest. An implementation must be safe for
 // concurrent use.
 type Materials interface {
@@ -72,9 +90,10 @@ type Materials interface {
 
 // evidence is Evidence with its checkpoints opened.
 type evidence struct {
-	proofs    []proof
-	batches   []Batch
-	materials Materials
+	proofs     []proof
+	batches    []Batch
+	timestamps []Timestamp
+	materials  Materials
 
 	disclosures []*redact.Disclosures
 
@@ -151,7 +170,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		c := *v
 		c.evidence.compare(e)
 		return &c, nil
-	case given.outside != "" || len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
+	case given.outside != "" || len(given.proofs) > 0 || len(given.batches) > 0 || len(given.timestamps) > 0 || given.materials != nil || len(given.disclosures) > 0:
 		return nil, errors.New("receipt: the verifier already has evidence; supply all of it at the same time")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
 		return nil, errors.New("receipt: a policy for integrity only has no keys of logs, so no proof can be checked")
@@ -162,9 +181,10 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	// The lists are copied, because the caller may change them later.
 	c := *v
 	c.evidence = evidence{
-		proofs:    newNoteKeys(v.trust, &v.policy.Checkpoint).openProofs(e.Proofs),
-		batches:   slices.Clone(e.Batches),
-		materials: e.Materials,
+		proofs:     newNoteKeys(v.trust, &v.policy.Checkpoint).openProofs(e.Proofs),
+		batches:    slices.Clone(e.Batches),
+		timestamps: slices.Clone(e.Timestamps),
+		materials:  e.Materials,
 
 		disclosures: slices.Clone(e.Disclosures),
 	}
@@ -176,12 +196,12 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 // compared reports whether e is only the result of a comparison.
 func (e *Evidence) compared() bool {
 	return (e.Checkpoint != nil || e.Uncompared != "") &&
-		len(e.Proofs) == 0 && len(e.Batches) == 0 && e.Materials == nil && len(e.Disclosures) == 0
+		len(e.Proofs) == 0 && len(e.Batches) == 0 && len(e.Timestamps) == 0 && e.Materials == nil && len(e.Disclosures) == 0
 }
 
 // A Piece is one piece of the [Evidence].
 type Piece struct {
-	Kind  string // "proof", "batch", "disclosures" or "materials"
+	Kind  string // "proof", "batch", "timestamp", "disclosures" or "materials"
 	Index int    // index in its list, from 0; 0 for the materials
 
 	// Part names the values that belong to no receipt, if they are from disclosures that name
@@ -195,13 +215,14 @@ type pieceKind uint8
 const (
 	pieceProof pieceKind = iota
 	pieceBatch
+	pieceTimestamp
 	pieceDisclosures
 	pieceMaterials
 )
 
 // name returns the name in [Piece].
 func (k pieceKind) name() string {
-	return [...]string{"proof", "batch", "disclosures", "materials"}[k]
+	return [...]string{"proof", "batch", "timestamp", "disclosures", "materials"}[k]
 }
 
 // String returns a name for people, such as "proof 2".
@@ -211,6 +232,8 @@ func (p Piece) String() string {
 		return fmt.Sprintf("proof %d", p.Index+1)
 	case pieceBatch.name():
 		return fmt.Sprintf("batch %d", p.Index+1)
+	case pieceTimestamp.name():
+		return fmt.Sprintf("timestamp %d", p.Index+1)
 	case pieceDisclosures.name():
 		return fmt.Sprintf("disclosure file %d", p.Index+1)
 	}
@@ -238,6 +261,7 @@ func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	var seen watched
 	seen.pieces[pieceProof] = make([]atomic.Bool, given)
 	seen.pieces[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
+	seen.pieces[pieceTimestamp] = make([]atomic.Bool, len(v.evidence.timestamps))
 	seen.pieces[pieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
 	if v.evidence.materials != nil {
 		seen.pieces[pieceMaterials] = make([]atomic.Bool, 1)

@@ -13,6 +13,7 @@ type judge struct {
 	issuer   []byte        // issuer.id
 	at       time.Time     // the time at which keys are judged
 	undated  bool          // at is issued_at, and the source did not record it
+	existed  time.Time     // the receipt existed before this time; zero: unknown
 	included []*checkpoint // checkpoints in the evidence that include the receipt and are signed by their log
 	kin      func() kinship
 }
@@ -46,7 +47,8 @@ func (j *judge) speaks(key *Key) Code {
 // untimely returns why a key does not count at the time in question. A later theft does not
 // matter for a receipt that is shown to be older.
 func (j *judge) untimely(key *Key) Code {
-	return untimely(key, j.at, slices.ContainsFunc(j.included, func(c *checkpoint) bool {
+	dated := key.Revoked != nil && !j.existed.IsZero() && j.existed.Before(key.Revoked.At)
+	return untimely(key, j.at, dated || slices.ContainsFunc(j.included, func(c *checkpoint) bool {
 		return j.predates(c, key) && j.trusts(c)
 	}))
 }

@@ -29,6 +29,10 @@ type Policy struct {
 	// zero value does not.
 	Checkpoint CheckpointRule
 
+	// Timestamp leaves every receipt undecided that has no proven time, by a timestamp of the
+	// receipt or of a checkpoint that includes it.
+	Timestamp bool
+
 	// At is the time at which the validity of keys is judged. If it is zero, keys are judged at
 	// the receipt's issued_at, which is inside the hash.
 	At time.Time

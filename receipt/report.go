@@ -25,10 +25,11 @@ type Report struct {
 	Index       int               `json:"index"`  // line or item of the source; 1 for a single document
 	Listed      bool              `json:"-"`      // the source contains other documents, too
 	ReceiptID   Text              `json:"receipt_id"`
-	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"` // computed, not stated
-	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the judged bytes, unless the policy omits it
-	At          Time              `json:"at,omitzero"`           // the time at which keys were judged
-	Checks      []Check           `json:"checks"`                // the seven steps in order; a failed schema has one entry per place
+	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"`   // computed, not stated
+	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"`   // of the judged bytes, unless the policy omits it
+	At          Time              `json:"at,omitzero"`             // the time at which keys were judged
+	Existed     ProvenTime        `json:"existed_before,omitzero"` // the earliest proven time; zero: none
+	Checks      []Check           `json:"checks"`                  // the seven steps in order; a failed schema has one entry per place
 	Signatures  []SignatureResult `json:"signatures"`
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`

@@ -31,6 +31,11 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	w.digest(`,"receipt_hash":`, r.ReceiptHash)
 	w.digest(`,"input_sha256":`, r.InputSHA256)
 	w.time(`,"at":`, r.At)
+	if !r.Existed.Time.IsZero() {
+		w.time(`,"existed_before":{"time":`, r.Existed.Time)
+		w.string(`,"authority":`, r.Existed.Authority)
+		w.text = append(w.text, '}')
+	}
 
 	w.checks(r.Checks)
 	w.signatures(r.Signatures)

@@ -75,7 +75,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	t := rep.tally
 	t.policy, t.trust, t.rep, t.kin = &s.policy, s.trust, rep, s.kin
 	t.message = root.Member("chain").Member("receipt_hash").Text()
-	t.issuer = issuer.Member("id").Text()
+	t.issuer, t.existed = issuer.Member("id").Text(), rep.Existed.Time.Time
 	t.named = issuer.Member("public_key_id").Text()
 
 	// Keys are judged at the policy's time, or at issued_at, which is inside the hash.

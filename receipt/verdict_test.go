@@ -469,6 +469,7 @@ func TestEveryCode(t *testing.T) {
 		"disclosure_mismatch", "disclosure_unknown", "disclosure_unbound", // TestDisclosures
 		"protected_field",                                                                                                            // package redact
 		receipt.CodeAttestationInvalid, receipt.CodeAttestationMismatch, receipt.CodeAttestationUnsupported, receipt.CodeNotAttested, // package attest
+		receipt.CodeTimestampInvalid, receipt.CodeTimeSelfAsserted, // package timestamp, TestTimestamps
 		// package statement
 		receipt.CodeStatementMalformed, receipt.CodeStatementUnsupported, receipt.CodeStatementFork, receipt.CodeStatementMissing, receipt.CodeAfterEnd,
 		receipt.CodeTimeContradicted, receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart,

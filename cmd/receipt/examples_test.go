@@ -103,6 +103,13 @@ func exampleFiles(t *testing.T) map[string][]byte {
 	addReplay(t, files)
 	addBundles(t, files)
 	files["ledger.db"] = emptyLedger(t)
+	for _, name := range []string{"receipt.timestamp", "answer.tsr", "roots.pem"} {
+		data, err := os.ReadFile(filepath.Join("../../internal/timestamp/testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = data
+	}
 	return files
 }
 

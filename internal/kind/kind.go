@@ -14,6 +14,7 @@ const (
 	Checkpoint  Kind = "checkpoint"  // a signed note of a log (C2SP tlog-checkpoint)
 	Proof       Kind = "proof"       // a proof that a receipt is in a checkpoint (C2SP tlog-proof)
 	Consistency Kind = "consistency" // a proof that a checkpoint extends an earlier one
+	Timestamp   Kind = "timestamp"   // a request to a timestamp authority, and its answer
 	Disclosures Kind = "disclosures" // withheld values
 	Batch       Kind = "batch"       // a manifest of a batch
 	Report      Kind = "report"      // the output of receipt verify
@@ -59,7 +60,7 @@ const (
 // not JSON, because nothing shows that it was never a receipt.
 func (k Kind) Foreign() bool {
 	switch k {
-	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy, Text:
+	case Unknown, Draft, Keys, Timestamp, Disclosures, Batch, Report, Policy, Text:
 		return false
 	}
 	return !k.ForeignReceipt()

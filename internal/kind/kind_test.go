@@ -45,6 +45,7 @@ func TestOf(t *testing.T) {
 		{"example.com/log\n12\nAAAA\n\n\u2014 example.com/log AAAA\n", kind.Checkpoint, "a signed checkpoint of a log"},
 		{"c2sp.org/tlog-proof@v1\nindex 3\n", kind.Proof, "a proof that a receipt is in a checkpoint"},
 		{`{"disclosures_version":1,"fields":[]}`, kind.Disclosures, "disclosed values"},
+		{`{"schema":"timestamp-2026-11"}`, kind.Timestamp, "a timestamp"},
 		{`{"batch_version":1}`, kind.Batch, "the manifest of a batch"},
 		{"{\n\"reports\":[],\"summary\":{}}", kind.Report, "a report of a verification"},
 		{`{"witnesses":{"required":1}}`, kind.Policy, "a policy"},

@@ -86,6 +86,7 @@ func beside() []sign {
 			return s.has("report_version") || s.has("reports", "summary")
 		}),
 		plain(Batch, "the manifest of a batch", "pass it together with the receipts of the batch", having("batch_version")),
+		plain(Timestamp, "a timestamp", "pass it together with what it is of", func(s sketch) bool { return s.among("schema", "timestamp-2026-11") }),
 		plain(Disclosures, "disclosed values", "pass them together with the receipt that they belong to", having("disclosures_version")),
 		plain(Policy, "a policy", "pass it together with receipts", func(s sketch) bool { return s.at("witnesses").object }),
 	}

@@ -37,6 +37,9 @@ type Requirements struct {
 	Heartbeat time.Duration // maximum time between statements, in addition to their within; 0: none
 	Tolerance time.Duration // of clocks
 	Now       time.Time     // the time of the verification
+
+	Dated   bool                       // each statement must have a proven time
+	Existed map[canon.Digest]time.Time // times before which statements existed
 }
 
 // A Finding is a contradiction, or missing evidence.
@@ -220,8 +223,14 @@ func (j *judge) hash(s *Signed) canon.Digest {
 	return s.Head
 }
 
-// times compares a statement with the times of witnesses.
+// times compares a statement with the times of authorities and witnesses.
 func (j *judge) times(s *Signed) {
+	switch existed, dated := j.req.Existed[s.Digest]; {
+	case dated && existed.Before(s.At.Add(-j.req.Tolerance)):
+		j.find(true, receipt.CodeTimeContradicted, "the statement of %v existed before %v", s.At.Format(time.RFC3339), existed.Format(time.RFC3339))
+	case j.req.Dated && (!dated || existed.After(s.At.Add(j.req.Tolerance))):
+		j.find(false, receipt.CodeTimeSelfAsserted, "no timestamp shows that the statement of %v existed at that time", s.At.Format(time.RFC3339))
+	}
 	for _, c := range j.seen.Checkpoints {
 		if c.Size > s.Count && !c.At.After(s.At.Add(-j.req.Tolerance)) {
 			j.find(true, receipt.CodeTimeContradicted, "%d receipts are stated at %v, and a witness saw %d at %v",

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +110,10 @@ func has(r *statement.Result, code receipt.Code) bool {
 func TestFaults(t *testing.T) {
 	cases := 300
 	if testsize.Full() {
-		cases = 2_500 // of each of the four faults
+		cases = 2_500 // of each of the faults
+	}
+	if n, err := strconv.Atoi(os.Getenv("STATEMENT_CASES")); err == nil {
+		cases = n
 	}
 	signer, set := newKey(t, garden.Issuer)
 	for i := range cases {
@@ -189,6 +194,11 @@ func TestJudge(t *testing.T) {
 	beyond := seen(3)
 	beyond.Checkpoints = []statement.Checkpoint{{Size: 4, At: noon.Add(time.Hour)}}
 	now := noon.Add(2 * time.Minute)
+	dated := func(after time.Duration, required bool) statement.Requirements {
+		return statement.Requirements{Now: now, Tolerance: time.Second, Dated: required,
+			Existed: map[canon.Digest]time.Time{one.Digest: one.At, two.Digest: two.At.Add(after)}}
+	}
+	both := []*statement.Signed{one, two}
 
 	for name, c := range map[string]struct {
 		list    []*statement.Signed
@@ -216,6 +226,12 @@ func TestJudge(t *testing.T) {
 		"future":                   {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: noon}, receipt.Refuted, receipt.CodeTimeContradicted},
 		"tolerance":                {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: noon, Tolerance: time.Minute}, receipt.Verified, ""},
 		"silence":                  {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: now.Add(time.Hour), Heartbeat: time.Hour}, receipt.Undecided, receipt.CodeSilence},
+		"existed":                  {both, seen(3), dated(time.Second, true), receipt.Verified, ""},
+		"existed a second before":  {both, seen(3), dated(-time.Second, true), receipt.Verified, ""},
+		"existed before its time":  {both, seen(3), dated(-2*time.Second, false), receipt.Refuted, receipt.CodeTimeContradicted},
+		"stamped later":            {both, seen(3), dated(2*time.Second, true), receipt.Undecided, receipt.CodeTimeSelfAsserted},
+		"stamped later, allowed":   {both, seen(3), dated(2*time.Second, false), receipt.Verified, ""},
+		"not stamped":              {both, seen(3), statement.Requirements{Now: now, Dated: true}, receipt.Undecided, receipt.CodeTimeSelfAsserted},
 		"no statement":             {nil, seen(3), statement.Requirements{Now: now, Heartbeat: time.Hour}, receipt.Undecided, receipt.CodeSilence},
 	} {
 		got := statement.Judge(set, c.list, c.seen, c.req)

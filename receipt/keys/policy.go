@@ -18,7 +18,8 @@ const MaxPolicyBytes = 1 << 20
 //
 //	{"issuer": "harness_burin_cloud",
 //	 "witnesses": {"threshold": 2, "keys": ["w1", "w2", "w3"]},
-//	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}}}
+//	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}},
+//	 "timestamp": {"required": true}}
 //
 // All members are optional, but the file and checkpoint must each have at least one. required
 // is true or absent. threshold is at least 1 and at most the number of keys. Without keys,
@@ -81,9 +82,9 @@ func quorumOf(g *tlog.Group) receipt.Quorum {
 
 func parsePolicy(root canon.Node) (p receipt.Policy, err error) {
 	if root.Kind() != canon.KindObject || root.Len() == 0 {
-		return p, badPolicy("", `expected an object with "issuer", "witnesses" or "checkpoint"`)
+		return p, badPolicy("", `expected an object with "issuer", "witnesses", "checkpoint" or "timestamp"`)
 	}
-	if err := onlyMembers(root, "", "issuer", "witnesses", "checkpoint"); err != nil {
+	if err := onlyMembers(root, "", "issuer", "witnesses", "checkpoint", "timestamp"); err != nil {
 		return p, err
 	}
 
@@ -98,9 +99,15 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err error) {
 		}
 	}
 	if checkpoint := root.Member("checkpoint"); !checkpoint.IsZero() {
-		p.Checkpoint, err = parseCheckpointRule(checkpoint)
+		if p.Checkpoint, err = parseCheckpointRule(checkpoint); err != nil {
+			return p, err
+		}
 	}
-
+	if timestamp := root.Member("timestamp"); !timestamp.IsZero() {
+		if p.Timestamp = timestamp.Len() == 1 && timestamp.Member("required").Bool(); !p.Timestamp {
+			return p, badPolicy("/timestamp", `expected {"required": true}`)
+		}
+	}
 	return p, err
 }
 

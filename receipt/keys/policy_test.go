@@ -14,6 +14,7 @@ func TestParsePolicy(t *testing.T) {
 	for text, want := range map[string]receipt.Policy{
 		`{"issuer":"i"}`:                               {Issuer: "i"},
 		`{"witnesses":{"threshold":2}}`:                {Witnesses: receipt.Quorum{Threshold: 2}},
+		`{"timestamp":{"required":true}}`:              {Timestamp: true},
 		`{"checkpoint":{"required":true}}`:             {Checkpoint: receipt.CheckpointRule{Required: true}},
 		`{"checkpoint":{"cosigners":{"threshold":1}}}`: {Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 1}}},
 		`{"witnesses":{"threshold":1},"checkpoint":{"cosigners":{"keys":["a","b"],"threshold":2},"required":true}}`: {Witnesses: receipt.Quorum{Threshold: 1},
@@ -50,6 +51,9 @@ func TestParsePolicyRefused(t *testing.T) {
 		`{"witnesses":{"threshold":1,"any":["a"]}}`:                      {"/witnesses", `"any"`},
 		`{"witnesses":{},"checkpoint":{"required":true}}`:                {"/witnesses/threshold", "whole number"},
 		`{"checkpoint":true}`:                                            {"/checkpoint", "object"},
+		`{"timestamp":true}`:                                             {"/timestamp", "required"},
+		`{"timestamp":{"required":false}}`:                               {"/timestamp", "required"},
+		`{"timestamp":{"required":true,"policies":[]}}`:                  {"/timestamp", "required"},
 		`{"checkpoint":{}}`:                                              {"/checkpoint", "required"},
 		`{"checkpoint":{"required":false}}`:                              {"/checkpoint/required", "true"},
 		`{"checkpoint":{"required":1}}`:                                  {"/checkpoint/required", "true"},

@@ -37,6 +37,7 @@ func nextHow(k kind.Kind, file string) string {
 		kind.Checkpoint:  "receipt verify RECEIPTS --checkpoint FILE",
 		kind.Proof:       "receipt verify RECEIPT --proof FILE",
 		kind.Consistency: "receipt batch consistency --from OLD --to NEW --check FILE",
+		kind.Timestamp:   "receipt verify RECEIPTS --timestamp FILE --timestamp-roots ROOTS",
 		kind.Disclosures: "receipt verify RECEIPT --disclosures FILE",
 		kind.Policy:      "receipt verify RECEIPT --policy FILE",
 

@@ -1,4 +1,4 @@
-// Package logs contains the commands for stored sets of receipts: batch and ledger.
+// Package logs contains the commands for stored sets of receipts: batch, ledger, and timestamp.
 package logs
 
 import (

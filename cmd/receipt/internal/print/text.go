@@ -231,6 +231,9 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	if c := rep.Check(receipt.StepBatch); c.Status == receipt.StatusPassed && c.Detail != "" {
 		b.Prose("included", c.Detail)
 	}
+	if t := rep.Existed; !t.Time.IsZero() {
+		b.Row("existed", fmt.Sprintf("before %v (authority %q)", t.Time, t.Authority))
+	}
 
 	if len(passed) > 0 {
 		b.Row("passed", strings.Join(passed, " "))

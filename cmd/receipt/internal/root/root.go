@@ -208,6 +208,7 @@ func verbs() []verb {
 		{"archive", issue.NewArchive},
 		{"batch", logs.NewBatch},
 		{"ledger", func(e *cli.Env) *cobra.Command { return logs.NewLedger(e, verify.Show) }},
+		{"timestamp", logs.NewTimestamp},
 		{"merge", verify.NewMerge},
 		{"keys", keyring.New},
 		{"serve", server.New},
@@ -281,7 +282,7 @@ func group(root *cobra.Command) {
 	}{
 		{"check", "Verify receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
 		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
-		{"keep", "Store receipts:", []string{"ledger", "batch", "archive", "serve"}},
+		{"keep", "Store receipts:", []string{"ledger", "batch", "timestamp", "archive", "serve"}},
 		{"keys", "Manage keys:", []string{"keys"}},
 		{"bytes", "Inspect bytes:", []string{"canon"}},
 		{"about", "Learn more:", []string{"explain", "schema", "conformance", "help", "man", "completion", "version"}},

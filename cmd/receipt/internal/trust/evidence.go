@@ -35,6 +35,8 @@ type EvidenceFlags struct {
 
 	opened *receipt.Checkpoint // the opened Checkpoint; nil: none
 
+	timestampFlags
+
 	readProofs, readDisclosures []string // the files of the evidence, except malformed ones
 }
 
@@ -44,6 +46,7 @@ func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "checkpoint that covers the input (`FILE`)")
 	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "disclosed values; repeatable (`FILE`)")
 	flags.StringArrayVar(&f.proofs, "proof", nil, "tlog-proof of a receipt; repeatable (`FILE`)")
+	f.timestampFlags.register(flags)
 	flags.StringVar(&f.artifacts, "artifacts", "", "files to compare with stated digests (`DIR`)")
 }
 
@@ -70,6 +73,12 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		ev.Batches = append(ev.Batches, m)
 	}
+
+	timestamps, err := f.timestampFlags.apply(e, &f.Findings)
+	if err != nil {
+		return nil, err
+	}
+	ev.Timestamps = timestamps
 
 	if f.artifacts != "" {
 		files, err := indexArtifacts(f.artifacts)
@@ -106,7 +115,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 	}
 
 	options.Summing.Evidence = f.name
-	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
+	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Timestamps) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
 		return v, nil
 	}
 
@@ -148,6 +157,8 @@ func (f *EvidenceFlags) name(p receipt.Piece) string {
 		return fmt.Sprintf("proof %q", f.readProofs[p.Index])
 	case "batch":
 		return fmt.Sprintf("batch %q", f.batches[p.Index])
+	case "timestamp":
+		return fmt.Sprintf("timestamp %q", f.read[p.Index])
 	case "disclosures":
 		return fmt.Sprintf("disclosures %q", f.readDisclosures[p.Index])
 	}

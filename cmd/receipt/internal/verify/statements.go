@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -18,14 +19,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// clockTolerance is how much clocks may differ.
-const clockTolerance = time.Minute
-
 // statementFlags name the statements of streams, and what they must show.
 type statementFlags struct {
 	path      string
 	heartbeat time.Duration
 	closed    bool
+	dated     bool                              // the policy requires timestamps
+	stamps    map[canon.Digest]*trust.Timestamp // of statements
 
 	keys     receipt.Trust
 	streams  map[chain.Stream][]*statement.Signed
@@ -42,6 +42,9 @@ func (f *statementFlags) register(flags *pflag.FlagSet) {
 // apply reads the statements. The input must contain the receipts that they name as heads.
 func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Options) error {
 	if f.path == "" {
+		if len(f.stamps) > 0 {
+			return cli.Usage("", "a --timestamp of a statement needs --statements FILE")
+		}
 		if f.heartbeat != 0 || f.closed {
 			return cli.Usage("create statements with receipt ledger heartbeat and receipt ledger close", "--heartbeat and --closed need --statements FILE")
 		}
@@ -103,10 +106,26 @@ func (f *statementFlags) judge(sum *stream.Summary, now time.Time) {
 	for s := range segments {
 		all[s] = f.streams[s]
 	}
-	req := statement.Requirements{Closed: f.closed, Heartbeat: f.heartbeat, Tolerance: clockTolerance, Now: now}
+	req := statement.Requirements{Closed: f.closed, Heartbeat: f.heartbeat, Tolerance: trust.ClockTolerance, Now: now, Dated: f.dated, Existed: f.existed(sum)}
 	for _, s := range slices.SortedFunc(maps.Keys(all), chain.Stream.Compare) {
 		f.add(sum, s, statement.Judge(f.keys, all[s], observed(segments[s], sum.Partial), req))
 	}
+}
+
+// existed returns the times before which statements existed. A timestamp of none of them shows nothing.
+func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time {
+	given, times := map[canon.Digest]bool{}, map[canon.Digest]time.Time{}
+	for _, list := range f.streams {
+		for _, s := range list {
+			given[s.Digest] = true
+		}
+	}
+	for digest, t := range f.stamps {
+		if times[digest] = t.Time.Time; !given[digest] {
+			sum.NotChecked = append(sum.NotChecked, receipt.Note{Code: receipt.CodeEvidenceUnused, Detail: fmt.Sprintf("timestamp %q matches no statement", t.Path)})
+		}
+	}
+	return times
 }
 
 // observed returns what the input shows about a stream, which has gaps if it has several segments.

@@ -112,6 +112,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	o.statementFlags.dated, o.statementFlags.stamps = verifier.Policy().Timestamp, o.EvidenceFlags.Statements
 	if err := o.statementFlags.apply(e, file, &options); err != nil {
 		return err
 	}
@@ -181,6 +182,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	// The verifier does not know malformed evidence, the time, or the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
+	sum.NotChecked = append(slices.Clip(sum.NotChecked), o.Missing...)
 	o.statementFlags.judge(sum, e.Now())
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
 	if file != nil {

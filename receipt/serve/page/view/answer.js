@@ -154,10 +154,17 @@ function renderRely(report, receipt, given, why) {
     h("p", { class: `lead ${tone}` }, verdicts.get(tone)),
     h("div", { class: "pair" }, [contentOf(report), signerOf(report)].map((headline) => h("div", { class: `headline ${headline.tone}` },
       h("h2", {}, icon(headline.tone), headline.title), h("p", {}, headline.about)))),
+    renderExisted(member(report, "existed_before")),
     why && text(why.hint) && h("p", { class: "next" }, h("strong", {}, "What to do: "), foreign(capital(text(why.hint)), 400), "."),
     renderKeys(given),
     renderUnchecked(report),
   ];
+}
+
+// renderExisted shows the time before which the receipt existed, if a timestamp proves one.
+function renderExisted(proven) {
+  const at = instant(text(member(proven, "time")));
+  return !Number.isNaN(at) && h("p", {}, `It existed before ${clock(at)} UTC, according to the timestamp authority `, foreign(text(member(proven, "authority")), 120), ".");
 }
 
 function capital(words) { return words.slice(0, 1).toUpperCase() + words.slice(1).replace(/[.]$/, ""); }

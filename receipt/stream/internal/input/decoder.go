@@ -212,6 +212,8 @@ func otherKind(root canon.Node) string {
 		return "a verification report"
 	case has("batch_version"):
 		return "a batch manifest"
+	case root.Member("schema").String() == "timestamp-2026-11":
+		return "a timestamp"
 	case has("disclosures_version"):
 		return "a disclosure file"
 	case has("witnesses") && root.Member("witnesses").Kind() == canon.KindObject:

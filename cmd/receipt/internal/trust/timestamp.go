@@ -1,0 +1,117 @@
+package trust
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/internal/timestamp"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ClockTolerance is how much clocks may differ.
+const ClockTolerance = time.Minute
+
+// timestampFlags name timestamps, and the roots of their authorities.
+type timestampFlags struct {
+	files []string
+	roots string
+
+	read       []string                    // the files of the timestamps of receipts and checkpoints
+	Statements map[canon.Digest]*Timestamp // the timestamps of statements, by what they are of
+	Missing    []receipt.Note              // timestamps that show nothing
+}
+
+// A Timestamp is a verified timestamp from a file.
+type Timestamp struct {
+	receipt.Timestamp
+	Path string
+}
+
+func (f *timestampFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.files, "timestamp", nil, "timestamp; repeatable (`FILE`)")
+	flags.StringVar(&f.roots, "timestamp-roots", "", "trusted timestamp authorities, in PEM (`FILE`)")
+}
+
+// apply verifies the timestamps. An invalid one is a finding, and does not end the run.
+func (f *timestampFlags) apply(e *cli.Env, findings *[]stream.Finding) (list []receipt.Timestamp, err error) {
+	if len(f.files) == 0 && f.roots == "" {
+		return nil, nil
+	}
+	if len(f.files) == 0 || f.roots == "" {
+		return nil, cli.Usage("receipt timestamp request --help describes how to get a timestamp", "--timestamp and --timestamp-roots are both needed")
+	}
+	roots, err := ReadRoots(e, f.roots)
+	if err != nil {
+		return nil, err
+	}
+
+	f.Statements = map[canon.Digest]*Timestamp{}
+	for _, path := range f.files {
+		s, err := ReadTimestamp(e, path)
+		if err != nil {
+			return nil, err
+		}
+		proven, err := Proven(s, roots, e.Now())
+		var missing *timestamp.MissingError
+		var invalid *timestamp.InvalidError
+		switch {
+		case errors.As(err, &missing):
+			f.Missing = append(f.Missing, receipt.Note{Code: receipt.CodeUnknownKey, Detail: fmt.Sprintf("%s: %s", cli.SourceName(path), missing.Detail)})
+		case errors.As(err, &invalid):
+			*findings = append(*findings, stream.Finding{Code: receipt.CodeTimestampInvalid, Source: cli.SourceName(path), Detail: invalid.Detail})
+		case err != nil:
+			return nil, err
+		case s.Kind == timestamp.Statement:
+			f.Statements[s.Digest] = &Timestamp{proven, path}
+		default:
+			list, f.read = append(list, proven), append(f.read, path)
+		}
+	}
+	return list, nil
+}
+
+// ReadTimestamp reads a timestamp from a file.
+func ReadTimestamp(e *cli.Env, path string) (*timestamp.Stamp, error) {
+	data, err := input.ReadBounded(e, path, timestamp.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	s, err := timestamp.Parse(data)
+	if err != nil {
+		return nil, cli.Usage("use a file from receipt timestamp request", "%q: %w", cli.SourceName(path), err)
+	}
+	return s, nil
+}
+
+// ReadRoots reads the roots of authorities.
+func ReadRoots(e *cli.Env, path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, cli.Usage("ask the authority for the certificate of its root", "missing the roots of the authority (PEM)")
+	}
+	data, err := input.ReadBounded(e, path, 16<<20)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := timestamp.ParseRoots(data)
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", cli.SourceName(path), err)
+	}
+	return roots, nil
+}
+
+// Proven verifies a timestamp.
+func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time) (receipt.Timestamp, error) {
+	p, err := s.Verify(roots, now.Add(ClockTolerance))
+	if err != nil {
+		return receipt.Timestamp{}, err
+	}
+	return receipt.Timestamp{Digest: s.Digest, ProvenTime: receipt.ProvenTime{Time: receipt.At(p.Before()), Authority: p.Authority}}, nil
+}

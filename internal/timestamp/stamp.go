@@ -1,0 +1,175 @@
+package timestamp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/notaryproject/tspclient-go"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Kinds of stamped bytes.
+const (
+	Receipt    = "receipt"
+	Checkpoint = "checkpoint"
+	Statement  = "statement"
+)
+
+// MaxBytes is the maximum size of an answer, and of the JSON form of a Stamp.
+const MaxBytes = 256 << 10
+
+const (
+	schema = "timestamp-2026-11"
+	prefix = "receipt-anchor-blind/v1\n"
+)
+
+// A Stamp is a request for a time-stamp token, with the token if there is one.
+type Stamp struct {
+	Kind   string
+	Digest canon.Digest // SHA-256 of the stamped bytes
+	Policy string       // required policy of the authority; "": any
+	Token  []byte       // unverified; nil: not attached yet
+
+	salt  [32]byte
+	nonce [16]byte
+}
+
+// New returns a request for the bytes with a digest. policy is the object identifier of the required
+// policy, or "".
+func New(random io.Reader, kind string, digest canon.Digest, policy string) (*Stamp, error) {
+	s := &Stamp{Kind: kind, Digest: digest, Policy: policy}
+	for _, b := range [][]byte{s.salt[:], s.nonce[:]} {
+		if _, err := io.ReadFull(random, b); err != nil {
+			return nil, err
+		}
+	}
+	_, err := parseID(policy)
+	return s, err
+}
+
+// A document is the JSON form of a Stamp.
+type document struct {
+	Digest string `json:"digest"`
+	Kind   string `json:"kind"`
+	Nonce  string `json:"nonce"`
+	Policy string `json:"policy,omitzero"`
+	Salt   string `json:"salt"`
+	Schema string `json:"schema"`
+	Token  string `json:"token,omitzero"`
+}
+
+// JSON returns the canonical JSON of the stamp, and LF.
+func (s *Stamp) JSON() ([]byte, error) {
+	data, err := json.Marshal(&document{s.Digest.String(), s.Kind, hex.EncodeToString(s.nonce[:]), s.Policy, hex.EncodeToString(s.salt[:]), schema,
+		base64.StdEncoding.EncodeToString(s.Token)})
+	if err == nil {
+		data, err = canon.Transform(data)
+	}
+	return append(data, '\n'), err
+}
+
+// Parse parses exactly what JSON returns, in any spelling of JSON.
+func Parse(data []byte) (*Stamp, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("timestamp: more than %d bytes", MaxBytes)
+	}
+	form, err := canon.Transform(data)
+	if err != nil {
+		return nil, fmt.Errorf("timestamp: %w", err)
+	}
+	var d document
+	if err := json.Unmarshal(form, &d); err != nil || d.Schema != schema {
+		return nil, fmt.Errorf("timestamp: expected an object with the schema %s", schema)
+	}
+
+	// An invalid value has another form, or none.
+	s := &Stamp{Kind: d.Kind, Policy: d.Policy}
+	digest, invalid := canon.ParseDigest(d.Digest)
+	_, policy := parseID(d.Policy)
+	salt, salted := hex.DecodeString(d.Salt)
+	nonce, named := hex.DecodeString(d.Nonce)
+	token, encoded := base64.StdEncoding.DecodeString(d.Token)
+	copy(s.salt[:], salt)
+	copy(s.nonce[:], nonce)
+	if s.Digest = digest; len(token) > 0 {
+		s.Token = token
+	}
+
+	known := s.Kind == Receipt || s.Kind == Checkpoint || s.Kind == Statement
+	again, err := s.JSON()
+	if err := errors.Join(invalid, policy, salted, named, encoded, err); err != nil || !known || string(again) != string(form)+"\n" {
+		return nil, errors.New("timestamp: expected the members digest, kind, nonce, salt, schema, and optionally policy and token")
+	}
+	return s, nil
+}
+
+// parseID parses an object identifier, such as 1.3.6.1.4.1.32473.1. The empty text is none.
+func parseID(text string) (id asn1.ObjectIdentifier, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for arc := range strings.SplitSeq(text, ".") {
+		n, _ := strconv.ParseUint(arc, 10, 31) // an invalid arc has another text
+		id = append(id, int(n))
+	}
+	if _, err := asn1.Marshal(id); err != nil || id.String() != text {
+		return nil, fmt.Errorf("timestamp: invalid object identifier %.80q: expected numbers and periods", text)
+	}
+	return id, nil
+}
+
+// message returns the bytes that the imprint is the SHA-256 of.
+func (s *Stamp) message() []byte {
+	return append(append([]byte(prefix), s.salt[:]...), s.Digest[:]...)
+}
+
+// Query returns the request to send to an authority, in DER (RFC 3161, section 2.4.1). It asks for
+// the certificate of the authority.
+func (s *Stamp) Query() ([]byte, error) {
+	policy, err := parseID(s.Policy)
+	if err != nil {
+		return nil, err
+	}
+	algorithm, err := parseID(sha256ID)
+	if err != nil {
+		return nil, err
+	}
+
+	imprint := sha256.Sum256(s.message())
+	r := tspclient.Request{Version: 1, ReqPolicy: policy, Nonce: new(big.Int).SetBytes(s.nonce[:]), CertReq: true}
+	r.MessageImprint.HashAlgorithm = pkix.AlgorithmIdentifier{Algorithm: algorithm, Parameters: asn1.NullRawValue}
+	r.MessageImprint.HashedMessage = imprint[:]
+	return r.MarshalBinary()
+}
+
+// Attach sets the token to that of an answer, in DER (RFC 3161, section 2.4.2). Only an answer that
+// grants the request without changes has a token. Verify has to verify it.
+func (s *Stamp) Attach(answer []byte) error {
+	var r tspclient.Response
+	rest, err := asn1.Unmarshal(answer, &r)
+	if err == nil && r.Status.Status != 0 {
+		return invalid("the authority did not grant the request: status %d, %q", int(r.Status.Status), r.Status.StatusString)
+	}
+
+	// Writing the answer again detects bytes that the parser ignores.
+	if again, _ := r.MarshalBinary(); err != nil || len(rest) > 0 || !bytes.Equal(again, answer) {
+		return invalid("the answer is not a time-stamp response in DER")
+	}
+	if len(r.TimestampToken.FullBytes) == 0 {
+		return invalid("the answer has no token")
+	}
+	s.Token = r.TimestampToken.FullBytes
+	return nil
+}

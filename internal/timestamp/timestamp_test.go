@@ -1,0 +1,424 @@
+package timestamp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+)
+
+var (
+	stamped = began.AddDate(0, 1, 0)
+	now     = began.AddDate(3, 0, 0) // the certificate of the authority has expired
+)
+
+// outcome returns the verdict that an error of Verify stands for, and the beginning of its text.
+func outcome(err error) (verdict, text string) {
+	var missing *MissingError
+	switch {
+	case err == nil:
+		return "verified", ""
+	case errors.As(err, &missing):
+		return "undecided", err.Error()
+	}
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		return "no outcome", err.Error()
+	}
+	return "refuted", err.Error()
+}
+
+// TestVerify verifies that a token is accepted long after its authority's certificate has expired,
+// and every mistake is detected.
+func TestVerify(t *testing.T) {
+	expired := func(c *x509.Certificate) { c.NotAfter = stamped.Add(-time.Second) }
+	early := func(c *x509.Certificate) { c.NotBefore = stamped.Add(time.Second) }
+	usage := func(critical bool, ids ...asn1.ObjectIdentifier) func(*x509.Certificate) {
+		return func(c *x509.Certificate) {
+			c.ExtraExtensions[0].Critical, c.ExtraExtensions[0].Value = critical, marshal(t, ids)
+		}
+	}
+	timeStamping, signing := asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 3, 8}, asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 3, 3}
+	v1 := attributeOf(t, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12}, [][][][]byte{{{make([]byte, 20)}}})
+	stated := func(f func(*info)) mistake { return mistake{info: f} }
+	signed := func(f func(*contentInfo)) mistake { return mistake{signed: f} }
+	attrs := func(f func(list []attribute) []attribute) mistake { return mistake{attrs: f} }
+
+	for name, c := range map[string]struct {
+		change  func(*x509.Certificate)
+		mistake mistake
+		policy  string
+		want    string
+		text    string
+	}{
+		"honest":                    {want: "verified"},
+		"honest, with a policy":     {policy: "1.2.3.4", want: "verified"},
+		"no accuracy":               {mistake: stated(func(i *info) { i.Accuracy.Seconds, i.Accuracy.Milliseconds = 0, 0 }), want: "verified"},
+		"no name":                   {change: func(c *x509.Certificate) { c.Subject = pkix.Name{Organization: []string{"O"}} }, want: "verified"},
+		"extension":                 {mistake: stated(func(i *info) { i.Extensions = []pkix.Extension{{Id: timeStamping}} }), want: "verified"},
+		"expired at the time":       {change: expired, want: "refuted", text: "expired"},
+		"not yet valid at the time": {change: early, want: "refuted", text: "not yet valid"},
+		"no EKU":                    {change: func(c *x509.Certificate) { c.ExtraExtensions = nil }, want: "refuted", text: "extended key usage"},
+		"EKU not critical":          {change: usage(false, timeStamping), want: "refuted", text: "critical"},
+		"two EKUs":                  {change: usage(true, timeStamping, signing), want: "refuted", text: "only have"},
+		"another EKU":               {change: usage(true, signing), want: "refuted", text: "incompatible key usage"},
+		"no signatures allowed":     {change: func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyAgreement }, want: "refuted", text: "does not allow signatures"},
+		"another imprint":           {mistake: stated(func(i *info) { i.Imprint.HashedMessage = make([]byte, 32) }), want: "refuted", text: "other bytes"},
+		"short imprint":             {mistake: stated(func(i *info) { i.Imprint.HashedMessage = i.Imprint.HashedMessage[:20] }), want: "refuted", text: "other bytes"},
+		"SHA-384": {mistake: stated(func(i *info) {
+			i.Imprint.HashAlgorithm.Algorithm = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}
+		}), want: "refuted", text: "hash algorithm"},
+		"SHA-1":                     {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Algorithm = asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26} }), want: "refuted", text: "hash algorithm"},
+		"parameters of the imprint": {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Parameters = asn1.RawValue{FullBytes: []byte{4, 0}} }), want: "refuted", text: "hash algorithm"},
+		"another policy":            {policy: "1.2.3.4", mistake: stated(func(i *info) { i.Policy[3] = 5 }), want: "refuted", text: "policy 1.2.3.5"},
+		"another nonce":             {mistake: stated(func(i *info) { i.Nonce = big.NewInt(1) }), want: "refuted", text: "nonce"},
+		"no nonce":                  {mistake: stated(func(i *info) { i.Nonce = nil }), want: "refuted", text: "nonce"},
+		"version 2":                 {mistake: stated(func(i *info) { i.Version = 2 }), want: "refuted", text: "version"},
+		"future":                    {mistake: stated(func(i *info) { i.Time = now.Add(time.Second) }), change: func(c *x509.Certificate) { c.NotAfter = now.AddDate(1, 0, 0) }, want: "refuted", text: "future"},
+		"offset":                    {mistake: stated(func(i *info) { i.Time = i.Time.In(time.FixedZone("", 3600)) }), want: "refuted", text: "UTC"},
+		"negative accuracy":         {mistake: stated(func(i *info) { i.Accuracy.Seconds = -1 }), want: "refuted", text: "accuracy"},
+		"1,000 milliseconds":        {mistake: stated(func(i *info) { i.Accuracy.Milliseconds = 1000 }), want: "refuted", text: "accuracy"},
+		"1,000 microseconds":        {mistake: stated(func(i *info) { i.Accuracy.Microseconds = 1000 }), want: "refuted", text: "accuracy"},
+		"endless accuracy":          {mistake: stated(func(i *info) { i.Accuracy.Seconds = 1 << 40 }), want: "refuted", text: "accuracy"},
+		"critical extension":        {mistake: stated(func(i *info) { i.Extensions = []pkix.Extension{{Id: timeStamping, Critical: true}} }), want: "refuted", text: "critical extension"},
+		"no ESS attribute":          {mistake: attrs(func(l []attribute) []attribute { return l[:2] }), want: "refuted", text: "does not name"},
+		"ESSCertID only":            {mistake: attrs(func(l []attribute) []attribute { return append(l[:2], v1) }), want: "undecided", text: "SHA-1"},
+		"ESSCertID, too":            {mistake: attrs(func(l []attribute) []attribute { return append(l, v1) }), want: "verified"},
+		"attribute twice":           {mistake: attrs(func(l []attribute) []attribute { return append(l, l[0]) }), want: "refuted", text: "twice"},
+		"another content type":      {mistake: attrs(func(l []attribute) []attribute { l[0] = attributeOf(t, l[0].Type, timeStamping); return l }), want: "refuted", text: "content type"},
+		"another digest":            {mistake: attrs(func(l []attribute) []attribute { l[1] = attributeOf(t, l[1].Type, make([]byte, 32)); return l }), want: "refuted", text: "digest"},
+		"another certificate hash": {mistake: attrs(func(l []attribute) []attribute {
+			l[2] = attributeOf(t, l[2].Type, [][][][]byte{{{make([]byte, 32)}}})
+			return l
+		}), want: "refuted", text: "CertHash"},
+		"two signers":    {mistake: signed(func(c *contentInfo) { c.Content.Signers = append(c.Content.Signers, c.Content.Signers[0]) }), want: "refuted", text: "2 signers"},
+		"no signer":      {mistake: signed(func(c *contentInfo) { c.Content.Signers = nil }), want: "refuted", text: "0 signers"},
+		"another signer": {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Signer.Serial = big.NewInt(9) }), want: "refuted", text: "not found"},
+		"another hash in the list": {mistake: signed(func(c *contentInfo) {
+			c.Content.Digests[0].Algorithm = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}
+		}), want: "refuted", text: "hash algorithms"},
+		"no hash in the list":  {mistake: signed(func(c *contentInfo) { c.Content.Digests = nil }), want: "refuted", text: "hash algorithms"},
+		"signature parameters": {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Algorithm.Parameters.FullBytes = []byte{4, 0} }), want: "undecided", text: "parameters"},
+		"another signature":    {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Signature[9] ^= 1 }), want: "refuted", text: "verification"},
+		"other content":        {mistake: signed(func(c *contentInfo) { c.Content.Content.Type = timeStamping }), want: "refuted", text: "content type"},
+		"not signed data":      {mistake: signed(func(c *contentInfo) { c.Type = timeStamping }), want: "refuted", text: "signed-data"},
+		"no certificates":      {mistake: signed(func(c *contentInfo) { c.Content.Certificates = asn1.RawValue{} }), want: "refuted", text: "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthority(t, c.change)
+			s, query := request(t, c.policy)
+			if err := s.Attach(a.answer(t, query, stamped, c.mistake)); err != nil {
+				t.Fatal(err)
+			}
+			p, err := s.Verify(a.roots, now)
+			if got, text := outcome(err); got != c.want || !strings.Contains(text, c.text) {
+				t.Fatalf("%s: %s, expected %s: %q", got, text, c.want, c.text)
+			}
+			if err == nil && (!p.Time.Equal(stamped) && c.mistake.info == nil || p.Authority == "" || p.Before().Before(stamped)) {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+// TestIntermediateMissing verifies that a token without the certificate between its authority and the
+// root, or with another root, is undecided.
+func TestIntermediateMissing(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "")
+	s.Token = a.token(t, query, stamped, mistake{})
+	for _, roots := range []*x509.CertPool{a.others, x509.NewCertPool()} {
+		if got, text := outcome2(s.Verify(roots, now)); got != "undecided" {
+			t.Errorf("another root: %s: %s", got, text)
+		}
+	}
+	a.chain = a.leaf.Raw
+	s.Token = a.token(t, query, stamped, mistake{})
+	if got, text := outcome2(s.Verify(a.roots, now)); got != "undecided" {
+		t.Errorf("without the intermediate: %s: %s", got, text)
+	}
+	s.Token = nil
+	if got, text := outcome2(s.Verify(a.roots, now)); got != "undecided" {
+		t.Errorf("without a token: %s: %s", got, text)
+	}
+}
+
+func outcome2(_ *Proof, err error) (verdict, text string) { return outcome(err) }
+
+// TestSignerNamedTwice verifies that the signer that the token names is the one that its signed
+// attribute names, too.
+func TestSignerNamedTwice(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "")
+	sum := sha256.Sum256(a.leaf.Raw)
+	type issuerSerial struct {
+		Names  []asn1.RawValue
+		Serial *big.Int
+	}
+	names := []asn1.RawValue{{Class: asn1.ClassContextSpecific, Tag: 4, IsCompound: true, Bytes: a.leaf.RawIssuer}}
+	m := mistake{attrs: func(l []attribute) []attribute {
+		l[2] = attributeOf(t, l[2].Type, [][]struct {
+			Hash   []byte
+			Issuer issuerSerial
+		}{{{sum[:], issuerSerial{names, a.leaf.SerialNumber}}}})
+		return l
+	}}
+	s.Token = a.token(t, query, stamped, m)
+	if _, err := s.Verify(a.roots, now); err != nil {
+		t.Fatal(err)
+	}
+	m.signed = func(c *contentInfo) { c.Content.Signers[0].Signer.Serial = big.NewInt(9) }
+	s.Token = a.token(t, query, stamped, m)
+	if got, text := outcome2(s.Verify(a.roots, now)); got != "refuted" || !strings.Contains(text, "another certificate") {
+		t.Errorf("%s: %s", got, text)
+	}
+}
+
+// TestAnotherStamp verifies that a token shows nothing about other bytes, and not with another salt.
+func TestAnotherStamp(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "")
+	s.Token = a.token(t, query, stamped, mistake{})
+	for name, change := range map[string]func(*Stamp){
+		"digest": func(s *Stamp) { s.Digest = canon.Sum([]byte("another head")) },
+		"salt":   func(s *Stamp) { s.salt[31] ^= 1 },
+		"nonce":  func(s *Stamp) { s.nonce[15] ^= 1 },
+		"policy": func(s *Stamp) { s.Policy = "1.2.4" },
+	} {
+		other := *s
+		change(&other)
+		if got, text := outcome2(other.Verify(a.roots, now)); got != "refuted" {
+			t.Errorf("%s: %s: %s", name, got, text)
+		}
+	}
+}
+
+// TestMutants verifies that no change of a token is accepted: of a byte, by cutting it, by adding
+// bytes, and by BER.
+func TestMutants(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "1.2.3.4")
+	token := a.token(t, query, stamped, mistake{})
+	verifies := func(token []byte) bool {
+		s.Token = token
+		_, err := s.Verify(a.roots, now)
+		if got, text := outcome(err); got == "no outcome" {
+			t.Errorf("%x: %s", token, text)
+		}
+		return err == nil
+	}
+	if !verifies(token) {
+		t.Fatal("the token does not verify")
+	}
+
+	n := 1000
+	if testsize.Full() {
+		n = 10_000
+	}
+	random := rand.New(rand.NewPCG(3161, 0))
+	for i := range n {
+		mutant := slices.Clone(token)
+		at := i % len(token)
+		mutant[at] ^= byte(1 + random.IntN(255))
+		if verifies(mutant) {
+			t.Errorf("byte %d changed from %02x to %02x", at, token[at], mutant[at])
+		}
+	}
+	for i := range token {
+		if verifies(token[:i:i]) {
+			t.Errorf("cut after %d bytes", i)
+		}
+	}
+	if verifies(append(slices.Clone(token), 0)) {
+		t.Error("a byte was added")
+	}
+
+	// X.690, section 8.1.3.6: an indefinite length, which BER allows.
+	var outer asn1.RawValue
+	if _, err := asn1.Unmarshal(token, &outer); err != nil {
+		t.Fatal(err)
+	}
+	if verifies(append(append([]byte{0x30, 0x80}, outer.Bytes...), 0, 0)) {
+		t.Error("indefinite length")
+	}
+
+	// An element that no parser reads, at the end of the outermost sequence.
+	if verifies(marshal(t, asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: append(slices.Clone(outer.Bytes), 5, 0)})) {
+		t.Error("an element was added")
+	}
+}
+
+// TestAttach verifies that only an answer that grants the request is accepted.
+func TestAttach(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "")
+	answer := a.answer(t, query, stamped, mistake{})
+	for name, bad := range map[string][]byte{
+		"rejection":     {0x30, 9, 0x30, 7, 2, 1, 2, 3, 2, 7, 0x80},
+		"no token":      {0x30, 5, 0x30, 3, 2, 1, 0},
+		"nothing":       {},
+		"a byte added":  append(slices.Clone(answer), 0),
+		"truncated":     answer[:len(answer)-1],
+		"modifications": bytes.Replace(answer, []byte{0x30, 3, 2, 1, 0}, []byte{0x30, 3, 2, 1, 1}, 1),
+	} {
+		if err := s.Attach(bad); err == nil || s.Token != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := s.Attach(answer); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestParse verifies that the JSON form has exactly one meaning.
+func TestParse(t *testing.T) {
+	for _, token := range [][]byte{nil, []byte("token")} {
+		s, _ := request(t, "1.2.3")
+		s.Token = token
+		text, err := s.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(text)
+		if err != nil || again.salt != s.salt || again.nonce != s.nonce || again.Digest != s.Digest || again.Policy != s.Policy || !bytes.Equal(again.Token, token) {
+			t.Errorf("%+v, %v", again, err)
+		}
+		for old, bad := range map[string]string{
+			`"checkpoint"`: `"head"`, schema: "timestamp-2027", `"salt":"5a`: `"salt":"`, `"nonce":"5a`: `"nonce":"5A`, `"kind"`: `"Kind"`, `sha256:`: `sha512:`,
+			`"1.2.3"`: `"1.2.03"`, `{`: `{"more":1,`, `"policy"`: `"policy":"1.2.3","policy"`,
+		} {
+			if s, err := Parse([]byte(strings.Replace(string(text), old, bad, 1))); err == nil {
+				t.Errorf("%s: %+v", bad, s)
+			}
+		}
+	}
+	for _, policy := range []string{"x", "1", "1.2.", "1.-2", "9.1", "1.02"} {
+		if _, err := New(bytes.NewReader(make([]byte, 48)), Receipt, canon.Digest{1}, policy); err == nil {
+			t.Errorf("policy %q", policy)
+		}
+	}
+	if _, err := New(bytes.NewReader(make([]byte, 47)), Receipt, canon.Digest{1}, ""); err == nil {
+		t.Error("without enough randomness")
+	}
+}
+
+// TestParseRoots verifies that a certificate that is not one of a certificate authority is no root.
+func TestParseRoots(t *testing.T) {
+	a := newAuthority(t, nil)
+	block := func(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}) }
+	middle := a.chain[len(a.leaf.Raw):]
+	if _, err := ParseRoots(block(middle)); err != nil {
+		t.Error(err)
+	}
+	for name, data := range map[string][]byte{"leaf": block(a.leaf.Raw), "both": append(block(middle), block(a.leaf.Raw)...), "nothing": nil, "text": []byte("text"), "damage": block(middle[1:])} {
+		if _, err := ParseRoots(data); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// TestVectors verifies the outcomes of published answers.
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(vectors.Dir(t, "transparency"), "made", "timestamps.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name, Response, Roots, Want string
+		Data                        string `json:"data_hex"`
+		Nonce                       string `json:"nonce_hex"`
+		Policies                    []string
+		Now                         time.Time
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 16 {
+		t.Fatalf("%d cases, expected 16", len(cases))
+	}
+	for _, c := range cases {
+		message, err1 := hex.DecodeString(c.Data)
+		answer, err2 := base64.StdEncoding.DecodeString(c.Response)
+		policy, err3 := parseID(c.Policies[0])
+		nonce, ok := new(big.Int).SetString(c.Nonce, 16)
+		roots, err4 := ParseRoots([]byte(c.Roots))
+		if err := errors.Join(err1, err2, err3, err4); err != nil || !ok {
+			t.Fatal(err)
+		}
+		s := new(Stamp)
+		err := s.Attach(answer)
+		if err == nil {
+			_, err = verify(s.Token, terms{message, nonce, policy}, roots, c.Now)
+		}
+		if got, text := outcome(err); got != c.Want {
+			t.Errorf("%s: %s: %s; expected %s", c.Name, got, text, c.Want)
+		}
+	}
+}
+
+// kept returns a stamp with a token and its root, as they were written once.
+func kept(tb testing.TB) (*Stamp, *x509.CertPool) {
+	tb.Helper()
+	text, err1 := os.ReadFile("testdata/receipt.timestamp")
+	root, err2 := os.ReadFile("testdata/roots.pem")
+	s, err3 := Parse(text)
+	roots, err4 := ParseRoots(root)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		tb.Fatal(err)
+	}
+	return s, roots
+}
+
+// TestKept verifies that a token that verified once verifies forever.
+func TestKept(t *testing.T) {
+	s, roots := kept(t)
+	if p, err := s.Verify(roots, now); err != nil || !p.Time.Equal(stamped) || p.Authority != "TSA" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// FuzzVerify verifies that no token ends the program, and that only the original token verifies.
+func FuzzVerify(f *testing.F) {
+	s, roots := kept(f)
+	f.Add(s.Token)
+	f.Add(s.Token[:200])
+	answer, err := os.ReadFile("testdata/answer.tsr")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(answer)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		other := *s
+		err := other.Attach(data)
+		for _, token := range [][]byte{other.Token, data} {
+			other.Token = token
+			p, invalid := other.Verify(roots, now)
+			if same := bytes.Equal(token, s.Token); same != (invalid == nil) || (p == nil) != (invalid != nil) {
+				t.Errorf("%x: %+v, %v, %v", token, p, invalid, err)
+			}
+		}
+		if again, err := Parse(data); err == nil {
+			if text, err := again.JSON(); err != nil || len(text) == 0 {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,291 @@
+package timestamp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/notaryproject/tspclient-go"
+)
+
+// A Proof states that the stamped bytes existed before a time.
+type Proof struct {
+	Time      time.Time     // the time in the token, in UTC
+	Accuracy  time.Duration // of Time; 0: the authority does not state it
+	Authority string        // the name in the certificate of the authority, which its root vouches for
+}
+
+// Before returns the time before which the stamped bytes existed, in whole milliseconds.
+func (p *Proof) Before() time.Time {
+	return p.Time.Add(p.Accuracy + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// An InvalidError describes a token that is malformed, or does not show what it was requested for.
+type InvalidError struct{ Detail string }
+
+func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
+
+// A MissingError describes why a token shows nothing: no root vouches for its authority, or it needs
+// an algorithm that is not supported.
+type MissingError struct{ Detail string }
+
+func (e *MissingError) Error() string { return "timestamp: " + e.Detail }
+
+func invalid(format string, args ...any) error {
+	return &InvalidError{fmt.Sprintf(format, args...)}
+}
+
+// ParseRoots parses certificates in PEM. Only certificate authorities are roots: a certificate that
+// is not one would vouch for itself.
+func ParseRoots(data []byte) (*x509.CertPool, error) {
+	pool, n := x509.NewCertPool(), 0
+	for {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			break
+		}
+
+		cert, err := x509.ParseCertificate(block.Bytes)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("timestamp: certificate %d: %w", n+1, err)
+		case !cert.IsCA || !cert.BasicConstraintsValid:
+			return nil, fmt.Errorf("timestamp: certificate %d, of %.200q, is not one of a certificate authority", n+1, cert.Subject.String())
+		}
+		pool.AddCert(cert)
+		n++
+	}
+	if n == 0 {
+		return nil, errors.New("timestamp: no certificate in PEM")
+	}
+	return pool, nil
+}
+
+// The object identifiers of SHA-256, and of the attributes that name the signer's certificate by
+// SHA-1 (RFC 3161) and by other hashes (RFC 5816).
+const (
+	sha256ID             = "2.16.840.1.101.3.4.2.1"
+	signingCertificate   = "1.2.840.113549.1.9.16.2.12"
+	signingCertificateV2 = "1.2.840.113549.1.9.16.2.47"
+)
+
+// A contentInfo is the form of a token (RFC 5652, sections 3, 5.1, and 5.3). Package tspclient
+// parses it again. These types have no unread parts, so writing them detects every byte that its
+// parser ignores.
+type contentInfo struct {
+	Type    asn1.ObjectIdentifier
+	Content struct {
+		Version int
+		Digests []pkix.AlgorithmIdentifier `asn1:"set"`
+		Content struct {
+			Type  asn1.ObjectIdentifier
+			Bytes []byte `asn1:"explicit,tag:0"`
+		}
+		Certificates asn1.RawValue `asn1:"optional,tag:0"`
+		Revocations  asn1.RawValue `asn1:"optional,tag:1"`
+		Signers      []signerInfo  `asn1:"set"`
+	} `asn1:"explicit,tag:0"`
+}
+
+type signerInfo struct {
+	Version int
+	Signer  struct {
+		Issuer asn1.RawValue
+		Serial *big.Int
+	}
+	Digest     pkix.AlgorithmIdentifier
+	Attributes []attribute `asn1:"set,tag:0"`
+	Algorithm  pkix.AlgorithmIdentifier
+	Signature  []byte
+	Unsigned   asn1.RawValue `asn1:"optional,tag:1"`
+}
+
+type attribute struct {
+	Type   asn1.ObjectIdentifier
+	Values asn1.RawValue
+}
+
+// parse returns the only signer of a token in DER.
+func parse(token []byte) (*signerInfo, error) {
+	var c contentInfo
+	rest, err := asn1.Unmarshal(token, &c)
+	if err != nil {
+		return nil, invalid("the token is malformed: %v", err)
+	}
+	again, err := asn1.Marshal(c)
+	if err != nil || len(rest) > 0 || !bytes.Equal(again, token) {
+		return nil, invalid("the token is not DER, or has bytes that are not part of it")
+	}
+
+	// RFC 3161, section 2.4.2: the token has the signature of the authority, and no other.
+	if len(c.Content.Signers) != 1 {
+		return nil, invalid("the token has %d signers, expected 1", len(c.Content.Signers))
+	}
+
+	// RFC 5652, section 5.1: the list has the algorithms of all signers.
+	s := &c.Content.Signers[0]
+	digests := c.Content.Digests
+	if len(digests) != 1 || !digests[0].Algorithm.Equal(s.Digest.Algorithm) || !plain(digests[0]) || !plain(s.Digest) {
+		return nil, invalid("the token lists other hash algorithms than that of its signer")
+	}
+
+	// RSA-PSS has parameters (RFC 4056), and ECDSA and RSA with PKCS #1 v1.5 have none.
+	if !plain(s.Algorithm) {
+		return nil, &MissingError{"the signature algorithm of the token has parameters, which is not supported"}
+	}
+	return s, s.named()
+}
+
+// plain reports whether an algorithm has no parameters.
+func plain(a pkix.AlgorithmIdentifier) bool {
+	p := a.Parameters.FullBytes
+	return len(p) == 0 || bytes.Equal(p, asn1.NullBytes)
+}
+
+// named checks that the signed attributes name the certificate of the signer, and that each occurs
+// once (RFC 5652, section 5.3).
+func (s *signerInfo) named() error {
+	seen := map[string]bool{}
+	for _, a := range s.Attributes {
+		if seen[a.Type.String()] {
+			return invalid("the token has the signed attribute %v twice", a.Type)
+		}
+		seen[a.Type.String()] = true
+	}
+
+	// RFC 5816, section 2.2.1: either attribute names the certificate.
+	switch {
+	case seen[signingCertificateV2]:
+		return nil
+	case seen[signingCertificate]:
+		return &MissingError{"the token names its certificate by SHA-1 (ESSCertID) only, which is not supported"}
+	}
+	return invalid("the token does not name the certificate of its signer")
+}
+
+// Verify verifies the token at the time now. roots are the certificates that vouch for authorities.
+// The error is a *[InvalidError] or a *[MissingError].
+func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
+	if s.Token == nil {
+		return nil, &MissingError{"no answer of an authority is attached"}
+	}
+	policy, err := parseID(s.Policy)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	return verify(s.Token, terms{s.message(), new(big.Int).SetBytes(s.nonce[:]), policy}, roots, now)
+}
+
+// terms are what a token was requested for.
+type terms struct {
+	message []byte
+	nonce   *big.Int
+	policy  asn1.ObjectIdentifier // nil: any
+}
+
+func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Proof, error) {
+	signer, err := parse(token)
+	if err != nil {
+		return nil, err
+	}
+
+	t, err := tspclient.ParseSignedToken(token)
+	if err != nil {
+		return nil, invalid("the token is malformed: %v", err)
+	}
+	info, err := t.Info()
+	if err != nil {
+		return nil, invalid("the token is malformed: %v", err)
+	}
+	if info.GenTime.IsZero() || info.GenTime.Location() != time.UTC {
+		return nil, invalid("the time of the token is not in UTC") // a zero time would select the clock
+	}
+
+	// The certificate may expire later: the token is older.
+	chain, err := t.Verify(context.Background(), x509.VerifyOptions{Roots: roots, CurrentTime: info.GenTime})
+	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
+		return nil, &MissingError{"no root of the given ones vouches for the authority"}
+	}
+	if err != nil {
+		return nil, invalid("at %s: %v", info.GenTime.Format(time.RFC3339), err)
+	}
+
+	// Only the content of an authentic token can contradict the request.
+	if err := signer.is(chain[0]); err != nil {
+		return nil, err
+	}
+	if err := want.check(info, now); err != nil {
+		return nil, err
+	}
+
+	name := chain[0].Subject.CommonName
+	if name == "" {
+		name = chain[0].Subject.String()
+	}
+	return &Proof{info.GenTime, accuracy(info), name}, nil
+}
+
+// is checks that the signer is the holder of a certificate, which may sign.
+func (s *signerInfo) is(cert *x509.Certificate) error {
+	if !bytes.Equal(s.Signer.Issuer.FullBytes, cert.RawIssuer) || s.Signer.Serial.Cmp(cert.SerialNumber) != 0 {
+		return invalid("the token names another certificate as that of its signer")
+	}
+
+	// RFC 5280, section 4.2.1.3: without the extension, every usage is allowed.
+	const signs = x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment
+	if cert.KeyUsage != 0 && cert.KeyUsage&signs == 0 {
+		return invalid("the certificate of the authority does not allow signatures")
+	}
+	return nil
+}
+
+// check compares the content of a token with the request (RFC 3161, section 2.4.2).
+func (t *terms) check(info *tspclient.TSTInfo, now time.Time) error {
+	imprint := info.MessageImprint.HashAlgorithm
+	if imprint.Algorithm.String() != sha256ID || !plain(imprint) {
+		return invalid("the imprint has the hash algorithm %v, and SHA-256 was requested", imprint.Algorithm)
+	}
+
+	sum := sha256.Sum256(t.message)
+	switch {
+	case info.Version != 1:
+		return invalid("the token has version %d, expected 1", info.Version)
+	case !bytes.Equal(info.MessageImprint.HashedMessage, sum[:]):
+		return invalid("the token is of other bytes")
+	case info.Nonce == nil || info.Nonce.Cmp(t.nonce) != 0:
+		return invalid("the nonce of the token is not that of the request")
+	case t.policy != nil && !info.Policy.Equal(t.policy):
+		return invalid("the token has the policy %v, and %v was requested", info.Policy, t.policy)
+	case info.GenTime.After(now):
+		return invalid("the time of the token, %s, is in the future", info.GenTime.Format(time.RFC3339))
+	}
+
+	for _, e := range info.Extensions {
+		if e.Critical {
+			return invalid("the token has the critical extension %v, which is not supported", e.Id)
+		}
+	}
+
+	// The time plus the accuracy is the proven time.
+	a := info.Accuracy
+	if a.Seconds < 0 || a.Seconds > maxAccuracy || a.Milliseconds < 0 || a.Milliseconds > 999 || a.Microseconds < 0 || a.Microseconds > 999 {
+		return invalid("the accuracy of the token is out of range")
+	}
+	return nil
+}
+
+// maxAccuracy is the maximum accuracy of a token, in seconds: a year. Longer ones are mistakes.
+const maxAccuracy = 366 * 24 * 3600
+
+func accuracy(info *tspclient.TSTInfo) time.Duration {
+	a := info.Accuracy
+	return time.Duration(a.Seconds)*time.Second + time.Duration(a.Milliseconds)*time.Millisecond + time.Duration(a.Microseconds)*time.Microsecond
+}
