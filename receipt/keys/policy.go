@@ -1,9 +1,11 @@
 package keys
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -25,21 +27,43 @@ const MaxPolicyBytes = 1 << 20
 // is true or absent. threshold is at least 1 and at most the number of keys. Without keys,
 // every trusted witness counts. Unknown members are rejected, because each would be a
 // requirement that is not checked.
-func ParsePolicy(data []byte) (receipt.Policy, error) {
+//
+// The file can also be a tlog-policy (C2SP). The keys of its logs and witnesses are to be trusted in
+// addition to those of a trust file, with their names and key IDs as IDs. An error in its syntax is
+// a *[tlog.PolicyError].
+func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
+	if isLogPolicy(data) {
+		p, err := tlog.ParsePolicy(data)
+		if err != nil {
+			return receipt.Policy{}, nil, err
+		}
+		rule, trusted, err := logPolicy(p)
+		return receipt.Policy{Checkpoint: rule}, trusted, err
+	}
+
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxPolicyBytes, Depth: maxDepth}); err != nil {
-		return receipt.Policy{}, fmt.Errorf("policy file: %w", err)
+		return receipt.Policy{}, nil, fmt.Errorf("policy file: %w", err)
 	}
 	policy, err := parsePolicy(doc.Root())
 	if err != nil {
-		return receipt.Policy{}, err
+		return receipt.Policy{}, nil, err
 	}
-	return policy, nil
+	return policy, nil, nil
 }
 
-// LogPolicy translates a tlog-policy (C2SP). The keys of its logs and witnesses are to be trusted in
-// addition to those of a trust file, with their names and key IDs as IDs.
-func LogPolicy(p *tlog.Policy) (rule receipt.CheckpointRule, trusted []*PublicKey, err error) {
+// isLogPolicy reports whether a line of data begins with a keyword of a tlog-policy.
+func isLogPolicy(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
+		if slices.Contains([]string{"log", "witness", "group", "quorum"}, string(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+func logPolicy(p *tlog.Policy) (rule receipt.CheckpointRule, trusted []*PublicKey, err error) {
 	add := func(v tlog.Verifier, role receipt.Role) {
 		k, invalid := FromPublic(v.Public(), verifierID(v), "")
 		if invalid != nil {

@@ -21,7 +21,7 @@ func TestParsePolicy(t *testing.T) {
 			Checkpoint: receipt.CheckpointRule{Required: true, Cosigners: receipt.Quorum{Threshold: 2, Keys: []string{"a", "b"}}}},
 		` {"issuer":"i","witnesses":{"threshold":2.0,"keys":["a","b"]}} `: {Issuer: "i", Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"a", "b"}}},
 	} {
-		got, err := ParsePolicy([]byte(text))
+		got, _, err := ParsePolicy([]byte(text))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
@@ -64,7 +64,7 @@ func TestParsePolicyRefused(t *testing.T) {
 		`{"checkpoint":{"cosigners":{"threshold":1,"keys":[]}}}`:         {"/checkpoint/cosigners/keys", "at least one"},
 		`{"checkpoint":{"cosigners":{"threshold":1,"witnesses":["a"]}}}`: {"/checkpoint/cosigners", `"witnesses"`},
 	} {
-		p, err := ParsePolicy([]byte(text))
+		p, _, err := ParsePolicy([]byte(text))
 		where := "policy file: "
 		if want[0] != "" {
 			where += "at " + want[0] + ": "
@@ -73,7 +73,7 @@ func TestParsePolicyRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	_, err := ParsePolicy([]byte(`{"issuer":"a","issuer":"b"}`))
+	_, _, err := ParsePolicy([]byte(`{"issuer":"a","issuer":"b"}`))
 	if e, ok := errors.AsType[*canon.SyntaxError](err); !ok || e.Code != "duplicate_name" {
 		t.Errorf("%v", err)
 	}

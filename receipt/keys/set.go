@@ -68,6 +68,14 @@ func index(keys []*PublicKey) (*Set, error) {
 	return s, nil
 }
 
+// With returns a set with other keys in addition. A revocation in the set applies to the others, too.
+func (s *Set) With(others ...*PublicKey) (*Set, error) {
+	if len(others) == 0 {
+		return s, nil
+	}
+	return NewSet(append(s.Keys(), others...)...)
+}
+
 // Len returns the number of keys.
 func (s *Set) Len() int { return len(s.keys) }
 

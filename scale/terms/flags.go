@@ -29,7 +29,7 @@ type Flags struct {
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.keys, "keys", "k", "", "trusted keys, as a JWK Set `FILE`")
 	flags.StringVar(&f.issuer, "issuer", "", "required `ID` of the issuer")
-	flags.StringVar(&f.policy, "policy", "", "additional requirements in a JSON `FILE`: issuer, witnesses, checkpoint")
+	flags.StringVar(&f.policy, "policy", "", "additional requirements, JSON or a tlog-policy `FILE`")
 	flags.StringVar(&f.at, "at", "", "evaluate keys at this `TIME` (RFC 3339) instead of issued_at")
 	flags.BoolVar(&f.integrityOnly, "integrity-only", false, "check content and hash, but no signatures")
 	flags.BoolVar(&f.strict, "strict", false, "undecided if any applicable step was not checked")
@@ -75,6 +75,7 @@ type Terms struct {
 	Policy receipt.Policy
 	Set    []byte // the trusted keys, a JWK Set; nil if only integrity is required
 	Path   string // of their file
+	Logs   []byte // the keys that the policy states, a JWK Set; nil if none
 }
 
 // Read reads the files that the flags name. Without --keys it uses $RECEIPT_KEYS.
@@ -82,7 +83,7 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
 		return t, errors.New("--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")
 	}
-	if t.Policy, err = f.requirements(now); err != nil || f.integrityOnly {
+	if t.Policy, t.Logs, err = f.requirements(now); err != nil || f.integrityOnly {
 		return t, err
 	}
 
@@ -97,31 +98,49 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 	return t, err
 }
 
-func (f *Flags) requirements(now time.Time) (p receipt.Policy, err error) {
+// requirements returns the policy of the flags, and the keys of logs and witnesses that its file
+// states.
+func (f *Flags) requirements(now time.Time) (p receipt.Policy, stated []byte, err error) {
 	if f.policy != "" {
 		data, err := readBounded(f.policy, keys.MaxPolicyBytes)
 		if err != nil {
-			return p, err
+			return p, nil, err
 		}
-		if p, err = keys.ParsePolicy(data); err != nil {
-			return p, fmt.Errorf("%q: %w", f.policy, err)
+		var trusted []*keys.PublicKey
+		if p, trusted, err = keys.ParsePolicy(data); err != nil {
+			return p, nil, fmt.Errorf("%q: %w", f.policy, err)
+		}
+		if stated, err = marshal(trusted); err != nil {
+			return p, nil, fmt.Errorf("%q: %w", f.policy, err)
 		}
 	}
 
 	// Flags may add to the policy of a file but not contradict it.
 	if f.issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.issuer {
-			return p, fmt.Errorf("--issuer is %q, but the issuer in the policy %q is %q", f.issuer, f.policy, p.Issuer)
+			return p, nil, fmt.Errorf("--issuer is %q, but the issuer in the policy %q is %q", f.issuer, f.policy, p.Issuer)
 		}
 		p.Issuer = f.issuer
 	}
 	if f.at != "" {
 		if p.At, err = receipt.ParseTime(f.at); err != nil {
-			return p, fmt.Errorf("--at %q: %w", f.at, err)
+			return p, nil, fmt.Errorf("--at %q: %w", f.at, err)
 		}
 	}
 	p.Now, p.IntegrityOnly, p.Strict = now, f.integrityOnly, f.strict
-	return p, nil
+	return p, stated, nil
+}
+
+// marshal returns a JWK Set, or nil if the list is empty.
+func marshal(list []*keys.PublicKey) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var file keys.File
+	if err := file.Add(list...); err != nil {
+		return nil, err
+	}
+	return file.Marshal()
 }
 
 // Verifier returns the verifier for the terms, and the description of its keys, which is nil if
@@ -135,7 +154,17 @@ func (t *Terms) Verifier() (*receipt.Verifier, *stream.Keys, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%q: %w", t.Path, err)
 	}
-	v, err := receipt.NewVerifier(set, t.Policy)
+	all := set
+	if t.Logs != nil {
+		stated, err := keys.ParseSet(t.Logs)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all, err = set.With(stated.Keys()...); err != nil {
+			return nil, nil, fmt.Errorf("%q: %w", t.Path, err)
+		}
+	}
+	v, err := receipt.NewVerifier(all, t.Policy)
 	if err != nil {
 		return nil, nil, err
 	}

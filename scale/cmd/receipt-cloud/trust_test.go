@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,8 @@ func TestTrust(t *testing.T) {
 		{"policy", with("--policy", cosigned), terms.ExitUndecided, "undecided: 1 receipts"},
 		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), terms.ExitUsage, `--issuer is "b"`},
 		{"malformed policy", with("--policy", policyFile(t, `{"version": 1}`)), terms.ExitUsage, "policy.json"},
+		{"malformed tlog-policy", with("--policy", policyFile(t, "quorum none\nquorum none\n")), terms.ExitUsage, "line 2"},
+		{"tlog-policy", with("--policy", policyFile(t, "quorum none\n")), terms.ExitUndecided, "checkpoint_required"},
 		{"strict", with("--strict"), terms.ExitUndecided, "undecided: 1 receipts"},
 		{"expired", append(slices.Clip(trusted), "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitRefuted, "key_expired"},
 		{"before it had", append(slices.Clip(trusted), "--at", "2025-06-01T00:00:00Z", "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitVerified, "verified: 1 receipts"},
@@ -170,6 +173,23 @@ func TestCheckpointOfObjects(t *testing.T) {
 	}
 	if code, out, messages := verify(t, "--checkpoint", file, l.address("cut.jsonl")); code != terms.ExitUndecided || strings.Count(out, "undecided, unknown_key: ") != 4 {
 		t.Errorf("without the key of the log: exit %d, %s%s", code, out, messages)
+	}
+
+	// A tlog-policy states the key that the file of trusted keys lacks.
+	log, err := key.Public().Log("log.example.net/receipts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := policyFile(t, fmt.Sprintf("log %s\nquorum none\n", log))
+	few := policyFile(t, `{"keys":[{"kid":"k","kty":"OKP","crv":"Ed25519","x":"GoaI0-jLySXPIsxuDmnLk87heabpbSiCv-Rqb5aMQvk"}]}`)
+	for _, test := range []struct {
+		args    []string
+		unknown bool
+	}{{[]string{"--policy", policy}, false}, {nil, true}} {
+		code, out, messages := verifyBy(t, append(test.args, "--keys", few, "--checkpoint", file, l.address("a.jsonl"))...)
+		if code != terms.ExitUndecided || strings.Contains(out, "unknown_key") != test.unknown {
+			t.Errorf("%v: exit %d, %s%s", test.args, code, out, messages)
+		}
 	}
 	if code, out, messages := verify(t, "--expect-count", "5", l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "count_mismatch: ") {
 		t.Errorf("exit %d, %s%s", code, out, messages)

@@ -59,7 +59,7 @@ func (t *trusted) load() error {
 	if err != nil {
 		return err
 	}
-	set, err := file.With(others)
+	set, err := file.Set.With(others...)
 	if err != nil {
 		return cli.Usage("", "%q: %w", t.flags.Policy, err)
 	}

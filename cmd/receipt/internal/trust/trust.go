@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -173,34 +172,16 @@ func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.Publ
 	if err != nil {
 		return p, nil, err
 	}
-	if isLogPolicy(data) {
-		var policy *tlog.Policy
-		if policy, err = tlog.ParsePolicy(data); err == nil {
-			p.Checkpoint, trusted, err = keys.LogPolicy(policy)
-		}
-		if err != nil {
-			return p, nil, cli.Usage("", "%q: %s", path, PlainMerkle(err))
-		}
+	p, trusted, err = keys.ParsePolicy(data)
+	switch wrong := input.WrongKind(path, data, "a policy", kind.Policy); {
+	case err == nil:
 		return p, trusted, nil
+	case errors.As(err, new(*tlog.PolicyError)), errors.As(err, new(*keys.SetError)):
+		return p, nil, cli.Usage("", "%q: %s", path, PlainMerkle(err))
+	case wrong != nil:
+		return p, nil, wrong
 	}
-	if p, err = keys.ParsePolicy(data); err != nil {
-		if wrong := input.WrongKind(path, data, "a policy", kind.Policy); wrong != nil {
-			return p, nil, wrong
-		}
-		return p, nil, cli.Usage("", "%q: %w", path, err)
-	}
-	return p, nil, nil
-}
-
-// isLogPolicy reports whether a line of data begins with a keyword of a tlog-policy.
-func isLogPolicy(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-		if slices.Contains([]string{"log", "witness", "group", "quorum"}, string(word)) {
-			return true
-		}
-	}
-	return false
+	return p, nil, cli.Usage("", "%q: %w", path, err)
 }
 
 // add adds the requirements of the other flags to the policy.
@@ -250,7 +231,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	}
 
 	// A policy may name keys that the file does not have.
-	set, err := file.With(trusted)
+	set, err := file.Set.With(trusted...)
 	var v *receipt.Verifier
 	if err == nil {
 		v, err = receipt.NewVerifier(set, policy)
@@ -263,14 +244,6 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	}
 
 	return v, file, nil
-}
-
-// With returns the keys of the file and others. A revocation in the file applies to the others, too.
-func (f *KeyFile) With(others []*keys.PublicKey) (*keys.Set, error) {
-	if len(others) == 0 {
-		return f.Set, nil
-	}
-	return keys.NewSet(append(f.Set.Keys(), others...)...)
 }
 
 // KeyHint returns how to create a key file from a file of another form.
