@@ -54,7 +54,8 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index u
 			last = err
 		}
 		status := (*StatusError)(nil)
-		if errors.As(err, &status) && status.Status != http.StatusServiceUnavailable && status.Status != http.StatusTooManyRequests {
+		busy := errors.As(err, &status) && (status.Status == http.StatusServiceUnavailable || status.Status == http.StatusTooManyRequests)
+		if status != nil && !busy || errors.As(err, new(*ProofError)) {
 			return nil, 0, err
 		}
 		select {
@@ -93,12 +94,23 @@ func (l *Log) post(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	defer response.Body.Close()
 
 	const most = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(response.Body, most))
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
+	body, err := readAnswer(response.Body, most)
+	switch {
+	case response.StatusCode != http.StatusOK:
 		return nil, &StatusError{response.StatusCode, fmt.Sprintf("%.200q", strings.TrimSpace(string(body)))}
+	case errors.Is(err, errTooLarge):
+		return nil, &ProofError{err}
 	}
-	return body, nil
+	return body, err
+}
+
+var errTooLarge = errors.New("the answer is too large")
+
+// readAnswer reads an answer. With an error, the result is the beginning.
+func readAnswer(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		return data[:most], fmt.Errorf("%w: more than %d bytes", errTooLarge, most)
+	}
+	return data, err
 }

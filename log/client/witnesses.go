@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -96,10 +95,8 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 	old := w.sizes[p.Witness]
 	w.mu.Unlock()
 
+	old = min(old, tree.Size) // if it was larger, the witness states the size again
 	for range maxAttempts {
-		if old > tree.Size {
-			return nil, fmt.Errorf("it has cosigned a tree of size %d, and this log has %d: the log was rolled back, or its key is used elsewhere", old, tree.Size)
-		}
 		proof, err := tree.Consistency(ctx, old)
 		if err != nil {
 			return nil, err
@@ -113,7 +110,11 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 			return nil, err
 		}
 
-		// Without an answer to the checkpoint, the answer is the size to start from.
+		// Without an answer to the checkpoint, the answer is the size to start from. A size that this
+		// log does not have is not stored, because it may be wrong.
+		if lines == nil && size > tree.Size {
+			return nil, fmt.Errorf("it states that it has cosigned a tree of size %d, and this log has %d: the log was rolled back, or its key is used elsewhere", size, tree.Size)
+		}
 		w.mu.Lock()
 		if lines != nil {
 			size = tree.Size
@@ -139,7 +140,7 @@ func (w *Witnesses) post(ctx context.Context, p *tlog.PolicyWitness, body []byte
 		return nil, 0, err
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answer, err := readAnswer(response.Body, maxAnswer)
 	if err != nil {
 		return nil, 0, err
 	}

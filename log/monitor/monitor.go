@@ -121,10 +121,10 @@ func (e *examination) run(ctx context.Context) error {
 
 	// Only a checkpoint that is valid under the policy replaces the last one.
 	if good && unmet == nil {
-		if err := durable.Replace(e.config.Disk, e.file(), note); err != nil {
+		if err := e.seen(); err != nil { // first, so that a stored checkpoint always has a time
 			return err
 		}
-		if err := e.seen(); err != nil {
+		if err := durable.Replace(e.config.Disk, e.file(), note); err != nil {
 			return err
 		}
 		last = now

@@ -165,10 +165,10 @@ func (l *Log) load(ctx context.Context) error {
 	}
 	tree := new(merkle.Tree)
 	for i, data := range bundles(ctx, l.reader, size, &err) {
-		hash := canon.Digest(data)
-		if len(data) != len(hash) {
-			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), len(hash))
+		if size := len(canon.Digest{}); len(data) != size {
+			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), size)
 		}
+		hash := canon.Digest(data)
 		if _, known := l.indexes[hash]; !known { // the first index counts
 			l.indexes[hash] = i
 		}

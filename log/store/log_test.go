@@ -23,6 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/log/tile"
 	"github.com/receiptkit/receiptkit/log/witness"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 const origin = "log.example/receipts"
@@ -162,6 +163,15 @@ func TestOpenRejects(t *testing.T) {
 			data[40]++
 			return os.WriteFile(path, data, 0o644)
 		},
+		"short entry": func(dir string) error {
+			path := filepath.Join(dir, "tile/entries/000.p/3")
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, append([]byte("\x00\x05short"), data[34:]...), 0o644)
+		},
+		"torn bundle": func(dir string) error { return os.Truncate(filepath.Join(dir, "tile/entries/000.p/3"), 2*34) },
 		"rolled back": func(dir string) error {
 			published, err := os.ReadFile(filepath.Join(dir, ".receipt-log/checkpoint"))
 			if err != nil {
@@ -205,6 +215,28 @@ func TestOpenRejects(t *testing.T) {
 
 	if _, err := store.Open(t.Context(), newConfig(t, c.Dir, "o")); err == nil {
 		t.Error("opened with another key")
+	}
+}
+
+// TestPostQuantum verifies a log with an ML-DSA-44 key, whose checkpoints a witness with an Ed25519
+// key cosigns, over a restart.
+func TestPostQuantum(t *testing.T) {
+	private, err := keys.Generate(strings.NewReader(strings.Repeat("q", 32)), keys.MLDSA44, "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := keys.NewSigner(private, nil)
+	c := newConfig(t, t.TempDir(), "k")
+	if c.Key, err = signer.Public().Log(origin); err != nil {
+		t.Fatal(err)
+	}
+	c.Sign = signer.SignCheckpoint
+	w := startWitness(t, c.Key)
+	c.Policy = tlog.Policy{Witnesses: []tlog.PolicyWitness{w}, Quorum: &tlog.Group{Threshold: 1, Witnesses: []*tlog.Witness{w.Witness}}}
+	for i := range 2 {
+		l := open(t, c)
+		addAll(t, l, policyOf(c), []canon.Digest{hashOf(0), hashOf(i)})
+		closeLog(t, l)
 	}
 }
 

@@ -60,6 +60,9 @@ func bundles(ctx context.Context, r tessera.LogReader, size uint64, failure *err
 			if err == nil {
 				err = bundle.UnmarshalText(data)
 			}
+			if want := min(size-first, width); err == nil && uint64(len(bundle.Entries)) < want {
+				err = fmt.Errorf("the bundle has %d entries, expected %d", len(bundle.Entries), want)
+			}
 			if err != nil {
 				*failure = fmt.Errorf("reading entry %d: %w", first, err)
 				return

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -17,6 +16,10 @@ import (
 const (
 	height = 8           // of a tile, in levels
 	width  = 1 << height // hashes of a full tile, and entries of a full bundle
+
+	// maxSize is the maximum size of a tree, which is more than any log has. Package sumdb/tlog
+	// does not return for sizes near 2^62.
+	maxSize = 1 << 48
 )
 
 // A Tree is a tree of a log, whose files are in a source.
@@ -28,7 +31,7 @@ type Tree struct {
 
 // Inclusion returns the inclusion proof of the entry with an index.
 func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, error) {
-	if index >= t.Size || t.Size > math.MaxInt64 {
+	if index >= t.Size || t.Size > maxSize {
 		return nil, merkle.ErrIndex
 	}
 	r := &tiles{ctx: ctx, source: t.Source}
@@ -39,7 +42,7 @@ func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, erro
 // Consistency returns the proof that the tree extends its first size entries. It is empty for
 // size 0.
 func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, error) {
-	if size > t.Size || t.Size > math.MaxInt64 {
+	if size > t.Size || t.Size > maxSize {
 		return nil, merkle.ErrSizes
 	}
 	if size == 0 {
@@ -53,6 +56,10 @@ func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, err
 // Entries yields the entries from an index on. Each is compared with the leaf hash in the tree.
 func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		if t.Size > maxSize {
+			yield(nil, merkle.ErrSizes)
+			return
+		}
 		for bundle := from / width; bundle*width < t.Size; bundle++ {
 			list, err := t.bundle(ctx, bundle)
 			if err != nil {

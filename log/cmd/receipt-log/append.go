@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -293,17 +292,12 @@ func filesOf(path string) (sources []stream.Source, err error) {
 		return []stream.Source{fileSource(path, false)}, nil
 	}
 	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && isInput(name) {
+		if err == nil && d.Type().IsRegular() && stream.IsInput(name) {
 			sources = append(sources, fileSource(name, true))
 		}
 		return err
 	})
 	return sources, err
-}
-
-func isInput(path string) bool {
-	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
-	return slices.Contains([]string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"}, filepath.Ext(name))
 }
 
 func fileSource(path string, found bool) stream.Source {

@@ -1,0 +1,214 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/log/client"
+	"github.com/receiptkit/receiptkit/log/tile"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+const origin = "log.example/receipts"
+
+// newSigner returns a signer with a key that is derived from a letter.
+func newSigner(t *testing.T, algorithm, letter string) *keys.Signer {
+	t.Helper()
+	private, err := keys.Generate(strings.NewReader(strings.Repeat(letter, 32)), algorithm, letter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys.NewSigner(private, nil)
+}
+
+// A setting is a log with one entry, and a policy that requires the cosignature of a witness.
+type setting struct {
+	hash    canon.Digest
+	note    []byte
+	tree    *tile.Tree
+	policy  *tlog.Policy
+	witness *keys.Signer
+}
+
+func newSetting(t *testing.T, algorithm string) *setting {
+	t.Helper()
+	s := &setting{hash: canon.Sum([]byte("receipt")), witness: newSigner(t, algorithm, "w")}
+	log := newSigner(t, algorithm, "l")
+	l, err := log.Public().Log(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.witness.Public().Witness("witness.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tree = &tile.Tree{Size: 1, Root: merkle.LeafHash(s.hash[:]), Source: tile.Dir(t.TempDir())}
+	if s.note, err = log.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: origin, Size: 1, Root: s.tree.Root}); err != nil {
+		t.Fatal(err)
+	}
+	s.policy = &tlog.Policy{
+		Logs:      []tlog.PolicyLog{{Log: l}},
+		Witnesses: []tlog.PolicyWitness{{Name: "w", Witness: w}},
+		Quorum:    &tlog.Group{Threshold: 1, Witnesses: []*tlog.Witness{w}},
+	}
+	return s
+}
+
+// lines returns the signature line of the witness.
+func (s *setting) lines(t *testing.T) []byte {
+	t.Helper()
+	cosigned, err := s.witness.Cosign(t.Context(), "witness.example", s.note, time.Unix(1777140000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cosigned[len(s.note):]
+}
+
+// serve starts a server whose answers come from a function with the number of the request.
+func serve(t *testing.T, answer func(n int, w http.ResponseWriter, body string)) string {
+	t.Helper()
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer(n, w, string(body))
+		n++
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// states answers with a size that the witness cosigned.
+func states(w http.ResponseWriter, size uint64) {
+	w.Header().Set("Content-Type", "text/x.tlog.size")
+	w.WriteHeader(http.StatusConflict)
+	fmt.Fprintf(w, "%d\n", size)
+}
+
+// TestWrongSize verifies that a witness that once stated a size above that of the log is asked
+// again, and that the log says why it has no cosignature until then.
+func TestWrongSize(t *testing.T) {
+	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
+		s := newSetting(t, algorithm)
+		lines := s.lines(t)
+		s.policy.Witnesses[0].URL = serve(t, func(n int, w http.ResponseWriter, body string) {
+			switch {
+			case n == 0:
+				states(w, 1_000_000)
+			case n == 1:
+				states(w, 1)
+			case !strings.HasPrefix(body, "old 1\n\n"):
+				t.Errorf("request %d: %.40q", n, body)
+			default:
+				w.Write(lines)
+			}
+		})
+		witnesses := client.NewWitnesses(s.policy)
+		if _, err := witnesses.Cosign(t.Context(), s.note, s.tree); !errors.Is(err, tlog.ErrUnmet) || !strings.Contains(err.Error(), "1000000, and this log has 1") {
+			t.Errorf("%s: %v", algorithm, err)
+		}
+		cosigned, err := witnesses.Cosign(t.Context(), s.note, s.tree)
+		if err != nil || !bytes.Equal(cosigned, append(bytes.Clone(s.note), lines...)) {
+			t.Errorf("%s: %v", algorithm, err)
+		}
+	}
+}
+
+// TestBadWitnesses verifies that nothing in the answer of a witness is believed.
+func TestBadWitnesses(t *testing.T) {
+	s := newSetting(t, keys.Ed25519)
+	good := s.lines(t)
+	other := newSetting(t, keys.Ed25519)
+	other.witness = newSigner(t, keys.Ed25519, "x")
+	for name, test := range map[string]struct {
+		answer func(n int, w http.ResponseWriter, body string)
+		want   string
+	}{
+		"another key": {func(_ int, w http.ResponseWriter, _ string) { w.Write(other.lines(t)) }, "no cosignature of its key"},
+		"nothing":     {func(int, http.ResponseWriter, string) {}, "no cosignature of its key"},
+		"damaged": {func(_ int, w http.ResponseWriter, _ string) {
+			w.Write(bytes.Replace(good, []byte("A"), []byte("B"), -1))
+		}, "witness w: "},
+		"too long": {func(_ int, w http.ResponseWriter, _ string) { w.Write(bytes.Repeat(good, 64<<10/len(good)+1)) }, "too large"},
+		"no size": {func(_ int, w http.ResponseWriter, _ string) {
+			w.Header().Set("Content-Type", "text/x.tlog.size")
+			w.WriteHeader(409)
+			io.WriteString(w, "x\n")
+		}, "expected a size"},
+		"another status": {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", 422) }, "status 422"},
+		"409 alone":      {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", 409) }, "status 409"},
+		"other sizes":    {func(n int, w http.ResponseWriter, _ string) { states(w, uint64(n+1)%2) }, "another size after each request"},
+	} {
+		s.policy.Witnesses[0].URL = serve(t, test.answer)
+		if note, err := client.NewWitnesses(s.policy).Cosign(t.Context(), s.note, s.tree); note != nil || !errors.Is(err, tlog.ErrUnmet) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAnswersOfLogs verifies which answers of a log are repeated, and that only a proof under the
+// policy is returned.
+func TestAnswersOfLogs(t *testing.T) {
+	s := newSetting(t, keys.MLDSA44)
+	cosigned := append(bytes.Clone(s.note), s.lines(t)...)
+	good := (&tlog.Proof{Checkpoint: cosigned}).Format()
+	var invalid *client.ProofError
+	var status *client.StatusError
+	for name, test := range map[string]struct {
+		answer func(n int, w http.ResponseWriter, body string)
+		ok     func(proof []byte, err error) bool
+	}{
+		"busy at first": {func(n int, w http.ResponseWriter, body string) {
+			if n == 0 {
+				http.Error(w, "busy", http.StatusServiceUnavailable)
+				return
+			}
+			if body != s.hash.String() {
+				t.Errorf("body %q", body)
+			}
+			w.Write(good)
+		}, func(proof []byte, err error) bool { return err == nil && bytes.Equal(proof, good) }},
+		"unwitnessed": {func(_ int, w http.ResponseWriter, _ string) { w.Write((&tlog.Proof{Checkpoint: s.note}).Format()) },
+			func(_ []byte, err error) bool { return errors.Is(err, tlog.ErrUnmet) && errors.As(err, &invalid) }},
+		"another index": {func(_ int, w http.ResponseWriter, _ string) {
+			w.Write((&tlog.Proof{Index: 1, Checkpoint: cosigned}).Format())
+		},
+			func(_ []byte, err error) bool { return errors.As(err, &invalid) && !errors.Is(err, tlog.ErrUnmet) }},
+		"too long": {func(n int, w http.ResponseWriter, _ string) {
+			if n > 0 {
+				t.Error("repeated")
+			}
+			w.Write(append(bytes.Clone(good), bytes.Repeat([]byte("x"), 1<<20)...))
+		}, func(_ []byte, err error) bool {
+			return errors.As(err, &invalid) && strings.Contains(err.Error(), "too large")
+		}},
+		"refused": {func(_ int, w http.ResponseWriter, _ string) {
+			http.Error(w, strings.Repeat("no", 1<<20), http.StatusUnauthorized)
+		},
+			func(_ []byte, err error) bool {
+				return errors.As(err, &status) && status.Status == 401 && len(err.Error()) < 300
+			}},
+	} {
+		log := &client.Log{URL: serve(t, test.answer), Policy: s.policy}
+		if proof, _, err := log.Add(t.Context(), s.hash); !test.ok(proof, err) || err != nil && proof != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	log := &client.Log{URL: serve(t, func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "busy", 503) }), Policy: s.policy}
+	if _, _, err := log.Add(ctx, s.hash); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "503") {
+		t.Error(err)
+	}
+}
