@@ -104,16 +104,28 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 // authentic returns the statements whose signature counts, in order of time and count.
 func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 	known := map[canon.Digest]bool{}
+	var others []func()
 	for _, s := range statements {
-		if known[s.Digest] {
+		code, detail := j.signer(s)
+		if code == "" {
+			if !known[s.Digest] {
+				known[s.Digest] = true
+				list = append(list, s)
+			}
 			continue
 		}
-		if code, detail := j.signer(s); code != "" {
-			j.find(code == receipt.CodeSignatureInvalid || code == receipt.CodeMalformedSignature, code, "the statement of %v: %s", s.At.Format(time.RFC3339), detail)
-			continue
-		}
-		known[s.Digest] = true
-		list = append(list, s)
+
+		// A copy by an unknown key decides nothing if the signature of another copy counts, in
+		// any order. A copy with an invalid signature always refutes.
+		refutes := code == receipt.CodeSignatureInvalid || code == receipt.CodeMalformedSignature
+		others = append(others, func() {
+			if refutes || !known[s.Digest] {
+				j.find(refutes, code, "the statement of %v: %s", s.At.Format(time.RFC3339), detail)
+			}
+		})
+	}
+	for _, find := range others {
+		find()
 	}
 	slices.SortStableFunc(list, func(a, b *Signed) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Count, b.Count))

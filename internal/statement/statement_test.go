@@ -349,3 +349,37 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestCopies verifies that copies of a statement with other signatures are judged alike in any
+// order: one by an unknown key decides nothing if another counts, and an invalid one refutes.
+func TestCopies(t *testing.T) {
+	signer, set := newKey(t, garden.Issuer)
+	s := &statement.Statement{Stream: garden, Count: 3, Head: hashOf(3), At: noon, Final: true}
+	good := sign(t, signer, s)
+	private, err := keys.Generate(rand.Reader, keys.Ed25519, "stranger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := sign(t, keys.NewSigner(private, nil), s)
+	if private, err = keys.Generate(rand.Reader, keys.Ed25519, "k"); err != nil {
+		t.Fatal(err)
+	}
+	forged := sign(t, keys.NewSigner(private, nil), s) // by another key of the same ID
+
+	for _, test := range []struct {
+		list []*statement.Signed
+		want receipt.Verdict
+	}{
+		{[]*statement.Signed{good, good}, receipt.Verified},
+		{[]*statement.Signed{good, stranger}, receipt.Verified},
+		{[]*statement.Signed{stranger, good}, receipt.Verified},
+		{[]*statement.Signed{stranger, stranger}, receipt.Undecided},
+		{[]*statement.Signed{good, forged}, receipt.Refuted},
+		{[]*statement.Signed{forged, good}, receipt.Refuted},
+	} {
+		r := statement.Judge(set, test.list, seen(3), statement.Requirements{Closed: true, Now: noon})
+		if r.Verdict() != test.want {
+			t.Errorf("%v, expected %v: %+v", r.Verdict(), test.want, r.Findings)
+		}
+	}
+}
