@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/internal/kind"
@@ -151,6 +152,13 @@ const (
 	CBOR     = input.CBOR     // one item
 	Sequence = input.Sequence // a sequence of items (RFC 8742)
 )
+
+// IsInput reports whether a file in a directory is called like one of receipts, possibly compressed.
+func IsInput(name string) bool {
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
+	at := strings.LastIndexByte(name, '.')
+	return at >= 0 && slices.Contains([]string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"}, name[at:])
+}
 
 // ParseKind parses json, lines, cbor, cborseq, or "" for Sniffed.
 func ParseKind(name string) (Kind, error) {

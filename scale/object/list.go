@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gocloud.dev/blob"
@@ -87,7 +86,5 @@ func (l *Listing) found(ctx context.Context, b *blob.Bucket, p Pin) {
 // CalledLikeReceipts reports whether the last segment of a key or path looks like the name of a
 // file with receipts, by the rules of the command receipt for directories.
 func CalledLikeReceipts(key string) bool {
-	name := strings.ToLower(path.Base(filepath.ToSlash(key)))
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return slices.Contains([]string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"}, path.Ext(name))
+	return stream.IsInput(path.Base(filepath.ToSlash(key)))
 }

@@ -122,7 +122,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		case d.IsDir():
 		case !d.Type().IsRegular():
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: Irregular(d.Type())})
-		case !HasExtension(path, ".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"):
+		case !stream.IsInput(path):
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: "not a receipt"})
 		default:
 			s.Sources = append(s.Sources, fileSource(path, kind, true))
