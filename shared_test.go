@@ -205,6 +205,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt/keys.Set.Keys":           func(s *shared) any { return len(s.trust.Keys()) },
 	"receipt/keys.Set.Len":            func(s *shared) any { return s.trust.Len() },
 	"receipt/keys.Set.NoteKeys":       func(s *shared) any { return len(s.trust.NoteKeys()) },
+	"receipt/keys.Set.With":           func(s *shared) any { set, err := s.trust.With(s.trust.Keys()[0]); return set == nil && err != nil },
 	"receipt/ledger.Sign": func(s *shared) any {
 		return seen(ledger.Sign(context.Background(), s.ledger, "no such receipt", s.signer))
 	},
