@@ -22,6 +22,10 @@ const noAnswer = 4
 // jwksVariable names the environment variable with the key set for receipts of other makers.
 const jwksVariable = "AEV_RECEIPT_JWKS"
 
+// contextVariable names the environment variable with the receipts before one of another maker,
+// which no reader checks.
+const contextVariable = "AEV_RECEIPT_CONTEXT"
+
 // An answer is the last line of a verifier.
 type answer struct {
 	Verdict string  `json:"verdict"`
@@ -89,6 +93,10 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 
 	// A file that is not a case is a receipt of the field, whose keys are in a variable.
 	if c == nil {
+		if e.Getenv(contextVariable) != "" {
+			return nil, fmt.Errorf("%s is set: chains of receipts of other makers are not checked here", contextVariable)
+		}
+
 		args := []string{"verify", "--format", "json", "--progress", "never", "--keys", e.Getenv(jwksVariable), "--", path}
 		a, err := ask(ctx, e, line, args, path)
 		if err == nil && a.Code != nil {

@@ -68,6 +68,23 @@ func TestFieldCorpus(t *testing.T) {
 	}
 }
 
+// TestContext verifies that a receipt of another maker with a chain is not answered, because the
+// chain would not be checked.
+func TestContext(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "receipt.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	keys := "AEV_RECEIPT_JWKS=" + filepath.Join("..", "..", "..", "..", "fixtures", "keys", "trust.json")
+	if _, _, _, err := conformance.Judge(t.Context(), root.Run, file, keys); err != nil {
+		t.Error("without a chain:", err)
+	}
+	if verdict, _, _, err := conformance.Judge(t.Context(), root.Run, file, keys, "AEV_RECEIPT_CONTEXT=chain.json"); err == nil {
+		t.Errorf("with a chain: %s, expected no answer", verdict)
+	}
+}
+
 // always returns a verifier with one answer.
 func always(verdict string) conformance.Verifier {
 	return func(context.Context, string) (string, string, error) { return verdict, "", nil }

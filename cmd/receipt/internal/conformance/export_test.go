@@ -36,9 +36,10 @@ func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verif
 	return score(c, nil, results), nil
 }
 
-// Judge answers a case as the command answer does, and returns the step, too.
-func Judge(ctx context.Context, line Line, file string) (verdict, code, step string, err error) {
-	e := &cli.Env{Getenv: func(string) string { return "" }, Now: time.Now, Messages: nil}
+// Judge answers a case as the command answer does in an environment of NAME=VALUE, and returns
+// the step, too.
+func Judge(ctx context.Context, line Line, file string, env ...string) (verdict, code, step string, err error) {
+	e := &cli.Env{Getenv: getenv(env), Now: time.Now, Messages: nil}
 	a, err := judge(ctx, e, line, file)
 	if err != nil {
 		return "", "", "", err
@@ -76,20 +77,24 @@ func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error)
 		return nil, err
 	}
 	results, err := askAll(ctx, c.questions, 1, func(ctx context.Context, q question) (*answer, error) {
-		e := &cli.Env{Now: time.Now, Getenv: func(name string) string {
-			for _, entry := range q.env {
-				if value, ok := strings.CutPrefix(entry, name+"="); ok {
-					return value
-				}
-			}
-			return ""
-		}}
-		return judge(ctx, e, line, q.file)
+		return judge(ctx, &cli.Env{Now: time.Now, Getenv: getenv(q.env)}, line, q.file)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return score(c, nil, results), nil
+}
+
+// getenv returns a function that looks names up in an environment.
+func getenv(env []string) func(name string) string {
+	return func(name string) string {
+		for _, entry := range env {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
 }
 
 // Exit returns the exit code of the run.
