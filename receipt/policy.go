@@ -391,7 +391,7 @@ type LogTrust interface {
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted key. It may sign notes if it is for Ed25519 or ML-DSA-44.
+// A NoteKey is a trusted key that may sign notes if it is an Ed25519 or ML-DSA-44 key.
 type NoteKey struct {
 	*Key
 	Public crypto.PublicKey // must not be modified

@@ -21,8 +21,8 @@ type Marker struct {
 	names []string
 }
 
-// NewMarker returns a Marker with the rule for URLs and the patterns of [Upstream], and the
-// rule for URLs of [Default]. This takes some milliseconds.
+// NewMarker returns a Marker that applies the rules for URLs of [Upstream] and [Default], and
+// the patterns of [Upstream]. It takes a few milliseconds.
 func NewMarker() (*Marker, error) {
 	patterns := secret.Upstream()
 	all, err := secret.Compile(patterns)

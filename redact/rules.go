@@ -21,9 +21,9 @@ type Rules struct {
 	// tokens must name a value of the document.
 	Pointers []string
 
-	// Names are names of members anywhere in the document. The case of ASCII letters, _, - and
-	// spaces do not count: api_key is also apiKey. A name that begins with * matches all names
-	// with that end.
+	// Names lists member names to match anywhere in the document. The case of ASCII letters and
+	// the characters _, -, and space are ignored: api_key also matches apiKey. A name that begins
+	// with * matches all names with that end.
 	Names []string
 
 	// Headers withholds sensitive headers: members of an object whose name is or ends in

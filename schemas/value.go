@@ -88,7 +88,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		return elements
 	}
 
-	// Only elements with a schema are cut off, because the rest is checked against that schema.
+	// Elements can be cut off only if they have a schema, because the rest is checked against it
+	// later. Without one, keep all of them.
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))

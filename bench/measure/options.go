@@ -30,7 +30,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 		fmt.Fprintf(messages, "usage: measure [flags] COMMAND ARG...\n%s in an argument becomes the number of jobs.\n", jobsMark)
 		f.PrintDefaults()
 	}
-	f.IntVar(&o.runs, "runs", 5, "`rounds`, of which the median counts, after one that does not count; a round is a run with each number of jobs")
+	f.IntVar(&o.runs, "runs", 5, "number of `rounds`, after one warm-up round; the median is reported, and each round has one run per number of jobs")
 	jobs := f.String("jobs", "1,2", "the `numbers` of jobs, with commas; others are compared with the first")
 	f.IntVar(&o.exit, "exit", 0, "the exit `code` that the command must have")
 	f.BoolVar(&o.json, "json", false, "print an array of objects instead of a table")

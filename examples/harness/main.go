@@ -31,8 +31,8 @@ import (
 
 func main() {
 	tasks := flag.Int("tasks", 1, "do this many tasks")
-	path := flag.String("ledger", "", "keep receipts in this `FILE`, else in a folder that is removed")
-	private := flag.String("key", "fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is not a secret")
+	path := flag.String("ledger", "", "keep receipts in this `FILE`, else in a directory that is removed")
+	private := flag.String("key", "fixtures/keys/key_2026_04.private.json", "sign with the key in this `FILE`; the fixtures' key is not a secret")
 	public := flag.String("keys", "fixtures/keys/trust.json", "trust the keys in this `FILE`")
 	again := flag.Bool("replay", false, "replay the last task: exactly, and with one answer swapped")
 	flag.Parse()

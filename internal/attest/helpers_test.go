@@ -94,7 +94,7 @@ func signed(t testing.TB, payloadType string, payload []byte, key string) []byte
 
 type members = map[string]any
 
-// A desk judges bundles as the command does.
+// A desk verifies bundles in the same way as the command.
 type desk struct {
 	v *receipt.Verifier
 	o *attest.Opener

@@ -58,8 +58,8 @@ func (j *judge) ready() (err error) {
 	return err
 }
 
-// Algorithm is the algorithm of a [receipt.SignatureResult] that is not an entry of
-// /signatures: the envelope around the receipt is signed. The Detail of the result states the
+// Algorithm is the Algorithm of a [receipt.SignatureResult] for the signature of the envelope
+// around a receipt, which is not an entry of /signatures. The Detail of the result states the
 // subjects.
 const Algorithm = "dsse"
 

@@ -46,7 +46,7 @@ func (a *Answer) Write(p []byte) (int, error) {
 		a.status = http.StatusOK
 	}
 
-	// Each piece has the idle limit for itself.
+	// The idle limit applies to each piece separately.
 	written := 0
 	for {
 		piece := p[written:min(written+writePiece, len(p))]

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrClosed is the error of reading a body after its end.
+// ErrClosed is returned if a body is read after its request was answered.
 var ErrClosed = errors.New("conn: the request has been answered")
 
 // A Body is the body of a request. Each read of it has to make progress within the

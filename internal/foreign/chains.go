@@ -39,8 +39,8 @@ type thread struct {
 // Skip records a document that is not in a chain of these formats.
 func (c *Chains) Skip() { c.last = nil }
 
-// Follow adds to the report of a receipt what its place in the source shows. With partial, a source
-// is a selection, in which no link is broken.
+// Follow adds to the report of a receipt what its place in the source shows. If partial is set, the
+// source is a selection, so a gap between consecutive receipts is not reported as a broken link.
 func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, rep *receipt.Report) {
 	before := c.last
 	if c.Skip(); rep.Verdict == receipt.Refuted {

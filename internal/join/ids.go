@@ -20,7 +20,8 @@ func IDs(group []Record) (done, on []Record) {
 		m, related := t.Next(r.ID, r.Computed, r.Place)
 		if m != MarkCopy {
 			r.settle(m, related)
-			// The first receipt of a content goes on, even if its ID is taken.
+			// The first receipt with a given content is passed on, even if another receipt already
+			// has its ID.
 			content, before = *r, r
 			on = append(on, *r)
 			continue

@@ -76,8 +76,8 @@ type Instant int64
 // String returns the time in the form of RFC 3339.
 func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(time.RFC3339Nano) }
 
-// Of returns the row of a receipt, from its report and the data that [Extract] kept in it. The
-// row stays valid when the report is reused.
+// Of returns the row for a receipt, built from its report and the data that [Extract] stored in
+// the report. The row stays valid when the report is reused.
 func Of(rep *receipt.Report) Row {
 	// Strings are copied or immutable, because the report will be reused.
 	why := rep.Finding()

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Checkpoint is the statement of a log about its tree at one time (C2SP tlog-checkpoint). It
+// A Checkpoint is a log's statement about its tree at a point in time (C2SP tlog-checkpoint). It
 // is the text of a signed note, with each line ended by LF:
 //
 //	origin           one line, the name of the log, which is also the name of its key

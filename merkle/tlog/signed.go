@@ -90,7 +90,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		return &CheckpointError{Detail: fmt.Sprintf("signature of %.80q is not strict base64", line.Name)}
 	}
 
-	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may also sign the text.
+	// C2SP tlog-checkpoint: a log signs with its origin as the key name. Other logs may also sign the text.
 	signature := payload[4:] // note.Open has checked that the payload is longer than the key ID
 	known, valid := false, false
 	for _, l := range logs {

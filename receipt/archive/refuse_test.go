@@ -126,7 +126,7 @@ func TestJSONIsNoArchive(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded verifies that foreign text in a message is quoted and cut.
+// TestErrorsAreBounded verifies that foreign text in a message is quoted and truncated.
 func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)

@@ -37,8 +37,8 @@ func TestDamagedManifest(t *testing.T) {
 	}
 }
 
-// TestDamagedReceipts changes every leaf of every receipt. The verifier verifies none of them,
-// and none is the one that the manifest lists.
+// TestDamagedReceipts verifies that a receipt with a changed leaf is never verified and does not
+// match the manifest, except that the manifest ignores the stated receipt_hash.
 func TestDamagedReceipts(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

@@ -133,7 +133,7 @@ func (m *marks) path(steps []step) string {
 	m.buffer = append(m.buffer[:0], '$')
 	for _, s := range steps {
 		if s.index < 0 {
-			mark, known := m.names[s.name] // without a copy of the name
+			mark, known := m.names[s.name] // does not copy the name
 			if !known {
 				mark = m.name([]byte(s.name))
 			}

@@ -9,7 +9,7 @@ import (
 var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
 
 // An IssueError is the error of [Issuer.Issue]. A draft may always be issued again: that never
-// creates a second receipt. It is useful if Temporary is set:
+// creates a second receipt. To do so is useful if Temporary is set:
 //
 //	sealed, err := issuer.Issue(ctx, draft)
 //	if failed, ok := errors.AsType[*ledger.IssueError](err); ok && failed.Temporary {

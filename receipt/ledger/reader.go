@@ -42,7 +42,7 @@ type Replacer interface {
 	Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error)
 }
 
-// A Pruner is a Reader whose first receipts can lose their content.
+// A Pruner is a Reader that can remove the content of its oldest receipts.
 type Pruner interface {
 	Reader
 
@@ -51,7 +51,7 @@ type Pruner interface {
 	Prunings(ctx context.Context) ([]Pruning, error)
 
 	// Hashes yields the rows of all receipts up to a sequence, in the order in which they were
-	// stored. Of each row, only Sequence and Hash are set, and nothing is compared.
+	// stored. Only Sequence and Hash are set in each row, and the rows are not verified.
 	Hashes(ctx context.Context, last int64) iter.Seq2[Row, error]
 
 	// Cut removes the content of receipts and records the pruning, in one transaction, if

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// WriteJSON answers with a value on one line, its strings escaped where a terminal might
-// obey them ([receipt.AppendJSON]).
+// WriteJSON writes a value on one line as the response, and escapes characters in its strings
+// that a terminal might interpret ([receipt.AppendJSON]).
 func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {

@@ -36,7 +36,7 @@ func (e *ShapeError) Error() string {
 
 // CheckMessage returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a message:
 // strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members are
-// ignored, and null is a missing member. CheckMessage cannot verify that the call exists that a tool
+// ignored, and null counts as a missing member. CheckMessage cannot verify that the call exists that a tool
 // message names.
 func CheckMessage(message []byte) error {
 	doc := new(canon.Document)

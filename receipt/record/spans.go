@@ -104,7 +104,7 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 		return false
 	}
 
-	// Identical ends are one end, unless a substitution chose the contents.
+	// Identical end events count as one, unless they come from different substitutions.
 	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind+"\x00"+overrideOf(e))))
 	before, again := s.byID[key]
 	if !again {

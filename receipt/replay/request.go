@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits of a request. Its values are nested as deeply as package canon allows.
+// Limits of a request. Its values may be nested as deeply as package canon allows.
 const (
 	MaxRequest   = 4 << 20 // bytes
 	maxOverrides = 4096

@@ -88,7 +88,8 @@ func (g *gate) Read(p []byte) (int, error) {
 		return 0, g.err
 	}
 
-	// A piece is measured after it was read: the piece that makes a line large waits for a place.
+	// The line is measured after each read. If this piece makes it large, wait for a place before
+	// returning the piece.
 	n, err := g.from.Read(p)
 	g.see(p[:n])
 	if !g.inside && (g.packed || g.line > largeLine) {

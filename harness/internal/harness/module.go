@@ -18,8 +18,8 @@ type Supply interface {
 	// continue.
 	Model(ctx context.Context, p Prompt) (Reply, error)
 
-	// Tool returns the result of a tool. An error of the tool is a result, too, for the model. An
-	// error means that the task cannot continue.
+	// Tool returns the result of a tool. An error from the tool is also a result, which the model receives.
+	// An error of this function means that the task cannot continue.
 	Tool(ctx context.Context, c Call) (Result, error)
 }
 

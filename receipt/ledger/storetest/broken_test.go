@@ -15,7 +15,7 @@ import (
 const brokenStore = "STORETEST_BROKEN"
 
 // TestBroken verifies that each broken store fails the subtest that is meant for it. The suite runs
-// in a process of its own, as an author of such a store would run it.
+// in a separate process, as it would for the author of such a store.
 func TestBroken(t *testing.T) {
 	if f, ok := os.LookupEnv(brokenStore); ok {
 		storetest.Run(t, func(*testing.T) func() ledger.Store { return newMemory(fault(f)) })

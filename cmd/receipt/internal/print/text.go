@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A TextPrinter writes a block for one receipt, for people.
+// A TextPrinter writes a block of text for each receipt.
 type TextPrinter struct {
 	w     io.Writer
 	color bool

@@ -133,7 +133,7 @@ func (s *states) push(list []uint32) row {
 		}
 	}
 
-	// The list now has the instructions that the end of the text leads to.
+	// The list now contains the instructions that are reachable at the end of the text.
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}

@@ -155,7 +155,7 @@ func (f *Watch) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// InUse remembers the files next to the ledger. It is called inside a transaction, when SQLite has
+// InUse records the files next to the ledger. It is called inside a transaction, when SQLite has
 // both open.
 func (f *Watch) InUse() error {
 	f.mu.Lock()

@@ -72,7 +72,7 @@ func (e *events) decided(a attributes) {
 	switch source {
 	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
 	default:
-		// Another source may be a person.
+		// A decision from any other source may be a person's.
 		if !person {
 			s.Lacks(story.OtherDecision)
 		}

@@ -82,7 +82,7 @@ func (a *About) Version(v string) { a.Versions = Once(a.Versions, v) }
 // Branch records a branch of git.
 func (a *About) Branch(name string) { a.Branches = Once(a.Branches, name) }
 
-// Ended returns how the task ended. It is unknown if the last line of a log was not read.
+// Ended returns the outcome of the task, which is unknown if the last line of a log was not read.
 func (a *About) Ended() End {
 	if a.Endless {
 		return EndUnknown
