@@ -23,11 +23,11 @@ func (r *Request) Stream() (s Stream, end func(), err error) {
 	x := r.exchange
 	select {
 	case <-x.mux.closing:
-		return s, nil, Busy(1, "the server is about to end")
+		return s, nil, Busy(1, "the server is shutting down")
 	default:
 	}
 
-	give, err := x.take(x.mux.streams, "as many streams of events as this server allows are open")
+	give, err := x.take(x.mux.streams, "the maximum number of event streams is already open")
 	if err != nil {
 		return s, nil, err
 	}

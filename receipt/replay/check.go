@@ -238,7 +238,7 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	}
 
 	for _, at := range c.undetermined() {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeReplayNotChecked, Pointer: at, Detail: "neither the log nor the request determines it"})
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeReplayNotChecked, Pointer: at, Detail: "neither the log nor the request determines this value"})
 	}
 }
 

@@ -56,7 +56,7 @@ func getProof(c *call) error {
 	case errors.Is(err, ledger.ErrNotFound):
 		return protocol.NotFound()
 	case err != nil:
-		return protocol.Internal(err, "the proof could not be made")
+		return protocol.Internal(err, "the proof could not be created")
 	}
 	return c.write(http.StatusOK, mediaText, text)
 }

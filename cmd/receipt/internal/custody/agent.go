@@ -144,7 +144,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 	case len(sig.Rest) > 0:
 		return nil, errors.New("the ssh-agent returned more than a signature")
 	case sig.Format != k.key.Type():
-		return nil, fmt.Errorf("the ssh-agent returned a signature of the type %s, expected %s", untrusted.Quote(sig.Format, 64), k.key.Type())
+		return nil, fmt.Errorf("the ssh-agent returned a signature of type %s, expected %s", untrusted.Quote(sig.Format, 64), k.key.Type())
 	case sig.Format == ssh.KeyAlgoED25519:
 		return sig.Blob, nil // RFC 8709 section 6: the 64 bytes of RFC 8032
 	}

@@ -184,7 +184,7 @@ func TestAgentSigns(t *testing.T) {
 		}, "signer returned a signature that its public key does not verify"},
 		"another type": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: "ssh-rsa\x1b[31m", Blob: make([]byte, 64)}, nil
-		}, `the ssh-agent returned a signature of the type "ssh-rsa\x1b[31m", expected ssh-ed25519`},
+		}, `the ssh-agent returned a signature of type "ssh-rsa\x1b[31m", expected ssh-ed25519`},
 		"more than a signature": {"ed25519", func(k ssh.PublicKey, m []byte) (*ssh.Signature, error) {
 			s, err := a.ExtendedAgent.Sign(k, m)
 			s.Rest = []byte{1}

@@ -41,7 +41,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
 	f.BoolVar(&o.Look, "dry-run", false, "with --each: only report what would be created")
-	f.BoolVar(&o.agents, "agents", false, "list where agents keep logs, in PATH or home")
+	f.BoolVar(&o.agents, "agents", false, "list the log directories of agents in PATH (default: home)")
 	o.key.AddKey(cmd)
 }
 

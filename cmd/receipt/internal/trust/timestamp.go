@@ -91,10 +91,10 @@ func ReadTimestamp(e *cli.Env, path string) (*timestamp.Stamp, error) {
 	return s, nil
 }
 
-// ReadRoots reads the roots of authorities.
+// ReadRoots reads the root certificates of authorities.
 func ReadRoots(e *cli.Env, path string) (*x509.CertPool, error) {
 	if path == "" {
-		return nil, cli.Usage("ask the authority for the certificate of its root", "missing the roots of the authority (PEM)")
+		return nil, cli.Usage("ask the authority for its root certificate", "missing root certificates of the authority (PEM)")
 	}
 	data, err := input.ReadBounded(e, path, 16<<20)
 	if err != nil {

@@ -327,7 +327,7 @@ func TestCompileRefuses(t *testing.T) {
 		want      string
 	}{
 		{[]secret.Detector{{Pattern: "x"}}, `detector 0 (""): it has no name`},
-		{[]secret.Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name of a-z, 0-9, _ and -`},
+		{[]secret.Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name that consists of a-z, 0-9, _, and -`},
 		{[]secret.Detector{ok, ok}, `detector 1 ("a"): another detector has that name`},
 		{[]secret.Detector{{Name: "a", Pattern: "sk-secret("}}, `detector 0 ("a"): the pattern is invalid: missing closing )`},
 		{[]secret.Detector{{Name: "a", Pattern: `(?=x)`}}, `detector 0 ("a"): the pattern is invalid: invalid or unsupported Perl syntax`},

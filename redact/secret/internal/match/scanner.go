@@ -115,7 +115,7 @@ func checkName(name string) string {
 	if i := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	}); i >= 0 {
-		return "expected a name of a-z, 0-9, _ and -"
+		return "expected a name that consists of a-z, 0-9, _, and -"
 	}
 	return ""
 }
