@@ -223,7 +223,7 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
-			// Lines of unknown keys decide nothing (C2SP signed-note), but the report lists them.
+			// Lines of unknown keys do not count (C2SP signed-note), but the report lists them.
 			if c.unknown != "" {
 				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
 			}

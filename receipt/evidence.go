@@ -342,8 +342,8 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 type redactionStep struct{ *Verifier }
 
 // check compares the disclosed values that belong to the receipt with its commitments. Values
-// that stay withheld are reported and decide nothing, because the purpose of disclosures is to
-// disclose some of many fields.
+// that stay withheld are reported and do not affect the verdict, because the purpose of disclosures
+// is to disclose some of many fields.
 func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {

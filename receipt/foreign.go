@@ -27,7 +27,8 @@ type Foreign struct {
 	All        bool // trusted keys must have made all signatures, instead of at least one
 
 	// Inclusions are signatures of logs over the roots of trees that contain the receipt. A
-	// trusted key with the role checkpoint has to make them; an unknown log decides nothing.
+	// trusted key with the role checkpoint has to make them; an unknown log does not
+	// affect the verdict.
 	Inclusions []ForeignSignature
 
 	// Place is what the receipt states about its chain. It is nil if the format defines no chains
@@ -119,7 +120,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 		}
 	}
 
-	// The caller's rules are for receipts of this toolkit, and so decide nothing here.
+	// The caller's rules are for receipts of this toolkit, so they are not applied here.
 	for _, name := range s.named {
 		rep.leave(Check{Step: StepRules, Code: Code(rulePrefix + name), Reason: "the rule is not for receipts of the format " + excerpt([]byte(f.Format))})
 	}
@@ -128,7 +129,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 }
 
 // signatures judges the signatures and records the step: an invalid signature refutes, a
-// trusted one suffices, and one of an unknown key decides nothing.
+// trusted one suffices, and one by an unknown key does not affect the verdict.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:

@@ -28,8 +28,8 @@
 //
 // # Failures
 //
-// A commit over 16 MiB is rejected with 413 ([ErrTooLong]). A full disk is a 503: the incomplete line
-// is removed, and the journal continues ([ErrNotWritten]). [Journal.Ready] returns why nothing can be
+// A commit over 16 MiB is rejected with 413 ([ErrTooLong]). A full disk returns 503: the incomplete
+// line is removed, and the journal continues ([ErrNotWritten]). [Journal.Ready] returns why nothing can be
 // written. A failing disk ends all writing until the journal is opened again, because the contents of
 // the file are unknown.
 //

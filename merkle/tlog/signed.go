@@ -123,7 +123,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// A line of an unknown key decides nothing. An invalid line of a known key refutes.
+	// A line of an unknown key does not count. An invalid line of a known key refutes.
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))

@@ -33,7 +33,7 @@ func hintFirst(rep *receipt.Report, head []byte) {
 		return
 	}
 
-	// Formatted JSON has its first brace on a line of its own.
+	// Formatted JSON has its first brace on a separate line.
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	if text := string(bytes.TrimSpace(first)); text == "{" || text == "[" {
 		setHint(rep, sendDocument)

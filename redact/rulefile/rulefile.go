@@ -5,7 +5,7 @@
 //
 // A policy is one YAML mapping. Every member is optional:
 //
-//	name: company             # a name for people
+//	name: company             # a name for display
 //	extends: default          # or upstream, strict: start with those rules
 //	pointers:                 # JSON Pointers; * is any one token, ** any number
 //	  - /metadata/**/pin

@@ -226,7 +226,7 @@ func protocolTokens() []Detector {
 		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`, `^sk-(?:ssh|ecdsa)-`),
 		token("stripe_key", `(?:[rs]k_(?:live|test|prod)|whsec)_[A-Za-z0-9]{10,}`, 2.5),
 
-		// Without an END it goes on to the end of the text.
+		// Without an END it continues to the end of the text.
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}` +
 			`(?:(?s:.*?)-{4,5} ?END[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:\\{1,4}[nrt]|\s|[\w:,-]+:[^\n\\]*)*[A-Za-z0-9+/]{16}(?s:.*))`},
 		{Name: "private_key_putty", Pattern: `PuTTY-User-Key-File-\d(?s:.*?)Private-(?:MAC|Hash): ?[0-9a-fA-F]*`},

@@ -2,7 +2,7 @@
 // from disk: what a person drops, reads and clicks, that nothing leaves the page,
 // and that it can be used without a mouse and without seeing.
 //
-// It is a module of its own, so that nobody who imports this one downloads what
+// It is a separate module, so that nobody who imports this one downloads what
 // drives a browser. The browser is chromium, or $CHROMIUM; axe-core judges the
 // accessibility when $AXE names its axe.min.js. $SCREENSHOTS is a folder to keep
 // pictures in.

@@ -6,7 +6,7 @@
 //
 // It needs only the Go toolchain. The same sources, toolchain, and libraries give the same bytes.
 //
-// It is a module of its own, so that importers of the library do not download a bundler.
+// It is a separate module, so that importers of the library do not download a bundler.
 package main
 
 import (

@@ -30,6 +30,6 @@
 // # Why it takes linear time
 //
 // What a detector reads of a text again is counted: after anchors, at places where a match might
-// begin, and in regions. When that exceeds a small multiple of the text, the detector goes on by
+// begin, and in regions. When that exceeds a small multiple of the text, the detector continues by
 // searching its regions, joined where they touch, so that no byte is in two of them.
 package match
