@@ -223,6 +223,23 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Errorf("without cosignatures: %v", err)
 	}
 
+	// A log is not its own witness, under any name.
+	self, err := tlog.NewWitness("self.example", private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := (&tlog.Cosigner{Witness: self, SignMessage: signing(private)}).Cosign(t.Context(), plain, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := tlog.ParsePolicy(fmt.Appendf(nil, "log %s\nwitness a %s\nquorum a\n", log, self))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alone.Open(signed); !errors.Is(err, tlog.ErrUnmet) {
+		t.Errorf("cosigned by the log itself: %v", err)
+	}
+
 	// Who does not know the keys of ML-DSA-44 cannot check their lines, which decide nothing.
 	blind, err := tlog.OpenSigned(mixed, nil, []*tlog.Witness{old.Witness})
 	if err != nil || len(blind.Cosignatures) != 1 || len(blind.Unknown) != 2 {

@@ -3,6 +3,7 @@ package tlog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -242,6 +243,11 @@ var ErrUnmet = errors.New("merkle: the policy is not met")
 // *[SignatureError] if a log of the policy signed a checkpoint of another origin.
 func (p *Policy) Open(msg []byte) (*Signed, error) {
 	s, err := OpenSigned(msg, p.logs(), p.witnesses())
+	if err == nil { // a log is not its own witness
+		s.Cosignatures = slices.DeleteFunc(s.Cosignatures, func(c Cosignature) bool {
+			return slices.ContainsFunc(p.Logs, func(l PolicyLog) bool { return l.HasKey(c.Witness.Public()) })
+		})
+	}
 	switch {
 	case err != nil:
 		return nil, err
