@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/log/store"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -104,6 +105,8 @@ func (o *serveOptions) config(t *terminal) (c store.Config, token string, err er
 	public := key.Public()
 	origin := cmp.Or(o.origin, public.Origin)
 	switch {
+	case !public.Has(receipt.RoleCheckpoint): // a witness's ML-DSA-44 key makes the same signatures
+		return c, "", fmt.Errorf("%q: expected a key with the role %s, found %v", o.key, receipt.RoleCheckpoint, public.Roles)
 	case origin == "":
 		return c, "", fmt.Errorf("missing --origin NAME: the key %q names no log", o.key)
 	case public.Origin != "" && public.Origin != origin:
