@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -61,11 +62,14 @@ func (s batchStep) date(root canon.Node, rep *Report) {
 	switch existed := rep.Existed; {
 	case existed.Time.IsZero() && s.policy.Timestamp:
 		rep.leave(Check{Step: StepBatch, Code: CodeTimeSelfAsserted, Reason: "the policy requires a timestamp of the receipt, or of a checkpoint that includes it, and none was given"})
-	case !existed.Time.IsZero() && issued.After(existed.Time.Time):
+	case !existed.Time.IsZero() && issued.After(existed.Time.Add(clockTolerance)) && !ReadUnreported(root).Has("/issued_at"):
 		rep.fail(Check{Step: StepBatch, Code: CodeTimeContradicted, Pointer: "/issued_at", Stated: root.Member("issued_at").String(), Computed: existed.Time.String(),
 			Detail: "the receipt existed before its time of issue, according to the authority " + quoted(excerpt([]byte(existed.Authority)))})
 	}
 }
+
+// clockTolerance is how much the clocks of issuers and authorities may differ.
+const clockTolerance = time.Minute
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 

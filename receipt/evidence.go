@@ -64,8 +64,9 @@ type Batch interface {
 	Explain(stated canon.Digest) string
 }
 
-// A Timestamp states that bytes existed before a time, according to an authority. Its signature has
-// been verified.
+// A Timestamp states that bytes existed before a time, according to an authority. The caller has
+// verified its signature, and that no certificate of the authority has the material of a trusted key:
+// the holder of a stolen key could be its own authority.
 type Timestamp struct {
 	// Digest is the hash of a receipt, or the SHA-256 of the text of a checkpoint.
 	Digest canon.Digest

@@ -154,22 +154,33 @@ func (s *Stamp) Query() ([]byte, error) {
 	return r.MarshalBinary()
 }
 
+// A response is a TimeStampResp (RFC 3161, section 2.4.2). That of package tspclient cannot be written
+// again if it has status strings.
+type response struct {
+	Status struct {
+		Status  int
+		Text    []asn1.RawValue `asn1:"optional"`
+		Failure asn1.BitString  `asn1:"optional"`
+	}
+	Token asn1.RawValue `asn1:"optional"`
+}
+
 // Attach sets the token to that of an answer, in DER (RFC 3161, section 2.4.2). Only an answer that
 // grants the request without changes has a token. Verify has to verify it.
 func (s *Stamp) Attach(answer []byte) error {
-	var r tspclient.Response
+	var r response
 	rest, err := asn1.Unmarshal(answer, &r)
 	if err == nil && r.Status.Status != 0 {
-		return invalid("the authority did not grant the request: status %d, %q", int(r.Status.Status), r.Status.StatusString)
+		return invalid("the authority did not grant the request: status %d, failure bits %x", r.Status.Status, r.Status.Failure.Bytes)
 	}
 
 	// Writing the answer again detects bytes that the parser ignores.
-	if again, _ := r.MarshalBinary(); err != nil || len(rest) > 0 || !bytes.Equal(again, answer) {
+	if again, _ := asn1.Marshal(r); err != nil || len(rest) > 0 || !bytes.Equal(again, answer) {
 		return invalid("the answer is not a time-stamp response in DER")
 	}
-	if len(r.TimestampToken.FullBytes) == 0 {
+	if len(r.Token.FullBytes) == 0 {
 		return invalid("the answer has no token")
 	}
-	s.Token = r.TimestampToken.FullBytes
+	s.Token = r.Token.FullBytes
 	return nil
 }

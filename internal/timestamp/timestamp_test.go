@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/notaryproject/tspclient-go"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
@@ -286,6 +288,59 @@ func TestAttach(t *testing.T) {
 	if err := s.Attach(answer); err != nil {
 		t.Error(err)
 	}
+
+	// PKIFreeText (RFC 4210, section 5.1.1) is a sequence of UTF8String.
+	text := []asn1.RawValue{{Tag: asn1.TagUTF8String, Bytes: []byte("Operation Okay")}}
+	worded := marshal(t, struct {
+		Status struct {
+			Status int
+			Text   []asn1.RawValue
+		}
+		Token asn1.RawValue
+	}{struct {
+		Status int
+		Text   []asn1.RawValue
+	}{0, text}, asn1.RawValue{FullBytes: a.token(t, query, stamped, mistake{})}})
+	if err := s.Attach(worded); err != nil {
+		t.Error("with a text:", err)
+	}
+}
+
+// TestNotAuthentic verifies that a token by an unknown authority, or with an algorithm that is not
+// supported, refutes nothing.
+func TestNotAuthentic(t *testing.T) {
+	a := newAuthority(t, nil)
+	critical := newAuthority(t, func(c *x509.Certificate) {
+		c.ExtraExtensions = append(c.ExtraExtensions, pkix.Extension{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Critical: true, Value: []byte{5, 0}})
+	})
+	s, query := request(t, "")
+	for name, token := range map[string][]byte{
+		"before its certificate": a.token(t, query, began.AddDate(0, -1, 0), mistake{}),
+		"critical extension":     critical.token(t, query, stamped, mistake{}),
+		"Ed25519": a.token(t, query, stamped, mistake{signed: func(c *contentInfo) {
+			c.Content.Signers[0].Algorithm.Algorithm = asn1.ObjectIdentifier{1, 3, 101, 112}
+		}}),
+	} {
+		s.Token = token
+		if _, err := s.Verify(a.others, stamped.AddDate(0, 1, 0)); !errors.As(err, new(*MissingError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAccuracy verifies that a token without accuracy proves a time one second later, because its time
+// is written in whole seconds.
+func TestAccuracy(t *testing.T) {
+	a := newAuthority(t, nil)
+	s, query := request(t, "")
+	s.Token = a.token(t, query, stamped, mistake{info: func(i *info) { i.Accuracy = tspclient.Accuracy{} }})
+	p, err := s.Verify(a.roots, stamped.AddDate(0, 1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := stamped.Truncate(time.Second).Add(time.Second); !p.Before().Equal(want) {
+		t.Errorf("%v, expected %v", p.Before(), want)
+	}
 }
 
 // TestParse verifies that the JSON form has exactly one meaning.
@@ -328,7 +383,8 @@ func TestParseRoots(t *testing.T) {
 	if _, err := ParseRoots(block(middle)); err != nil {
 		t.Error(err)
 	}
-	for name, data := range map[string][]byte{"leaf": block(a.leaf.Raw), "both": append(block(middle), block(a.leaf.Raw)...), "nothing": nil, "text": []byte("text"), "damage": block(middle[1:])} {
+	for name, data := range map[string][]byte{"leaf": block(a.leaf.Raw), "both": append(block(middle), block(a.leaf.Raw)...), "nothing": nil, "text": []byte("text"), "damage": block(middle[1:]),
+		"truncated": append(block(middle), block(middle)[:40]...)} {
 		if _, err := ParseRoots(data); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

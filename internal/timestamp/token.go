@@ -3,6 +3,7 @@ package timestamp
 import (
 	"bytes"
 	"context"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -21,6 +22,8 @@ type Proof struct {
 	Time      time.Time     // the time in the token, in UTC
 	Accuracy  time.Duration // of Time; 0: the authority does not state it
 	Authority string        // the name in the certificate of the authority, which its root vouches for
+
+	Chain []*x509.Certificate // from the certificate of the authority to the root
 }
 
 // Before returns the time before which the stamped bytes existed, in whole milliseconds.
@@ -63,8 +66,11 @@ func ParseRoots(data []byte) (*x509.CertPool, error) {
 		pool.AddCert(cert)
 		n++
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return nil, errors.New("timestamp: no certificate in PEM")
+	case len(bytes.TrimSpace(data)) > 0:
+		return nil, fmt.Errorf("timestamp: after certificate %d: expected the end or another certificate", n)
 	}
 	return pool, nil
 }
@@ -141,7 +147,29 @@ func parse(token []byte) (*signerInfo, error) {
 	if !plain(s.Algorithm) {
 		return nil, &MissingError{"the signature algorithm of the token has parameters, which is not supported"}
 	}
+	if !isHash(s.Digest.Algorithm) || !isSignature(s.Algorithm.Algorithm) {
+		return nil, &MissingError{fmt.Sprintf("the token has the algorithms %v and %v, which are not supported", s.Digest.Algorithm, s.Algorithm.Algorithm)}
+	}
 	return s, s.named()
+}
+
+// isHash and isSignature report whether package tspclient supports an algorithm: SHA-2, and RSA and
+// ECDSA with it.
+func isHash(id asn1.ObjectIdentifier) bool {
+	switch id.String() {
+	case sha256ID, "2.16.840.1.101.3.4.2.2", "2.16.840.1.101.3.4.2.3":
+		return true
+	}
+	return false
+}
+
+func isSignature(id asn1.ObjectIdentifier) bool {
+	switch id.String() {
+	case "1.2.840.113549.1.1.1", "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13",
+		"1.2.840.10045.4.3.2", "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4":
+		return true
+	}
+	return false
 }
 
 // plain reports whether an algorithm has no parameters.
@@ -164,11 +192,33 @@ func (s *signerInfo) named() error {
 	// RFC 5816, section 2.2.1: either attribute names the certificate.
 	switch {
 	case seen[signingCertificateV2]:
-		return nil
+		return s.certificateHash()
 	case seen[signingCertificate]:
 		return &MissingError{"the token names its certificate by SHA-1 (ESSCertID) only, which is not supported"}
 	}
 	return invalid("the token does not name the certificate of its signer")
+}
+
+// certificateHash checks that the hash of the certificate is supported. Package tspclient compares it.
+func (s *signerInfo) certificateHash() error {
+	for _, a := range s.Attributes {
+		var v struct {
+			Certs []struct {
+				Hash pkix.AlgorithmIdentifier `asn1:"optional"`
+				Sum  []byte
+			}
+		}
+		if a.Type.String() != signingCertificateV2 {
+			continue
+		}
+		if _, err := asn1.Unmarshal(a.Values.Bytes, &v); err != nil || len(v.Certs) == 0 {
+			return invalid("the name of the signer's certificate is malformed")
+		}
+		if id := v.Certs[0].Hash.Algorithm; id != nil && !isHash(id) {
+			return &MissingError{fmt.Sprintf("the token names its certificate by the hash %v, which is not supported", id)}
+		}
+	}
+	return nil
 }
 
 // Verify verifies the token at the time now. roots are the certificates that vouch for authorities.
@@ -214,12 +264,18 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
 		return nil, &MissingError{"no root of the given ones vouches for the authority"}
 	}
+	if err != nil && !signer.vouched(t.Certificates, roots) {
+		return nil, &MissingError{"no root of the given ones vouches for the authority"}
+	}
 	if err != nil {
 		return nil, invalid("at %s: %v", info.GenTime.Format(time.RFC3339), err)
 	}
 
 	// Only the content of an authentic token can contradict the request.
 	if err := signer.is(chain[0]); err != nil {
+		return nil, err
+	}
+	if err := strong(chain); err != nil {
 		return nil, err
 	}
 	if err := want.check(info, now); err != nil {
@@ -230,7 +286,37 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 	if name == "" {
 		name = chain[0].Subject.String()
 	}
-	return &Proof{info.GenTime, accuracy(info), name}, nil
+	return &Proof{info.GenTime, accuracy(info), name, chain}, nil
+}
+
+// strong rejects chains with short RSA keys, as trust files do.
+func strong(chain []*x509.Certificate) error {
+	for _, c := range chain {
+		if k, ok := c.PublicKey.(*rsa.PublicKey); ok && k.N.BitLen() < 2048 {
+			return &MissingError{fmt.Sprintf("the certificate of %.200q has an RSA key of %d bits, expected at least 2048", c.Subject.String(), k.N.BitLen())}
+		}
+	}
+	return nil
+}
+
+// vouched reports whether a root vouches for the signer at any time, regardless of the use that its
+// certificate allows.
+func (s *signerInfo) vouched(certs []*x509.Certificate, roots *x509.CertPool) bool {
+	others := x509.NewCertPool()
+	for _, c := range certs {
+		others.AddCert(c)
+	}
+	for _, c := range certs {
+		if !bytes.Equal(s.Signer.Issuer.FullBytes, c.RawIssuer) || s.Signer.Serial.Cmp(c.SerialNumber) != 0 {
+			continue
+		}
+
+		plain := *c
+		plain.UnhandledCriticalExtensions = nil
+		_, err := plain.Verify(x509.VerifyOptions{Roots: roots, Intermediates: others, CurrentTime: c.NotBefore, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+		return !errors.As(err, new(x509.UnknownAuthorityError))
+	}
+	return true // the token lacks the certificate, which the request asked for
 }
 
 // is checks that the signer is the holder of a certificate, which may sign.
@@ -287,5 +373,8 @@ const maxAccuracy = 366 * 24 * 3600
 
 func accuracy(info *tspclient.TSTInfo) time.Duration {
 	a := info.Accuracy
+	if a == (tspclient.Accuracy{}) { // not stated: at best that of the seconds in which times are written
+		return time.Second
+	}
 	return time.Duration(a.Seconds)*time.Second + time.Duration(a.Milliseconds)*time.Millisecond + time.Duration(a.Microseconds)*time.Microsecond
 }

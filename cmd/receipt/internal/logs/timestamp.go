@@ -45,6 +45,9 @@ TIMESTAMP keeps what attach and verify need.`,
 			if query == "" || output.Path == "" {
 				return cli.Usage("", "--query QUERY and --output TIMESTAMP are both needed")
 			}
+			if cli.SameFile(query, output.Path) {
+				return cli.Usage("", "--query and --output are the same file, %q", query)
+			}
 			kind, digests, err := stampable(e, args[0])
 			if err != nil {
 				return err
@@ -61,10 +64,13 @@ TIMESTAMP keeps what attach and verify need.`,
 			if err != nil {
 				return err
 			}
-			if err := output.Write(e, text, 0o600); err != nil { // it contains the salt
+			if err := output.Check(); err != nil {
 				return err
 			}
-			return cli.WriteOutput(e, query, der, 0o644, output.Force)
+			if err := cli.WriteOutput(e, query, der, 0o644, output.Force); err != nil {
+				return err
+			}
+			return output.Write(e, text, 0o600) // it contains the salt
 		},
 	}
 	f := cmd.Flags()
@@ -122,7 +128,11 @@ func newTimestampAttach(e *cli.Env) *cobra.Command {
 			if earlier != nil && !bytes.Equal(earlier, s.Token) && !force {
 				return cli.Usage("replace it with --force", "%q has another answer already", args[0])
 			}
-			if err := printTimestamp(e, s, roots, args[1]); err != nil {
+			proven, err := provenTimestamp(e, s, roots, args[1])
+			if err != nil {
+				return err
+			}
+			if err := printTimestamp(e, s, proven); err != nil {
 				return err
 			}
 			text, err := s.JSON()
@@ -156,27 +166,37 @@ func newTimestampVerify(e *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if kind != s.Kind || !slices.Contains(digests, s.Digest) {
+
+			// Only an authentic timestamp can contradict the file.
+			proven, err := provenTimestamp(e, s, roots, args[0])
+			switch {
+			case err != nil:
+				return err
+			case kind != s.Kind || !slices.Contains(digests, s.Digest):
 				return cli.Refuted("", "%s: %q is of another file than %q", receipt.CodeTimestampInvalid, args[0], cli.SourceName(args[1]))
 			}
-			return printTimestamp(e, s, roots, args[0])
+			return printTimestamp(e, s, proven)
 		},
 	}
 	cmd.Flags().StringVar(&roots, "roots", "", "trusted roots, in PEM (`FILE`)")
 	return cmd
 }
 
-// printTimestamp verifies a timestamp, and prints what it shows.
-func printTimestamp(e *cli.Env, s *timestamp.Stamp, path, source string) error {
+// provenTimestamp verifies a timestamp with the roots in a file.
+func provenTimestamp(e *cli.Env, s *timestamp.Stamp, path, source string) (t receipt.Timestamp, err error) {
 	roots, err := trust.ReadRoots(e, path)
 	if err != nil {
-		return err
+		return t, err
 	}
-	proven, err := trust.Proven(s, roots, e.Now())
-	if err != nil {
-		return refusedTimestamp(source, err)
+	if t, err = trust.Proven(s, roots, e.Now(), nil); err != nil {
+		return t, refusedTimestamp(source, err)
 	}
-	_, err = fmt.Fprintf(e.Out, "verified: the %s existed before %v (authority %s)\n", s.Kind, proven.Time, cli.EscapeLine(fmt.Sprintf("%q", proven.Authority)))
+	return t, nil
+}
+
+// printTimestamp prints the time that a timestamp proves.
+func printTimestamp(e *cli.Env, s *timestamp.Stamp, proven receipt.Timestamp) error {
+	_, err := fmt.Fprintf(e.Out, "verified: the %s existed before %v (authority %s)\n", s.Kind, proven.Time, cli.EscapeLine(fmt.Sprintf("%q", proven.Authority)))
 	return err
 }
 

@@ -51,7 +51,7 @@ func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 }
 
 // Apply adds the evidence to the verifier.
-func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.Options) (*receipt.Verifier, error) {
+func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, options *stream.Options) (*receipt.Verifier, error) {
 	var ev receipt.Evidence
 	for _, path := range f.proofs {
 		p, malformed, err := readProof(e, path)
@@ -74,7 +74,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		ev.Batches = append(ev.Batches, m)
 	}
 
-	timestamps, err := f.timestampFlags.apply(e, &f.Findings)
+	timestamps, err := f.timestampFlags.apply(e, file, &f.Findings)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/internal/timestamp"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -41,7 +42,7 @@ func (f *timestampFlags) register(flags *pflag.FlagSet) {
 }
 
 // apply verifies the timestamps. An invalid one is a finding, and does not end the run.
-func (f *timestampFlags) apply(e *cli.Env, findings *[]stream.Finding) (list []receipt.Timestamp, err error) {
+func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Finding) (list []receipt.Timestamp, err error) {
 	if len(f.files) == 0 && f.roots == "" {
 		return nil, nil
 	}
@@ -59,7 +60,7 @@ func (f *timestampFlags) apply(e *cli.Env, findings *[]stream.Finding) (list []r
 		if err != nil {
 			return nil, err
 		}
-		proven, err := Proven(s, roots, e.Now())
+		proven, err := Proven(s, roots, e.Now(), file)
 		var missing *timestamp.MissingError
 		var invalid *timestamp.InvalidError
 		switch {
@@ -70,7 +71,9 @@ func (f *timestampFlags) apply(e *cli.Env, findings *[]stream.Finding) (list []r
 		case err != nil:
 			return nil, err
 		case s.Kind == timestamp.Statement:
-			f.Statements[s.Digest] = &Timestamp{proven, path}
+			if t := f.Statements[s.Digest]; t == nil || proven.Time.Before(t.Time.Time) { // the earliest counts
+				f.Statements[s.Digest] = &Timestamp{proven, path}
+			}
 		default:
 			list, f.read = append(list, proven), append(f.read, path)
 		}
@@ -107,11 +110,28 @@ func ReadRoots(e *cli.Env, path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// Proven verifies a timestamp.
-func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time) (receipt.Timestamp, error) {
+// Proven verifies a timestamp. If the chain of the authority has the material of a key in the trust
+// file, the authority is not independent: the holder of a stolen key could be its own authority. The
+// file is nil where no key is judged.
+func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFile) (receipt.Timestamp, error) {
 	p, err := s.Verify(roots, now.Add(ClockTolerance))
 	if err != nil {
 		return receipt.Timestamp{}, err
+	}
+	for _, cert := range p.Chain {
+		alg := ""
+		if cert.PublicKeyAlgorithm == x509.RSA {
+			alg = "PS256" // any: the thumbprint does not cover it
+		}
+		k, err := keys.FromPublic(cert.PublicKey, "", alg)
+		if err != nil || file == nil {
+			continue
+		}
+		for _, known := range file.Set.Keys() {
+			if known.Thumbprint == k.Thumbprint {
+				return receipt.Timestamp{}, &timestamp.MissingError{Detail: fmt.Sprintf("the authority has the key material of %q, so it is not independent", known.ID)}
+			}
+		}
 	}
 	return receipt.Timestamp{Digest: s.Digest, ProvenTime: receipt.ProvenTime{Time: receipt.At(p.Before()), Authority: p.Authority}}, nil
 }

@@ -108,7 +108,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	if err := o.attestFlags.apply(verifier, file, &options); err != nil {
 		return err
 	}
-	if verifier, err = o.EvidenceFlags.Apply(e, verifier, &options); err != nil {
+	if verifier, err = o.EvidenceFlags.Apply(e, verifier, file, &options); err != nil {
 		return err
 	}
 
