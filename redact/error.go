@@ -111,7 +111,11 @@ type DisclosureError struct {
 
 // Error returns the field and the detail.
 func (e *DisclosureError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q: %s", e.Field, e.Detail)
+	text := fmt.Sprintf("redact: field %+.200q: %s", e.Field, e.Detail)
+	if !e.Computed.IsZero() {
+		text += fmt.Sprintf(": the receipt commits to %v, the disclosure is %v", e.Stated, e.Computed)
+	}
+	return text
 }
 
 // unknown is the error of a field for which the receipt has no entry with a proof_hash, or the file

@@ -28,7 +28,7 @@ func TestErrorTexts(t *testing.T) {
 	if text := long.Error(); !strings.Contains(text, "size_limit: the redacted draft would have more than 16777216 bytes\nother: other at \"\\u00e9") || len(text) > 2000 {
 		t.Error(text)
 	}
-	if err := (&redact.DisclosureError{Field: "/é\n", Detail: "x"}); err.Error() != `redact: the value disclosed for "/\u00e9\n": x` {
+	if err := (&redact.DisclosureError{Field: "/é\n", Detail: "x"}); err.Error() != `redact: field "/\u00e9\n": x` {
 		t.Error(err)
 	}
 }

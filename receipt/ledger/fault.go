@@ -31,7 +31,10 @@ var ErrUnreadable = errors.New("it is damaged: restore a copy")
 
 // Error describes the fault.
 func (f *Fault) Error() string {
-	if f.ID == "" {
+	switch {
+	case f.ID == "" && f.Stream.Issuer != "":
+		return fmt.Sprintf("ledger: the stream of %.200q in %.200q is damaged: %s", f.Stream.Issuer, f.Stream.Workspace, f.Detail)
+	case f.ID == "":
 		return "ledger: it is damaged: " + f.Detail
 	}
 	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", f.ID, f.Detail)

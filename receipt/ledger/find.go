@@ -166,8 +166,8 @@ func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	return list, nil
 }
 
-// Check returns a *[Fault] if a head is not the hash of the last row of its stream, nil if there is
-// no such row. A store checks that before it returns a head or appends to it, because a receipt that
+// Check returns a *[Fault] unless the head is the hash of the last row of its stream. last is nil if
+// there is no such row. A store checks that before it returns a head or appends to it, because a receipt that
 // is linked to another hash would be invalid.
 func (s *StreamHead) Check(last []byte) error {
 	if bytes.Equal(last, s.Head.Hash[:]) {

@@ -97,7 +97,8 @@ func (x *exchange) admit(found match) error {
 	}
 
 	// A connection that has presented a key is the last one to be closed.
-	if x.r.Client = client; !x.mux.options.Public {
+	x.r.Client, x.r.Use.Actor = client, client.Actor
+	if !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
 	}
 	return nil

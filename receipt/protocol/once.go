@@ -34,7 +34,6 @@ func once(x *exchange, serve Handler) error {
 		return err
 	}
 
-	r.Use.Actor = r.Client.Actor
 	r.Use.Key = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.Target(), Key: key})
 
 	claim, err := x.mux.memory.claim(r.Use, x.mux.options.Now())

@@ -75,12 +75,11 @@
 //	{"role": "tool", "tool_call_id": "call_1", "content": "sent"}
 //	{"role": "assistant", "content": [{"type": "text", "text": "Email sent."}]}
 //
-// A suspended turn waits for one signal. Every other signal is a [SignalError], and changes
-// nothing.
+// A suspended turn waits for one signal. Every other signal is a [SignalError], and changes nothing.
+//
 // A suspended turn has no receipt until it has ended; its time includes the wait. The first signal
-// with the ID decides. If a turn waits for the same signal again, it is
-// a new question, with the approval ID#2. The harness determines who sent a signal, and the payload
-// does not. A payload without a decision is not an approval, and /approvals/N/decision is
+// with the ID decides. If a turn waits for the same signal again, it is a new question, with the
+// approval ID#2. The harness determines who sent a signal, and the payload does not. A payload without a decision is not an approval, and /approvals/N/decision is
 // unreported. Programs that act on a signal must use [Signal.Decision], because another parser may
 // find a different decision in the same bytes. A turn that failed before the graph was entered
 // never started, so /lifecycle/started_at is unreported. A message without a session is not part of

@@ -153,7 +153,8 @@ const (
 	Sequence = input.Sequence // a sequence of items (RFC 8742)
 )
 
-// IsInput reports whether a file in a directory is called like one of receipts, possibly compressed.
+// IsInput reports whether a file in a directory has the extension of a file of receipts, possibly
+// compressed.
 func IsInput(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
 	at := strings.LastIndexByte(name, '.')

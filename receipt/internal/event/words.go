@@ -54,7 +54,7 @@ func HandoffStatuses() Words {
 	}
 }
 
-// Buckets maps the causes of failed turns of a chat to the buckets of package turn.
+// Buckets maps the causes of failed turns of a chat to the buckets of package record.
 func Buckets() Words {
 	const terminating, transient, correctable = "session_terminating", "retryable_transient", "user_correctable"
 	return NewWords(

@@ -37,14 +37,15 @@ receipt hashes, in the order of the input (file names, or a LEDGER's order),
 copies included. Nothing is signed if a hash is incorrect, or a receipt is
 missing between others. Issuer signatures are not checked.
 
-A log must never sign two checkpoints of which neither extends the other, which
---extends ensures.
+A log must never sign two checkpoints of which neither extends the other: pass
+the last one to --extends.
 
 --stream, --from, and --before select a part of a ledger, which needs its own
 origin, and the same flags for prove, consistency, and ledger export. --until
 selects the beginning of the ledger, for receipt ledger prune.
 
-KEY is an Ed25519 key (receipt keys generate --role checkpoint --origin NAME).`,
+KEY is an Ed25519 or ML-DSA-44 key (receipt keys generate --role checkpoint
+--origin NAME).`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		Hidden: ledger,

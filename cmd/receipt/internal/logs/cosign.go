@@ -32,9 +32,9 @@ func newCosign(e *cli.Env) *cobra.Command {
 		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
 signed checkpoint: it states that the checkpoint existed at this time.
 
-WITNESS is an Ed25519 key (receipt keys generate --role witness), named by its
-origin or key ID. With --keys, a trusted key of the log must have signed the
-checkpoint.
+WITNESS is an Ed25519 or ML-DSA-44 key (receipt keys generate --role witness),
+named by its origin or key ID. With --keys, a trusted key of the log must have
+signed the checkpoint.
 
 A record of cosigned checkpoints rules out a second tree of the same size, and a
 tree smaller than the last one of its log. To check that a larger tree extends

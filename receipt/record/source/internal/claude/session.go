@@ -1,10 +1,10 @@
 package claude
 
 import (
-	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"slices"
 	"strconv"
 
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 

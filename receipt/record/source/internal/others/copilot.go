@@ -248,7 +248,7 @@ func (r *copilot) complete(data canon.Node) {
 		}
 		c.Wrote(w)
 	case "edit":
-		c.Wrote(c.Asked())
+		c.Wrote(story.Write{Path: c.Path, Operation: "modify"})
 	case "apply_patch":
 		for _, w := range c.Planned {
 			c.Wrote(w)
