@@ -145,8 +145,8 @@ func TestBadWitnesses(t *testing.T) {
 			w.WriteHeader(409)
 			io.WriteString(w, "x\n")
 		}, "expected a size"},
-		"another status": {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", 422) }, "status 422"},
-		"409 alone":      {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", 409) }, "status 409"},
+		"another status": {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", http.StatusUnprocessableEntity) }, "status 422"},
+		"409 alone":      {func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "no", http.StatusConflict) }, "status 409"},
 		"other sizes":    {func(n int, w http.ResponseWriter, _ string) { states(w, uint64(n+1)%2) }, "another size after each request"},
 	} {
 		s.policy.Witnesses[0].URL = serve(t, test.answer)
@@ -207,7 +207,7 @@ func TestAnswersOfLogs(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	log := &client.Log{URL: serve(t, func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "busy", 503) }), Policy: s.policy}
+	log := &client.Log{URL: serve(t, func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "busy", http.StatusServiceUnavailable) }), Policy: s.policy}
 	if _, _, err := log.Add(ctx, s.hash); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "503") {
 		t.Error(err)
 	}
