@@ -119,6 +119,20 @@ func LedgerName(address string) string {
 	return u.String()
 }
 
+// LedgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
+// of the command that finds the damage.
+func LedgerReading(err error) error {
+	var damage *ledger.Fault
+	if errors.As(err, &damage) {
+		what := "the ledger"
+		if damage.ID != "" {
+			what = fmt.Sprintf("receipt %q of the ledger", damage.ID)
+		}
+		return cli.Refuted("list the damage with receipt ledger fsck", "%s: %s is damaged: %s", damage.Code, what, damage.Detail)
+	}
+	return cli.Usage(LedgerHint(err), "%w", err)
+}
+
 // LedgerHint returns what to do about an error of a ledger.
 func LedgerHint(err error) string {
 	switch {

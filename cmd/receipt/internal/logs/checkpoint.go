@@ -208,7 +208,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 	// Pruned receipts come first. Only their IDs and hashes are left.
 	for e, err := range selected.pruned {
 		if err != nil {
-			return nil, ledgerReading(err)
+			return nil, input.LedgerReading(err)
 		}
 		grow(e.Hash)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -70,7 +71,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 	query.Pruned = first != nil // the checkpoint covers pruned receipts too
 	for entry, err := range l.Walk(ctx, query, 0) {
 		if err != nil {
-			return ledgerReading(err)
+			return input.LedgerReading(err)
 		}
 		if !first.add(&entry) {
 			break
@@ -79,7 +80,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 		// Pruned receipts come first. If one appears later, another process is pruning.
 		if entry.JSON == nil {
 			if out.Count > 0 {
-				return ledgerReading(ledger.ErrPruneChanged)
+				return input.LedgerReading(ledger.ErrPruneChanged)
 			}
 			continue
 		}
@@ -120,7 +121,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 		return nil, err
 	}
 	if _, err := ledger.Prunings(ctx, l); err != nil {
-		return nil, ledgerReading(err)
+		return nil, input.LedgerReading(err)
 	}
 
 	return &firsts{head: head}, nil

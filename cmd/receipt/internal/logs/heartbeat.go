@@ -97,7 +97,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 
 	streams, err := l.Streams(ctx)
 	if err != nil {
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 	if len(streams) == 0 {
 		return cli.Usage("", "the ledger has no receipts")

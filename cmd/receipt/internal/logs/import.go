@@ -81,7 +81,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 
 	var damage *ledger.Fault
 	if errors.As(err, &damage) {
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 	if err != nil {
 		return err

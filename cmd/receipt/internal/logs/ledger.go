@@ -95,20 +95,6 @@ func onLedger(e *cli.Env, run func(ctx context.Context, e *cli.Env, l ledger.Dat
 	}
 }
 
-// ledgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
-// of the command that finds the damage.
-func ledgerReading(err error) error {
-	var damage *ledger.Fault
-	if errors.As(err, &damage) {
-		what := "the ledger"
-		if damage.ID != "" {
-			what = fmt.Sprintf("receipt %q of the ledger", damage.ID)
-		}
-		return cli.Refuted("list the damage with receipt ledger fsck", "%s: %s is damaged: %s", damage.Code, what, damage.Detail)
-	}
-	return cli.Usage(input.LedgerHint(err), "%w", err)
-}
-
 // prunedFailure reports that a receipt is in an archive. Nothing is invalid, but the ledger does not
 // contain the receipt.
 func prunedFailure(err *ledger.PrunedError) error {
@@ -133,7 +119,7 @@ receipts, stream. Keep it elsewhere, to detect later that receipts were removed
 func ledgerHead(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) error {
 	streams, err := ledger.Heads(ctx, l)
 	if err != nil {
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 	for _, s := range streams {
 		if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(input.StreamText(s.Stream))); err != nil {
@@ -152,7 +138,8 @@ func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 		Use:   "show FILE ID",
 		Short: "print a stored receipt in readable form",
 		Long: `Print the receipt of a ledger that has this receipt_id, as receipt show does.
-Its content, its hash, and its row are checked first, but not its signatures.`,
+Its content, its hash, and its row are checked first, but not its signatures.
+A unique prefix of at least four characters is enough.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -167,7 +154,11 @@ Its content, its hash, and its row are checked first, but not its signatures.`,
 
 // ledger prints a receipt of a ledger.
 func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error {
-	path, id := input.LedgerName(args[0]), args[1]
+	path := input.LedgerName(args[0])
+	id, err := input.FindID(ctx, l, args[1])
+	if err != nil {
+		return err
+	}
 	sealed, err := ledger.Get(ctx, l, id)
 	var refutation *receipt.RefutedError
 	var pruned *ledger.PrunedError
@@ -179,7 +170,7 @@ func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, ar
 	case errors.As(err, &refutation):
 		return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q: %w", id, err)
 	case err != nil:
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 
 	newer, err := successors(ctx, l)
@@ -235,7 +226,11 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 
 	// Each receipt is printed after it is stored, so an interrupted run can be repeated.
 	signer := signing
-	for _, id := range ids {
+	for _, text := range ids {
+		id, err := input.FindID(ctx, l, text)
+		if err != nil {
+			return err
+		}
 		signed, err := ledger.Sign(ctx, l, id, signer)
 		if err != nil {
 			return ledgerSigning(id, err)
@@ -259,7 +254,7 @@ func ledgerSigning(id string, err error) error {
 	case errors.Is(err, ledger.ErrNotFound):
 		return cli.Usage("list the receipts with receipt ledger list", "the ledger has no receipt %q", id)
 	case errors.As(err, &damage):
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	case errors.As(err, &refutation):
 		return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q must not be signed: %w", id, err)
 	case errors.As(err, &undecided):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -83,11 +84,11 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Databa
 	}
 	for entry, err := range l.Walk(ctx, query, 0) {
 		if err != nil {
-			return ledgerReading(err)
+			return input.LedgerReading(err)
 		}
 		row, err := rowOf(&entry, newer)
 		if err != nil {
-			return ledgerReading(err)
+			return input.LedgerReading(err)
 		}
 		if err := line(row); err != nil {
 			return err
@@ -101,11 +102,11 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Databa
 func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q ledger.Query, line func(any) error) error {
 	prunings, err := ledger.Prunings(ctx, l)
 	if err != nil {
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 	for entry, err := range prunedOf(ctx, l, q, new(int)) {
 		if err != nil {
-			return ledgerReading(err)
+			return input.LedgerReading(err)
 		}
 
 		// Pruned receipts are in the order of their prunings, so advance to the one that has this
@@ -210,14 +211,14 @@ func successors(ctx context.Context, l ledger.Database) (versions, error) {
 	newer := versions{}
 	for entry, err := range l.Walk(ctx, ledger.Query{}, 0) {
 		if err != nil {
-			return nil, ledgerReading(err)
+			return nil, input.LedgerReading(err)
 		}
 		if !bytes.Contains(entry.JSON, []byte(`"supersedes"`)) {
 			continue
 		}
 		doc, err := canon.Parse(entry.JSON)
 		if err != nil {
-			return nil, ledgerReading(err)
+			return nil, input.LedgerReading(err)
 		}
 		root := doc.Root()
 		if hash, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text()); err == nil {

@@ -87,7 +87,8 @@ func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) e
 // A wanted is the receipt to be proved, and its place in the input.
 type wanted struct {
 	name  string
-	id    string       // "" for a file
+	id    string       // or a unique prefix; "" for a file
+	fit   int          // of the ID, as input.MatchID returns it
 	hash  canon.Digest // hash of the file, or of the receipt with the ID
 	found bool
 	index uint64
@@ -118,13 +119,14 @@ func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
 func (w *wanted) look(id string, hash canon.Digest) {
 	at := w.seen
 	w.seen++
+	fit := input.MatchID(id, w.id)
 	switch {
 	case w.id == "" && hash != w.hash:
-	case w.id != "" && id != w.id:
-	case w.found:
+	case w.id != "" && (fit == 0 || fit < w.fit):
+	case w.found && fit == w.fit:
 		w.twice = w.twice || hash != w.hash
 	default:
-		w.found, w.index, w.hash = true, at, hash
+		w.found, w.index, w.hash, w.fit, w.twice = true, at, hash, fit, false
 	}
 }
 
@@ -141,7 +143,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 
 	switch {
 	case w.twice:
-		return nil, cli.Usage("specify the receipt as a file", "several receipts have the receipt_id %q", w.name)
+		return nil, cli.Usage("specify the receipt as a file", "several receipts match the receipt_id %q", w.name)
 	case !w.found:
 		return nil, cli.Refuted("use a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
 	case w.index >= h.Size:
@@ -169,7 +171,7 @@ func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, ea
 
 	for e, err := range selected.pruned {
 		if err != nil {
-			return nil, ledgerReading(err)
+			return nil, input.LedgerReading(err)
 		}
 		add(e.ID, e.Hash)
 	}

@@ -166,7 +166,7 @@ func pruneFailure(err error, path string, found *addresses, head *trust.Head) er
 	case errors.As(err, &refused):
 		return cli.Refuted("use a checkpoint of the first receipts of this ledger, from receipt batch checkpoint LEDGER --until TIME", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, new(*ledger.Fault)):
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):
 		return cli.Usage("export the receipts again, and prune with the new archive", "another process pruned or signed receipts; nothing was pruned")
 	}

@@ -70,7 +70,7 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 		err = do(m)
 	}
 	if err != nil && damage != nil {
-		return ledgerReading(damage)
+		return input.LedgerReading(damage)
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Qu
 	case errors.Is(err, ledger.ErrNotFound):
 		return q, cli.Usage("print hashes with receipt ledger head", "--stream: the ledger has no receipt with the hash %s", r.stream)
 	case err != nil:
-		return q, ledgerReading(err)
+		return q, input.LedgerReading(err)
 	}
 	q.Stream = &found.Stream
 	return q, nil
@@ -151,7 +151,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 
 	// The remaining data of pruned receipts must match their checkpoints.
 	if _, err := ledger.Prunings(ctx, l); err != nil {
-		return nil, ledgerReading(err)
+		return nil, input.LedgerReading(err)
 	}
 	// Pruned receipts are read first, and skipped when the others are read. If another process
 	// prunes more in the meantime, the read fails, so that no receipt is omitted.
@@ -189,7 +189,7 @@ func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, er
 	}
 	n, err := ledger.CountPruned(ctx, l, q)
 	if err != nil {
-		return false, ledgerReading(err)
+		return false, input.LedgerReading(err)
 	}
 	return n > 0, nil
 }
@@ -198,7 +198,7 @@ func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, er
 func tellPruned(ctx context.Context, e *cli.Env, l ledger.Database, q ledger.Query, hint string) error {
 	n, err := ledger.CountPruned(ctx, l, q)
 	if err != nil {
-		return ledgerReading(err)
+		return input.LedgerReading(err)
 	}
 	if n > 0 {
 		e.Note("%s pruned, and not among these; %s", cli.Plural(int(n), "receipt", verbOf(n)), hint)

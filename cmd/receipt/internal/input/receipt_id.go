@@ -1,0 +1,163 @@
+package input
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// Lengths of prefixes that stand for a receipt_id, in bytes.
+const (
+	minPrefix = 4 // that is accepted
+	minShort  = 8 // that is printed
+)
+
+// idForms returns the strings whose prefixes stand for a receipt_id, the shortest one first: the
+// part after ".task-", which recording puts after the ID of the session, the part after "receipt_",
+// and the ID itself.
+func idForms(id string) (forms []string) {
+	bare := strings.TrimPrefix(id, "receipt_")
+	if i := strings.LastIndex(bare, ".task-"); i >= 0 {
+		forms = append(forms, bare[i+len(".task-"):])
+	}
+	forms = append(forms, bare, id)
+	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
+}
+
+// MatchID returns how well a string fits a receipt_id: 3 if it is the ID, 2 if it is one of its
+// parts, 1 if it is a prefix of at least four characters, and otherwise 0.
+func MatchID(id, text string) (fit int) {
+	if id == text {
+		return 3
+	}
+	for _, form := range idForms(id) {
+		switch {
+		case form == text:
+			fit = 2
+		case len(text) >= minPrefix && strings.HasPrefix(form, text):
+			fit = max(fit, 1)
+		}
+	}
+	return fit
+}
+
+// FindID returns the receipt_id of a ledger that a string stands for: the best match of MatchID. It
+// returns the string itself if there is no match, and an error if there are several.
+func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
+	if _, err := l.Find(ctx, ledger.Key{ID: text}); err == nil || !errors.Is(err, ledger.ErrNotFound) {
+		return text, nil // the caller reads it, and reports an error
+	}
+
+	best, found := 1, []string(nil)
+	for row, err := range l.Walk(ctx, ledger.Query{Pruned: true}, 0) {
+		if err != nil {
+			return "", LedgerReading(err)
+		}
+		if fit := MatchID(row.ID, text); fit > best {
+			best, found = fit, []string{row.ID}
+		} else if fit == best {
+			found = append(found, row.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return text, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", ambiguousID(text, found)
+}
+
+// ambiguousID returns the failure for a prefix of several IDs, and lists the first ones.
+func ambiguousID(text string, ids []string) error {
+	const most = 5
+	var list strings.Builder
+	for i, id := range ids[:min(len(ids), most)] {
+		if i > 0 {
+			list.WriteString(", ")
+		}
+		fmt.Fprintf(&list, "%.120q", id)
+	}
+	if more := len(ids) - most; more > 0 {
+		fmt.Fprintf(&list, ", and %d more", more)
+	}
+	return cli.Usage("use more characters of the receipt_id", "%.120q is a prefix of %d receipt IDs: %s", text, len(ids), list.String())
+}
+
+// ShortIDs returns, for each receipt_id of a list, a prefix by which FindID finds it among them: at
+// least eight characters, or the complete part.
+func ShortIDs(ids []string) []string {
+	all := idParts(ids)
+	short, rank := map[string]string{}, map[string]int{}
+	for i, p := range all {
+		n, taken := 0, false
+		for _, other := range neighbors(all, i) {
+			n, taken = max(n, common(p.text, other.text)), taken || p.text == other.text
+		}
+		if _, has := short[p.id]; !taken && (!has || p.rank < rank[p.id]) {
+			short[p.id], rank[p.id] = cutPrefix(p.text, max(n+1, minShort)), p.rank
+		}
+	}
+
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = cmp.Or(short[id], id)
+	}
+	return list
+}
+
+// An idPart is one of the forms of an ID. A smaller rank is preferred.
+type idPart struct {
+	text, id string
+	rank     int
+}
+
+// idParts returns the forms of IDs in the order of their text.
+func idParts(ids []string) (all []idPart) {
+	for _, id := range ids {
+		for rank, text := range idForms(id) {
+			all = append(all, idPart{text, id, rank})
+		}
+	}
+	slices.SortFunc(all, func(a, b idPart) int {
+		return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.id, b.id))
+	})
+	return slices.Compact(all)
+}
+
+// neighbors returns the parts of other IDs next to a part. No other part has a longer prefix in
+// common with it.
+func neighbors(all []idPart, at int) (list []idPart) {
+	for _, step := range []int{-1, 1} {
+		for i := at + step; i >= 0 && i < len(all); i += step {
+			if all[i].id != all[at].id {
+				list = append(list, all[i])
+				break
+			}
+		}
+	}
+	return list
+}
+
+// common returns the length of the longest common prefix.
+func common(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// cutPrefix returns the first n bytes of a string, and the rest of a character that they cut.
+func cutPrefix(text string, n int) string {
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return text[:min(n, len(text))]
+}
