@@ -14,7 +14,7 @@ import (
 // A batchStep is the step [StepBatch].
 type batchStep struct{ *Verifier }
 
-// check weighs the proofs, the batches, and the timestamps of the evidence. All must hold.
+// check evaluates the proofs, the batches, and the timestamps in the evidence. All must hold.
 func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	asked := len(s.evidence.proofs)+len(s.evidence.batches)+len(s.evidence.timestamps) > 0 || s.evidence.outside != "" ||
 		s.policy.Checkpoint.asked() || s.policy.Timestamp
@@ -26,23 +26,24 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	case !asked:
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
-	case !holds: // the leaf would be of other content
+	case !holds: // the leaf would cover other content
 		s.watched.seeAll(pieceProof, pieceBatch, pieceTimestamp)
 		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// Being in a log and being in a batch are two claims. Neither replaces the other.
+	// Membership in a log and membership in a batch are separate claims. Neither replaces the
+	// other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
-	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key may be one of those that could not be read
+	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the entry may name a key that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
 	}
 	s.record(inclusion, batch, rep)
 	s.date(doc.Root(), rep)
 }
 
-// date looks for the earliest time before which the receipt existed, by its own timestamps and by
-// those of checkpoints that include it, and compares its time of issue.
+// date finds the earliest time at which the receipt is known to have existed, from its own
+// timestamps and from those of checkpoints that include it, and compares that time with issued_at.
 func (s batchStep) date(root canon.Node, rep *Report) {
 	var included []*checkpoint
 	if rep.tally != nil {
@@ -68,14 +69,14 @@ func (s batchStep) date(root canon.Node, rep *Report) {
 	}
 }
 
-// clockTolerance is how much the clocks of issuers and authorities may differ.
+// clockTolerance is the maximum accepted difference between the clocks of issuers and authorities.
 const clockTolerance = time.Minute
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// record records the step from its two halves: failures first, then missing evidence. A
-// merkle_root whose batch was not given is only noted if a proof holds, as it is without
-// evidence.
+// record combines its two halves into the result of the step: failures first, then missing
+// evidence. If a proof holds, a merkle_root whose batch was not given is only noted, as it is when
+// there is no evidence.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
 	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
@@ -96,13 +97,13 @@ func (s batchStep) record(inclusion, batch Check, rep *Report) {
 		rep.Checks = append(rep.Checks, worse)
 	}
 
-	// What was not checked is always listed, even with a failure.
+	// Everything that was not checked is listed, even after a failure.
 	if other.Status == StatusNotChecked {
 		rep.NotChecked = append(rep.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
 }
 
-// rank orders statuses by their effect on a verdict.
+// rank orders statuses by their effect on the verdict.
 func rank(c Check) int {
 	switch c.Status {
 	case StatusFailed:
@@ -115,20 +116,20 @@ func rank(c Check) int {
 	return 0
 }
 
-// weighProofs looks for the proofs that match the receipt. One of them is enough if its
-// checkpoint is trusted and has its cosigners. A matching proof with an invalid checkpoint
-// refutes regardless of the others. A proof that does not match may belong to another receipt,
-// so it only decides if none matches.
+// weighProofs evaluates the proofs that match the receipt. One proof suffices if its checkpoint is
+// trusted and has the required cosigners. A matching proof with an invalid checkpoint refutes the
+// receipt regardless of the other proofs. A proof that does not match may belong to another
+// receipt, so it affects the result only if no proof matches.
 func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	if len(s.evidence.proofs) == 0 {
 		return s.unproven()
 	}
 
-	// Every proof is tried, because only its path shows which receipt it is for.
+	// Every proof is tried, because only the path of a proof shows which receipt it is for.
 	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
-	var elsewhere *checkpoint // a checkpoint that a proof matches, but not the given one
+	var elsewhere *checkpoint // a checkpoint that a proof matches, but that is not the given checkpoint
 	for i := range s.evidence.proofs {
 		p := &s.evidence.proofs[i]
 		c := p.checkpoint
@@ -152,7 +153,8 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		}
 	}
 
-	// A match comes before all others: first under a trusted log, then under an unknown one.
+	// A matching proof takes precedence over all others: first under a trusted log, then under an
+	// unknown log.
 	switch {
 	case len(t.included) > 0:
 		return s.weighIncluded(t)
@@ -180,8 +182,8 @@ func (s batchStep) unproven() Check {
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
 }
 
-// weighUnfitting returns the check of a receipt that no proof matches. An invalid checkpoint
-// refutes before a path that leads elsewhere does.
+// weighUnfitting returns the check of a receipt that no proof matches. An invalid checkpoint takes
+// precedence over a path to a different root; both refute.
 func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 	s.watched.seeAll(pieceProof)
 	if faulty != nil {
@@ -191,7 +193,7 @@ func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 		return s.proofFault(i, leaf)
 	}
 
-	// A path to the root of an unknown log shows nothing, wherever it leads.
+	// A path to the root of an unknown log shows nothing, whether it matches or not.
 	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
 		quoted(excerpt([]byte(s.evidence.proofs[0].checkpoint.claims.Origin))))}
 }
@@ -200,12 +202,12 @@ func checkpointFault(c *checkpoint) Check {
 	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
-// proofFault describes why the proof at index i does not match. It is the first proof by a
-// known log, and no proof matches.
+// proofFault describes why the proof at index i does not match. It is the first proof from a known
+// log, and no proof matches.
 func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
-	// The three ways to fail in RFC 9162 section 2.1.3.2: the root, the length, and the index.
+	// RFC 9162 section 2.1.3.2 defines three ways to fail: the root, the length, and the index.
 	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
@@ -238,8 +240,8 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	return why
 }
 
-// weighBatches looks for the receipt in the batches. The batch whose root the receipt states
-// decides. Another batch may list the same ID.
+// weighBatches searches the batches for the receipt. The batch with the root that the receipt
+// states decides the result. Another batch may list the same ID.
 func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(s.evidence.batches) == 0 {
 		if stated.IsZero() {
@@ -259,7 +261,8 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		}
 	}
 
-	// The batch with the stated root decides. Another batch that lists the ID only explains.
+	// The batch with the stated root decides the result. Another batch that lists the ID only
+	// supplies an explanation.
 	for _, b := range s.evidence.batches {
 		leaf, stated, ok := b.Find(id)
 		switch {
@@ -290,7 +293,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 
 const rootPointer = "/chain/merkle_root"
 
-// checkLeaf compares the receipt with the leaf that the batch with its stated root lists.
+// checkLeaf compares the receipt with its leaf in the batch that has the stated root.
 func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
@@ -298,7 +301,7 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	}
 
 	leaf, err := s.batchLeaf(doc)
-	if err != nil { // reported before, by the step hash
+	if err != nil { // already reported by the step hash
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
 
@@ -309,9 +312,9 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
-// checkListedHash compares the hash of a receipt with the hash that the batch lists. The leaf
-// does not cover the chain, so the same content can occur at two places of a stream. The batch
-// states which one it is.
+// checkListedHash compares the receipt's hash with the hash that the batch lists. The leaf does not
+// cover the chain, so the same content can occur at two positions in a stream. The batch states
+// which position it is.
 func checkListedHash(listed canon.Digest, id []byte, hash canon.Digest) Check {
 	if !listed.IsZero() && listed != hash {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
@@ -328,7 +331,8 @@ func (s batchStep) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
 	return merkle.LeafHash(content), err
 }
 
-// otherRoot reports that a batch lists the receipt, which does not state its root.
+// otherRoot reports that a batch lists the receipt, but the receipt does not state that batch's
+// root.
 func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
 	if !stated {
@@ -341,15 +345,15 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 }
 
 // BatchLeaf returns the leaf hash of a receipt or draft in a batch of the content profile:
-// SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). It
-// omits the entire chain, because chain.merkle_root depends on the leaves, and so does, through
-// previous_receipt_hash, the chain of every later receipt in the batch.
+// SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). The
+// leaf omits the entire chain. chain.merkle_root depends on the leaves, and through
+// previous_receipt_hash, so does the chain of every later receipt in the batch.
 func BatchLeaf(d *canon.Document) merkle.Hash {
 	root := d.Root()
 	return merkle.LeafHash(d.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")))
 }
 
-// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint: SHA-256(0x00 ‖
-// the 32 bytes of its receipt hash). The hash must be computed from the receipt, and never be
-// taken from other data.
+// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint: SHA-256(0x00 ‖ the
+// 32 bytes of its receipt hash). The hash must be computed from the receipt, never copied from
+// other data.
 func CheckpointLeaf(hash canon.Digest) merkle.Hash { return merkle.LeafHash(hash[:]) }

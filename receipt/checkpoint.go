@@ -11,14 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Checkpoint is a signed checkpoint of receipts, opened with the keys of a verifier. Package
-// stream compares it with the receipts of an input, and passes it on as [Evidence] if they are
-// its leaves.
+// A Checkpoint is a signed checkpoint that covers receipts, opened with the keys of a verifier.
+// Package stream compares the checkpoint with the receipts of an input. If the receipts are its
+// leaves, stream passes the checkpoint on as [Evidence].
 type Checkpoint struct {
 	Claims   tlog.Checkpoint // its text; zero if the note contains no readable text
 	Readable bool            // whether the text is readable
-	Fault    string          // what is invalid or malformed; "" if nothing is
-	Signed   bool            // a trusted key of its log signed it, and nothing in it is invalid
+	Fault    string          // describes the part that is invalid or malformed, or ""
+	Signed   bool            // a trusted key of its log signed it, and all of it is valid
 
 	opened *checkpoint
 }
@@ -28,27 +28,27 @@ type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
 	text       canon.Digest    // SHA-256 of the text
 	readable   bool            // the text is a checkpoint
-	fault      string          // why it is invalid or malformed; "" if it is not
-	logs       []*Key          // keys of its origin that signed it; without any, nobody vouches for it
-	cosigned   []cosignature   // cosignatures of witnesses that count, but not for every receipt
-	discounted []string        // why other cosignatures do not count
+	fault      string          // why it is invalid or malformed, or ""
+	logs       []*Key          // keys of its origin that signed it; if there are none, its signer is unknown
+	cosigned   []cosignature   // cosignatures by eligible witnesses; the receipt may rule out some of them
+	discounted []string        // why the other cosignatures do not count
 	unknown    string          // lists the lines of unknown keys
 	about      string          // states the log, the size, the signers, and the cosigners
 }
 
-// sameTree reports whether two checkpoints state the same, regardless of their signatures.
+// sameTree reports whether two checkpoints have the same content, regardless of their signatures.
 func (c *checkpoint) sameTree(other *checkpoint) bool {
 	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
 }
 
-// A cosignature is by a witness that has the role, is admitted, was valid at the stated time,
-// and does not have the material of a key of the log.
+// A cosignature comes from a witness that has the role and is admitted, was valid at the stated
+// time, and shares no key material with the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
 }
 
-// noteKeys are the keys of a trust, by their use in notes.
+// noteKeys holds the keys of a Trust that can sign notes, grouped by use.
 type noteKeys struct {
 	logs      []*tlog.Log
 	witnesses []*tlog.Witness
@@ -57,8 +57,7 @@ type noteKeys struct {
 	rule      *CheckpointRule
 }
 
-// newNoteKeys returns the keys of a trust that is a [LogTrust], and no keys for any other
-// trust.
+// newNoteKeys returns the keys of t if it is a [LogTrust]; otherwise, it returns no keys.
 func newNoteKeys(t Trust, rule *CheckpointRule) *noteKeys {
 	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, rule: rule}
 	logs, ok := t.(LogTrust)
@@ -102,7 +101,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		c.logs = append(c.logs, k.byLog[log])
 	}
 
-	// C2SP tlog-cosignature: each covers the checkpoint and the time that it states.
+	// C2SP tlog-cosignature: each cosignature covers the checkpoint and the time that it states.
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -119,7 +118,8 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 	opened := map[string]*checkpoint{}
 	proofs := make([]proof, len(given))
 
-	// Proofs of one log usually share a checkpoint, so its signatures are checked once.
+	// Proofs from one log usually share a checkpoint, so the signatures of each checkpoint are
+	// checked only once.
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {
@@ -129,12 +129,13 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
-	// It is unknown which of two proofs contains the lie, so both refute.
+	// Nobody can determine which of the two proofs is wrong, so both refute.
 	refuteForks(proofs)
 	return proofs
 }
 
-// describe returns the description of a checkpoint, once for all receipts that it includes.
+// describe returns the description of a checkpoint, which is computed once for all receipts that it
+// includes.
 func (c *checkpoint) describe() string {
 	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
 	for i, key := range c.logs {
@@ -146,7 +147,7 @@ func (c *checkpoint) describe() string {
 	return text
 }
 
-// noteFault describes what is invalid or malformed in a checkpoint.
+// noteFault describes the first invalid or malformed part of a checkpoint.
 func noteFault(err error) string {
 	var falsified *tlog.SignatureError
 	var malformed *tlog.CheckpointError
@@ -161,8 +162,8 @@ func noteFault(err error) string {
 	return err.Error()
 }
 
-// weigh counts a cosignature, or records why it does not count. A witness whose key is known to
-// be stolen never counts, because the holder of the key can state any time.
+// weigh counts a cosignature, or records why it does not count. A witness with a stolen key never
+// counts, because the thief can state any time.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -179,7 +180,7 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// isLogs reports whether a witness has the material of any trusted key of the log, including
+// isLogs reports whether a witness has the same key material as a trusted key of the log, including
 // keys that did not sign.
 func (k *noteKeys) isLogs(origin string, witness *Key) bool {
 	for _, key := range k.byLog {
@@ -198,9 +199,9 @@ func unknownLines(s *tlog.Signed) string {
 		quoted(excerpt([]byte(s.Origin))), quotedList(s.Unknown))
 }
 
-// refuteForks marks the checkpoints of a log that showed two trees of the same size as invalid.
-// One of them is a lie, and nobody can tell which. The original checkpoints do not change,
-// because other verifiers may weigh them, too.
+// refuteForks marks a log's checkpoints as invalid if they show two trees of the same size. One of
+// the two is wrong, and nobody can determine which. The original checkpoints are not modified,
+// because other verifiers may use them.
 func refuteForks(proofs []proof) {
 	type place struct {
 		origin string
@@ -216,7 +217,7 @@ func refuteForks(proofs []proof) {
 		}
 	}
 
-	// Collect all roots first, because the order of two checkpoints must not matter.
+	// Collect all roots first, so that the order of two checkpoints does not matter.
 	each(func(p *proof, at place) {
 		root := p.checkpoint.claims.Root
 		if other, seen := roots[at]; seen && root != other {
@@ -234,7 +235,7 @@ func refuteForks(proofs []proof) {
 	})
 }
 
-// A Growth states whether a log only added receipts between two of its checkpoints.
+// A Growth states whether a log only appended receipts between two of its checkpoints.
 type Growth struct {
 	Verdict Verdict
 
@@ -242,39 +243,39 @@ type Growth struct {
 	// CodeProofInvalid, CodeKeyRevoked, or CodeUnknownKey.
 	Code Code
 
-	// Later reports that Code refers to the later checkpoint: nobody signed it, or its tree is
-	// not the one that the proof leads to.
+	// Later reports that Code refers to the later checkpoint: it is unsigned, or its tree differs
+	// from the tree that the proof leads to.
 	Later bool
 
-	// Err is the error of merkle.CheckConsistency for a proof that is about these trees and
-	// invalid.
+	// Err is the error from merkle.CheckConsistency if the proof is for these trees but is invalid.
 	Err error
 
-	// Signers are the keys with which the log signed the earlier and the later checkpoint. A
-	// key is nil if none counts.
+	// Signers are the keys with which the log signed the earlier and the later checkpoint, in that
+	// order. A key is nil if no signature counts.
 	Signers [2]*Key
 
-	// Revoked is the key that CodeKeyRevoked refers to.
+	// Revoked is the key to which CodeKeyRevoked refers.
 	Revoked *Key
 }
 
-// CheckGrowth checks the proof that the checkpoint to extends the checkpoint from. Both must be
-// of one log and opened with its keys in trust, so that no signature in them is invalid. A
-// proof between checkpoints that no trusted key signed shows nothing about a log, so the result
-// is undecided. Two checkpoints that contradict each other are refuted regardless of the proof,
-// which may then be nil.
+// CheckGrowth checks the proof that the checkpoint to extends the checkpoint from. Both checkpoints
+// must be from one log and opened with its keys in trust, and all their signatures by those keys
+// must be valid. If no trusted key signed the checkpoints, a proof between them shows nothing about
+// a log, so the result is undecided. Two checkpoints that contradict each other are refuted
+// regardless of the proof, so the proof may be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)
 
-	// Who signed decides only if the trees fit: a contradiction refutes, whoever signed.
+	// Signatures matter only if the trees are consistent; a contradiction refutes regardless of the
+	// signers.
 	for i, c := range []*tlog.Signed{from, to} {
 		key, code := CheckpointSigner(trust, c)
 		switch {
 		case code == "":
 			g.Signers[i] = key
 		case g.Verdict == Refuted:
-		case code == CodeKeyRevoked: // also if nobody signed the other checkpoint
+		case code == CodeKeyRevoked: // even if nobody signed the other checkpoint
 			g.Verdict, g.Code, g.Later, g.Revoked = Refuted, code, i == 1, key
 		case g.Verdict == Verified:
 			g.Verdict, g.Code, g.Later = Undecided, code, i == 1
@@ -283,13 +284,13 @@ func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *
 	return g
 }
 
-// compare compares the proof with the trees. The result is refuted until everything matches.
+// compare compares the proof with the trees. The result is refuted unless everything matches.
 func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 	if g.Code = Contradiction(&from.Checkpoint, &to.Checkpoint); g.Code != "" {
 		return
 	}
 
-	// The proof has to be about these two trees.
+	// The proof must be for these two trees.
 	g.Code = CodeProofInvalid
 	if x == nil || x.Size1 != from.Size || x.Root1 != from.Root {
 		return
@@ -305,9 +306,9 @@ func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 	}
 }
 
-// Contradiction returns how two checkpoints of one log contradict each other: CodeTruncated if
-// the later tree is smaller, because a log never shrinks, CodeMerkleRootMismatch for two trees
-// of one size, or "" if both may be true.
+// Contradiction returns a code that describes how two checkpoints of one log contradict each other:
+// CodeTruncated if the later tree is smaller (a log never shrinks), or CodeMerkleRootMismatch if
+// two trees of one size differ. If both checkpoints may be correct, it returns "".
 func Contradiction(from, to *tlog.Checkpoint) Code {
 	switch {
 	case from.Size > to.Size:
@@ -318,13 +319,13 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 	return ""
 }
 
-// CheckpointSigner returns the key in trust with which the log signed a checkpoint, and "". If
-// no key counts, the code is CodeUnknownKey, or CodeKeyRevoked together with that key. A
-// checkpoint states no time, so a stolen key never counts, and the validity period of a key is
-// not checked.
+// CheckpointSigner returns the key in trust with which the log signed a checkpoint, and an empty
+// code. If no signature counts, the code is CodeUnknownKey, or CodeKeyRevoked with the revoked key.
+// A checkpoint states no time, so signatures by a stolen key never count, and the validity period
+// of the key is not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key
-	// A log may have rotated its keys: one signature that counts is enough.
+	// A log may have rotated its keys, so one signature that counts is enough.
 	for _, k := range trust.NoteKeys() {
 		switch {
 		case !signedBy(&k, c):

@@ -1,12 +1,12 @@
 package receipt
 
-// A Code names the cause of a finding, for programs. Codes are never renamed, and new ones may be
-// added. [Codes] returns the meaning of each.
+// A Code identifies the cause of a finding for programs. Codes are never renamed, and new ones may
+// be added. [Codes] returns the meaning of each code.
 type Code string
 
-// Codes of the step parse: the bytes are not an I-JSON text, or the format does not allow the
-// text. Package canon finds the first nine. The last three are about attestations, whose receipt is
-// then not read.
+// Codes of the step parse: the bytes are not an I-JSON text, or the format does not allow the text.
+// Package canon returns the first nine. The last three are for attestations that contain no
+// readable receipt.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"
@@ -42,7 +42,7 @@ const (
 	CodeMaterialNotFound Code = "material_not_found"
 )
 
-// Codes of the step link. Package stream finds all of them except the first two.
+// Codes of the step link. Package stream reports all of them except the first two.
 const (
 	CodeChainBreak     Code = "chain_break"
 	CodeStreamMismatch Code = "stream_mismatch"
@@ -95,7 +95,7 @@ const (
 	CodeProtectedField     Code = "protected_field"
 )
 
-// Codes of the receipt of a replay, which package replay finds.
+// Codes of the receipt of a replay, which package replay reports.
 const (
 	CodeReplaySourceMismatch Code = "replay_source_mismatch"
 	CodeDeltaMissing         Code = "delta_missing"
@@ -161,9 +161,9 @@ type Outcome string
 const (
 	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
-	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; refutes if the policy is therefore not met
+	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; refutes if the policy is not met without it
 	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided under a strict policy
-	OutcomeWarns       Outcome = "warns"       // a warning, never a verdict
+	OutcomeWarns       Outcome = "warns"       // a warning, which never changes the verdict
 	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used
 )
 
@@ -173,7 +173,7 @@ type CodeInfo struct {
 	Where   string // a step's name, "warning", "not checked", or "key set"
 	Outcome Outcome
 	Meaning string // what was found, in one or two sentences
-	Next    string // what to do; callers add how to do it
+	Next    string // what to do; callers add the command or function to use
 }
 
 // Lookup returns the explanation of a code and reports whether the code exists.

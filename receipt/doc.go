@@ -1,9 +1,9 @@
 // Package receipt creates and verifies receipts in the format receipt-2026-04-25.
 //
-// A receipt is a JSON object that states what a task of an AI agent did: who issued the
-// receipt, which model was used, what the task cost, and which approvals and side effects it
-// had. Package chain defines which bytes the hash of a receipt covers. This package implements
-// the complete envelope.
+// A receipt is a JSON object that states what an AI agent did in one task: who issued the receipt,
+// which model was used, what the task cost, and which approvals and side effects it had. Package
+// chain defines which bytes the hash of a receipt covers. This package implements the complete
+// envelope.
 //
 // # Creating a receipt
 //
@@ -25,32 +25,33 @@
 //	           and the stated and computed values
 //	undecided  evidence is missing, such as a signature or a trusted key
 //
-// The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is
-// passed, failed, not checked, or not applicable, and a report always lists what was not
-// checked. A verified receipt has passed parse, schema, hash, and signatures, unless the policy is
-// for integrity only; its report then has the scope integrity. A strict policy requires every
-// applicable step.
+// The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is passed,
+// failed, not checked, or not applicable, and a report always lists what was not checked. A receipt
+// is verified if it has passed parse, schema, hash, and signatures. If the policy requires only
+// integrity, signatures are not required, and the report has the scope integrity. A strict policy
+// requires every applicable step.
 //
 // # Signatures
 //
 // A signature is made over the 71 ASCII bytes of chain.receipt_hash, including the prefix. A
-// receipt key signs nothing else, except envelopes around entire receipts (package
-// internal/attest). The caller's [Trust], and never the receipt, determines which key may speak for
-// which issuer. Package keys reads it from a JWK Set file. The members key_id, algorithm, and
-// signed_at of an entry are outside the hash and are not authenticated, except inside a JWS.
+// receipt key signs only this message and envelopes around entire receipts (package
+// internal/attest). The caller's [Trust] determines which key may speak for which issuer; the
+// receipt never does. Package keys reads a Trust from a JWK Set file. The members key_id,
+// algorithm, and signed_at of an entry are outside the hash and, except inside a JWS, are not
+// authenticated.
 //
 // # Evidence
 //
 // [Verifier.With] accepts [Evidence]: proofs that receipts are in the tree of a checkpoint,
-// batches, disclosures, and files to look up by digest. Checkpoints are opened once, with the
-// log and witness keys of a [LogTrust]. A checkpoint whose log key is also the issuer's stands
-// for a signature. Any other checkpoint shows inclusion, and not authorship. The cosignature of
-// a witness shows the age of a receipt, so that the receipt stays valid if its issuer's key is
-// stolen later.
+// batches, disclosures, and files to look up by digest. Checkpoints are opened once, with the log
+// and witness keys of a [LogTrust]. A checkpoint counts as a signature if its log key is also a key
+// of the issuer. Any other checkpoint shows inclusion, but not authorship. The cosignature of a
+// witness shows the age of a receipt, so the receipt stays valid even if its issuer's key is stolen
+// later.
 //
 // # Purity
 //
 // The package performs no input or output and reads no clock: bytes, times, and keys are
-// parameters. A receipt that verified with any released version verifies with all later
+// parameters. A receipt that verified with any released version also verifies with all later
 // versions.
 package receipt

@@ -18,7 +18,7 @@ import (
 // signatures. Nil lists are written as [] and nil metadata as {}. Other optional members are
 // omitted if they are zero, and never written as null.
 //
-// Each step accepts the result of the previous one:
+// Each step accepts the result of the previous step:
 //
 //	redacted, disclosures, err := draft.Redact(policy, rand.Reader)
 //	sealed, err := receipt.Seal(redacted, head)
@@ -48,8 +48,8 @@ type Draft struct {
 }
 
 // MarshalJSON returns the draft as JSON, with the schema marker. Nil lists become [], nil metadata
-// becomes {}, and times that are not set are omitted. If the draft has no JSON, the error is an
-// *[InvalidError].
+// becomes {}, and times that are not set are omitted. If the draft cannot be represented as JSON,
+// the error is an *[InvalidError].
 func (d Draft) MarshalJSON() ([]byte, error) {
 	type content Draft // without this method
 	c := content(d)
@@ -76,7 +76,7 @@ func (d Draft) MarshalJSON() ([]byte, error) {
 		return nil, &InvalidError{[]Problem{{Code: CodeSchemaInvalid, Detail: err.Error()}}}
 	}
 
-	// encoding/json rejects values that contain themselves, so badText terminates.
+	// encoding/json has rejected cyclic values, so badText terminates.
 	if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
 		if problems := badText(nil, "", reflect.ValueOf(c)); len(problems) > 0 {
 			return nil, &InvalidError{problems}
@@ -86,14 +86,15 @@ func (d Draft) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// Document returns the draft as a document, as [SealDocument] and [redact.Policy.Redact] accept it.
+// Document returns the draft as a document, the form that [SealDocument] and [redact.Policy.Redact]
+// accept.
 func (d *Draft) Document() (*canon.Document, error) {
 	text, err := d.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
 
-	// The text may be longer than its canonical form, and the format only limits the canonical
+	// The text may be longer than its canonical form, and the format limits only the canonical
 	// form.
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
@@ -102,9 +103,9 @@ func (d *Draft) Document() (*canon.Document, error) {
 	return doc, nil
 }
 
-// Redact returns a copy of the draft without the values that the policy withholds, and these
-// values, which are secret. Each withheld value has an entry in Redactions. Salts must be random
-// and secret, as from crypto/rand.Reader. See [redact.Policy.Redact].
+// Redact returns a copy of the draft without the values that the policy withholds. It also returns
+// these values, which are secret. Each withheld value has an entry in Redactions. Salts must be
+// random and secret, for example read from crypto/rand.Reader. See [redact.Policy.Redact].
 func (d *Draft) Redact(p *redact.Policy, salts io.Reader) (*Draft, *redact.Disclosures, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -128,8 +129,8 @@ func notNil[T any](list *[]T) {
 	}
 }
 
-// badText finds strings that are not UTF-8. encoding/json would replace their bytes with
-// U+FFFD, and the receipt would differ from what the producer stated.
+// badText finds strings that are not valid UTF-8. encoding/json would replace their invalid bytes
+// with U+FFFD, and the receipt would differ from what the producer stated.
 func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	switch v.Kind() {
 	case reflect.String:
@@ -165,8 +166,8 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	return problems
 }
 
-// An Object is an open object. Its values are those that encoding/json accepts. Decoded numbers
-// are float64. This loses nothing, because receipts contain no integers beyond ±(2^53−1).
+// An Object is an open object. Its values are the types that encoding/json accepts. Decoded numbers
+// are float64. No digits are lost, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
 // A ResourceRef names the subject of a receipt. Object is one of task, outcome, event,
@@ -269,8 +270,7 @@ type Material struct {
 	Metadata    Object       `json:"metadata,omitzero"`
 }
 
-// A ModelRoute states which model was chosen and why. If no model was called, the provider and
-// the model are "none".
+// A ModelRoute states which model was chosen and why. If no model was called, both are "none".
 type ModelRoute struct {
 	ChosenModel            Model   `json:"chosen_model"`
 	AlternativesConsidered []Model `json:"alternatives_considered"`
@@ -285,7 +285,7 @@ type Model struct {
 	Reason   string `json:"reason,omitzero"`
 }
 
-// Cost is the cost of the task. Currency is three capital letters (ISO 4217).
+// Cost is the cost of the task. Currency is a code of three capital letters (ISO 4217).
 type Cost struct {
 	Currency          string         `json:"currency"`
 	Total             float64        `json:"total"`
@@ -311,8 +311,8 @@ type SideEffects struct {
 }
 
 // A FileWrite is one change of a file: create, modify, delete, or rename. An omitted digest is
-// unknown. Before a create and after a delete there is no file. This is written as null even if
-// Null is not set.
+// unknown. There is no file before a create or after a delete. It is written as null even if Null
+// is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
@@ -336,8 +336,8 @@ type NetworkEgress struct {
 	Metadata    Object `json:"metadata,omitzero"`
 }
 
-// A ToolCall is one call of a tool: succeeded, failed, or canceled. The hashes are of the RFC
-// 8785 form of JSON values, and of the raw bytes of others.
+// A ToolCall is one call of a tool: succeeded, failed, or canceled. The hashes cover the RFC 8785
+// form of JSON values, and the raw bytes of other values.
 type ToolCall struct {
 	Tool       string       `json:"tool"`
 	CallID     string       `json:"call_id"`
@@ -391,7 +391,7 @@ type Chain struct {
 	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
 }
 
-// An OptionalDigest has three states: a digest, null (nothing exists, such as before an
+// An OptionalDigest has three states: a digest, null (no content exists, such as before an
 // addition), and absent (unknown or withheld). The zero value is absent, and is omitted with
 // omitzero.
 type OptionalDigest struct {

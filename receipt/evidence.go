@@ -14,59 +14,60 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Evidence is additional information about receipts. Given evidence must suffice: a receipt
-// that it contradicts is refuted, and a receipt that it does not show is undecided, even if the
-// receipt would be verified without it.
+// Evidence is information about receipts that is not part of them. Evidence adds requirements: if
+// it contradicts a receipt, the receipt is refuted, and if it does not cover a receipt, the receipt
+// is undecided, even if the receipt would be verified without it.
 type Evidence struct {
-	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). One of them must
-	// show each receipt. A receipt that matches none is refuted with proof_invalid, or
+	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each receipt must be
+	// shown by one of them. A receipt that matches no proof is refuted with proof_invalid, or is
 	// undecided if no trusted key signed Checkpoint. Every receipt is tried with every proof.
 	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.
 	Batches []Batch
 
-	// Timestamps date receipts, and the checkpoints that include them.
+	// Timestamps show when receipts, or checkpoints that include them, existed.
 	Timestamps []Timestamp
 
 	// Materials looks up files by digest. If it is nil, files are not checked.
 	Materials Materials
 
 	// Disclosures are withheld values of the receipts. Disclosures that are bound to another
-	// receipt state nothing about the receipt at hand.
+	// receipt do not affect this receipt.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is a checkpoint whose tree has the receipts as its leaves. Its root was
-	// computed from all of them, which replaces a proof for each.
+	// Checkpoint is a checkpoint whose tree has exactly the receipts as its leaves. Its root was
+	// computed from all receipts, so no inclusion proofs are needed.
 	Checkpoint *Checkpoint
 
-	// Uncompared states why a given checkpoint could not be compared with the receipts, which
-	// are therefore left undecided. It is empty if no checkpoint was given or if it was
-	// compared. With Checkpoint, it refers to that checkpoint, and only a proof that leads to
-	// the same tree shows that a receipt is in it.
+	// Uncompared is the reason why a given checkpoint could not be compared with the receipts.
+	// These receipts are undecided. It is empty if no checkpoint was given or if the checkpoint was
+	// compared. If Checkpoint is also set, Uncompared refers to it, and only a proof that leads to
+	// the same tree shows that a receipt is in the checkpoint.
 	Uncompared string
 }
 
-// A Batch is a batch of the content profile, made of leaves as [BatchLeaf] returns them.
-// Package batch implements it. An implementation must be safe for concurrent use, and must have
-// verified that its root is the root of its leaves.
+// A Batch is a batch of the content profile, whose leaves are computed by [BatchLeaf]. Package
+// batch implements this interface. An implementation must be safe for concurrent use, and must have
+// verified that the root matches the leaves.
 type Batch interface {
 	// Root returns the merkle_root that the receipts of the batch state.
 	Root() canon.Digest
 
 	// Find returns the leaf hash and the receipt_hash that the batch lists for a receipt_id. The
-	// hash is zero if the batch lists none.
+	// hash is zero if the batch lists no hash.
 	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
-	// Explain returns a sentence about why a receipt of the batch may state another root, such
-	// as that an older construction would produce that root for the batch. It returns "" if it
-	// does not know.
+	// Explain returns a sentence that explains why a receipt in the batch may state another root,
+	// such as that an older construction would produce that root for the batch. It returns "" if no
+	// explanation is known.
 	Explain(stated canon.Digest) string
 }
 
-// A Timestamp states that bytes existed before a time, according to an authority. The caller has
-// verified its signature, and that no certificate of the authority has the material of a trusted key:
-// the holder of a stolen key could be its own authority.
+// A Timestamp is a statement by an authority that bytes existed before a time. The caller has
+// verified its signature. The caller has also verified that no certificate of the authority shares
+// its key material with a trusted key, because the holder of a stolen key could act as its own
+// authority.
 type Timestamp struct {
 	// Digest is the hash of a receipt, or the SHA-256 of the text of a checkpoint.
 	Digest canon.Digest
@@ -80,11 +81,11 @@ type ProvenTime struct {
 	Authority string `json:"authority"`
 }
 
-// Materials looks up the files that receipts name by digest. An implementation must be safe for
+// Materials looks up files by the digests that receipts name. An implementation must be safe for
 // concurrent use.
 type Materials interface {
-	// Lookup looks up the file with a digest and reports whether it was found. actual is the
-	// digest of its content, which differs from d if a file is named after d and has other
+	// Lookup looks up the file with a digest and reports whether it was found. actual is the digest
+	// of the file's content, which differs from d if the file is named after d but has other
 	// content.
 	Lookup(d canon.Digest) (actual canon.Digest, found bool)
 }
@@ -98,18 +99,19 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string      // why a given checkpoint shows nothing; "" if none was given
-	demands *checkpoint // the checkpoint of outside, to which a proof has to lead; nil accepts any
+	outside string      // why a given checkpoint shows nothing; "" if no checkpoint was given
+	demands *checkpoint // the external checkpoint to which a proof must lead; nil accepts any
 }
 
-// compare adds a checkpoint that covers all receipts, or the reason why it was not compared.
+// compare adds a checkpoint that covers all receipts, or the reason why the checkpoint was not
+// compared.
 func (e *evidence) compare(given Evidence) {
 	e.outside = cmp.Or(given.Uncompared, e.outside)
 	if given.Checkpoint == nil {
 		return
 	}
 
-	// A checkpoint that was not compared shows nothing, but may be the other half of a fork.
+	// A checkpoint that was not compared shows nothing, but it may be one side of a fork.
 	all := append([]proof{{checkpoint: given.Checkpoint.opened, whole: true}}, e.proofs...)
 	refuteForks(all)
 	if e.proofs = all; given.Uncompared != "" {
@@ -117,7 +119,7 @@ func (e *evidence) compare(given Evidence) {
 	}
 }
 
-// uncompared leaves a receipt without a proof undecided, because the checkpoint of all receipts
+// uncompared marks a receipt without a proof as undecided, because the checkpoint of all receipts
 // was not compared with them.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
@@ -128,17 +130,17 @@ func (e *evidence) uncompared() Check {
 }
 
 // demandsUnknown reports whether no trusted key of its log signed the given checkpoint. A proof
-// that leads elsewhere then refutes nothing: it may be for another receipt, and the checkpoint
-// that would include this receipt shows nothing.
+// with a different root then refutes nothing: it may be for another receipt, and even the
+// checkpoint that includes this receipt would show nothing.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
-// A proof is one proof of the evidence. Several proofs may share a checkpoint.
+// A proof is a single proof in the evidence. Several proofs may share a checkpoint.
 type proof struct {
 	given      int // its index in the evidence
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
-	whole      bool // inclusion was shown by computing the root, so there is no path
+	whole      bool // inclusion was shown by computing the root, so no path exists
 }
 
 var errUnreadable = errors.New("receipt: the checkpoint of the proof cannot be read")
@@ -157,12 +159,12 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
 }
 
-// With returns a copy of v that also weighs evidence. The checkpoints are opened here, once,
-// with the keys of the verifier's trust if that is a [LogTrust]. An invalid checkpoint is not
-// an error: it refutes receipts. With returns an error if an element of the evidence is nil, if
-// proofs are given for integrity only, where no log is trusted, or if v already weighs
-// evidence. All evidence has to be given in one call, except the result of a comparison,
-// Checkpoint or Uncompared, which may follow separately.
+// With returns a copy of v that also uses the given evidence. The checkpoints are opened once,
+// here, with the keys of the verifier's trust if it is a [LogTrust]. An invalid checkpoint is not
+// an error; it refutes receipts. With returns an error if an element of the evidence is nil, if
+// proofs are given with an integrity-only policy, which trusts no log, or if v already has
+// evidence. All evidence must be passed in one call, except the result of a comparison (Checkpoint
+// or Uncompared), which may be passed in a separate call.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
 	case e.Checkpoint != nil && e.Checkpoint.opened == nil:
@@ -179,7 +181,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		return nil, errors.New("receipt: a proof, a batch, or a disclosure file of the evidence is nil")
 	}
 
-	// The lists are copied, because the caller may change them later.
+	// The lists are copied, so the caller may change them later.
 	c := *v
 	c.evidence = evidence{
 		proofs:     newNoteKeys(v.trust, &v.policy.Checkpoint).openProofs(e.Proofs),
@@ -200,13 +202,13 @@ func (e *Evidence) compared() bool {
 		len(e.Proofs) == 0 && len(e.Batches) == 0 && len(e.Timestamps) == 0 && e.Materials == nil && len(e.Disclosures) == 0
 }
 
-// A Piece is one piece of the [Evidence].
+// A Piece is one piece of [Evidence].
 type Piece struct {
 	Kind  string // "proof", "batch", "timestamp", "disclosures" or "materials"
 	Index int    // index in its list, from 0; 0 for the materials
 
-	// Part names the values that belong to no receipt, if they are from disclosures that name
-	// no receipt and contain other values that do belong to one. Otherwise, it is "".
+	// Part describes the values that belong to no receipt. It is set only for disclosures that name
+	// no receipt and that contain other values that do belong to a receipt. Otherwise, it is "".
 	Part string
 }
 
@@ -241,14 +243,14 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// TrackEvidence returns a copy of v that records which of its evidence relates to the receipts that it
-// judges. Evidence that relates to none shows nothing, although it was given for a purpose.
-// Package stream reports such evidence and leaves the input undecided. The reports of the copy
-// therefore do not mention disclosures that belong to another receipt.
+// TrackEvidence returns a copy of v that records which pieces of its evidence relate to the
+// receipts that v judges. A piece that relates to no receipt shows nothing, although the caller
+// expected it to. Package stream reports such pieces, and the input is undecided. The copy
+// therefore omits disclosures for other receipts from its reports.
 //
-// The function idle returns the evidence that has related to no receipt so far: proofs and
-// batches that neither showed nor contradicted anything, disclosures of other receipts or of
-// nothing, and files if no receipt names any by digest. It is safe for concurrent use.
+// The function idle returns the evidence that has not yet related to a receipt: proofs and batches
+// that neither showed nor contradicted anything, disclosures that are for other receipts or match
+// nothing, and files if no receipt names a file by digest. idle is safe for concurrent use.
 func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	c := *v
 	given := 0 // a checkpoint of all receipts is not part of the evidence
@@ -276,8 +278,8 @@ func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	return &c, func() []Piece { return seen.idle(v.evidence.disclosures) }
 }
 
-// watched has a flag for each piece of evidence, by kind, and for each disclosed value. It is
-// empty for a verifier that is not watched.
+// watched has a flag for each piece of evidence, by kind, and for each disclosed value. It is empty
+// for a verifier that is not watched.
 type watched struct {
 	pieces [pieceMaterials + 1][]atomic.Bool
 	fields [][]atomic.Bool
@@ -290,15 +292,16 @@ func (w *watched) see(kind pieceKind, i int) {
 	}
 }
 
-// seeField records that a value from disclosures without a receipt hash belongs to a receipt.
+// seeField records that a value belongs to a receipt. The value is from disclosures without a
+// receipt hash.
 func (w *watched) seeField(i, k int) {
 	if i < len(w.fields) {
 		w.fields[i][k].Store(true)
 	}
 }
 
-// seeAll records that the report mentions all pieces of some kinds: that none of them matches,
-// or why they were not checked.
+// seeAll records that the report mentions all pieces of some kinds, either because no piece matches
+// or because the pieces were not checked.
 func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
 		for i := range w.pieces[kind] {
@@ -320,7 +323,7 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 				continue
 			}
 
-			// All of its values have to belong to receipts, but not all to the same receipt.
+			// All of its values must belong to receipts, but they may belong to different receipts.
 			fields := disclosures[i].Fields
 			var rest []string
 			for k := range w.fields[i] {
@@ -342,22 +345,22 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 // A redactionStep is the step [StepRedactions].
 type redactionStep struct{ *Verifier }
 
-// check compares the disclosed values that belong to the receipt with its commitments. Values
-// that stay withheld are reported and do not affect the verdict, because the purpose of disclosures
-// is to disclose some of many fields.
+// check compares the disclosed values for the receipt with its commitments. Values that remain
+// withheld are reported but do not affect the verdict, because disclosures usually cover only some
+// fields.
 func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {
 	case len(s.evidence.disclosures) == 0:
 		s.notDisclosed(withheld, rep)
 		return
-	case !holds: // the commitments are as doubtful as the rest
+	case !holds: // the commitments are as untrusted as the other content
 		s.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// Values that fit one by one may still contradict each other, or the rest of the receipt.
+	// Values that match individually may still contradict each other or other parts of the receipt.
 	shown, belonging, err := disclosed(s.evidence.disclosures, &s.watched, doc, rep.ReceiptHash)
 	if err == nil {
 		err = redact.Consistent(doc, shown)
@@ -371,7 +374,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	switch {
 	case err != nil:
 		rep.fail(disclosureFault(err))
-	case !belonging && s.watched.fields == nil: // otherwise, the run reports it, because the disclosures may belong to another receipt
+	case !belonging && s.watched.fields == nil: // otherwise, the run reports it, because the disclosures may be for another receipt
 		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
 		s.notDisclosed(withheld, rep)
@@ -385,10 +388,10 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	}
 }
 
-// disclosed returns the disclosed values that belong to a receipt. Disclosures that name a
-// receipt by its hash belong only to that receipt, and all of them have to match. Disclosures
-// that name none belong to the receipts whose commitments they match, value by value. A value
-// that matches nothing contradicts nothing. If the verifier is watched, it is reported there.
+// disclosed returns the disclosed values that belong to a receipt. Disclosures that name a receipt
+// by its hash belong only to that receipt, and all of them must match. Disclosures that name no
+// receipt belong to the receipts whose commitments they match, value by value. A value that matches
+// no commitment contradicts nothing. If the verifier is watched, TrackEvidence reports the value.
 func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
 	for i, d := range given {
 		switch d.ReceiptHash {
@@ -401,7 +404,8 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 				return nil, true, err
 			}
 			shown = append(shown, d.Fields...)
-		// Disclosures that name no receipt may be for several: only the values that fit are its own.
+		// Disclosures that name no receipt may be for several receipts, so only the matching values
+		// belong to this receipt.
 		case canon.Digest{}:
 			for _, k := range d.Fitting(doc) {
 				belonging = true
@@ -426,7 +430,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	}
 }
 
-// disclosureFault describes the first error of disclosures. It quotes only the field.
+// disclosureFault describes the first error in disclosures. It quotes only the field.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) {

@@ -10,83 +10,85 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Foreign is what a reader found in a receipt of another format. The reader checks the rules of
-// the format that need no key. [Verifier.Foreign] judges its signatures.
+// A Foreign is the content of a receipt in another format, as parsed by a reader. The reader checks
+// those rules of the format that require no key. [Verifier.Foreign] then judges the signatures.
 type Foreign struct {
 	Format string       // its name, such as "acta-envelope"
 	ID     string       // as the receipt states it; untrusted text
 	Hash   canon.Digest // as the format computes it; zero if the format has none
 
-	// Checks are the results of the reader. A step without an entry is not applicable, because
-	// the format does not define it. The step signatures may have entries for rules of the format
-	// that concern a signature and not its bytes; if they are failed, they refute.
+	// Checks are the results of the reader. A step without an entry is not applicable, because the
+	// format does not define it. Entries for the step signatures report rules of the format about
+	// signatures, such as their number, but not signature bytes; a failed entry refutes.
 	Checks []Check
 
-	// Signatures are the signatures of the receipt. If it is empty, nobody signed.
+	// Signatures are the signatures of the receipt. An empty list means that the receipt is
+	// unsigned.
 	Signatures []ForeignSignature
-	All        bool // trusted keys must have made all signatures, instead of at least one
+	All        bool // all signatures must be by trusted keys, instead of at least one
 
-	// Inclusions are signatures of logs over the roots of trees that contain the receipt. A
-	// trusted key with the role checkpoint has to make them; an unknown log does not
-	// affect the verdict.
+	// Inclusions are signatures of logs over the roots of trees that contain the receipt. They must
+	// be by a trusted key with the role checkpoint. A signature by an unknown log does not affect
+	// the verdict.
 	Inclusions []ForeignSignature
 
 	// Place is what the receipt states about its chain. It is nil if the format defines no chains
-	// over several documents.
+	// across documents.
 	Place *ForeignPlace
 
-	// NotChecked lists what nobody can check with the receipt alone, such as members outside its
-	// signature.
+	// NotChecked lists everything that cannot be checked with the receipt alone, such as members
+	// that the signature does not cover.
 	NotChecked []Note
 }
 
-// A ForeignPlace is the place in a chain that a receipt of another format states.
+// A ForeignPlace is the position in a chain that a receipt in another format states.
 type ForeignPlace struct {
 	Chain    string       // names the chain, or only the signer; "": the format names neither
 	Sequence int64        // increases by one; -1: the format has no numbers
 	Previous canon.Digest // zero: the receipt is the first, or states no predecessor
-	ActionID string       // occurs once in a chain; "": the format has no such rule
+	ActionID string       // unique within a chain; "": the format has no such rule
 
-	// Request is the same for two receipts of decisions about the same request.
+	// Request is equal in two receipts if they are about decisions on the same request.
 	Request         string
 	Denied, Allowed bool
 }
 
-// A ForeignSignature is one signature of a receipt of another format.
+// A ForeignSignature is one signature of a receipt in another format.
 type ForeignSignature struct {
-	KeyID     string // of the trusted key, unless Public is set; "": any key for Issuer, or any with Role
-	Public    []byte // the Ed25519 key that the receipt contains: the trusted key of that material is used
+	KeyID     string // ID of the trusted key, unless Public is set; "": any key for Issuer, or any with Role
+	Public    []byte // the Ed25519 key in the receipt, used to select the trusted key with this material
 	Algorithm string // as in JOSE; "": that of the trusted key
-	Issuer    string // whom the receipt names as its author; "": the format names only the key
+	Issuer    string // the author that the receipt names; "": the format names only the key
 	Role      Role   // "": issuer
-	Value     []byte // in the form of JOSE (RFC 7518), decoded
-	DER       bool   // an ECDSA signature is Ecdsa-Sig-Value instead (RFC 3279), as in an envelope (DSSE)
+	Value     []byte // in the format of JOSE (RFC 7518), decoded
+	DER       bool   // an ECDSA signature is encoded as Ecdsa-Sig-Value (RFC 3279) instead, as in DSSE envelopes
 	At        time.Time
 	Pointer   string
 
-	// Messages are the bytes that may be signed, of which one has to verify. A format may define
-	// more than one form of the same content.
+	// Messages are the byte strings that may be signed; the signature must verify for one of them.
+	// A format may define several encodings of the same content.
 	Messages [][]byte
 
-	// Unsure states why an invalid signature shows nothing, such as that the order of members is
-	// not the writer's. It is empty if an invalid signature refutes.
+	// Unsure is the reason why an invalid signature shows nothing, for example that the original
+	// order of the members is unknown. It is empty if an invalid signature refutes.
 	Unsure string
 }
 
-// RawTrust is a [Trust] that checks signatures of other formats than that of receipts. With any
-// other Trust, all of their keys are unknown.
+// RawTrust is a [Trust] that can also check signatures of receipts in other formats. With any other
+// Trust, all keys of these signatures are unknown.
 type RawTrust interface {
 	Trust
 
-	// CheckRaw checks a signature of a message, with the key that s names. It returns what
-	// [Trust.CheckSignature] returns.
+	// CheckRaw checks the signature s of a message, with the key that s names. It returns the same
+	// results as [Trust.CheckSignature].
 	CheckRaw(message []byte, s *ForeignSignature) (*Key, *SignatureError)
 }
 
-// A foreignStep judges receipts of other formats.
+// A foreignStep judges receipts in other formats.
 type foreignStep struct{ *Verifier }
 
-// report records the steps of a reader and the signatures, in order, and concludes.
+// report records the results of the reader's steps and of the signatures, in order, and sets the
+// verdict.
 func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.begin(rep)
 	s.digestInput(data, rep)
@@ -120,7 +122,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 		}
 	}
 
-	// The caller's rules are for receipts of this toolkit, so they are not applied here.
+	// The caller's rules are for receipts in this toolkit's format, so they are not applied here.
 	for _, name := range s.named {
 		rep.leave(Check{Step: StepRules, Code: Code(rulePrefix + name), Reason: "the rule is not for receipts of the format " + excerpt([]byte(f.Format))})
 	}
@@ -128,8 +130,8 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.conclude(rep)
 }
 
-// signatures judges the signatures and records the step: an invalid signature refutes, a
-// trusted one suffices, and one by an unknown key does not affect the verdict.
+// signatures judges the signatures and records the step: an invalid signature refutes, one valid
+// signature by a trusted key suffices, and signatures by unknown keys do not affect the verdict.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:
@@ -240,7 +242,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}
 	}
 
-	// The rules for keys are those for receipts of this toolkit.
+	// Keys follow the same rules as for receipts in this toolkit's format.
 	j := judge{policy: &v.policy, kin: v.kin, issuer: []byte(s.Issuer), at: v.policy.At}
 	if j.at.IsZero() {
 		j.at = s.At
@@ -281,15 +283,15 @@ func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
 			return key, nil
 		}
 	}
-	if !err.judges() { // a Trust that breaks its contract shows nothing about the receipt
+	if !err.judges() { // a Trust that violates its contract shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgment of the signature"}
 	}
 	return key, err
 }
 
-// speaksForeign returns why a key may not speak for the author of a receipt in another format. If
-// the format names no author, every trusted key for issuers speaks for itself, or for the issuer
-// that the policy names.
+// speaksForeign returns the reason why a key may not speak for the author of a receipt in another
+// format. If the format names no author, every trusted issuer key may speak for itself, or for the
+// issuer that the policy names.
 func speaksForeign(j *judge, key *Key) Code {
 	wanted := j.policy.Issuer
 	switch {
@@ -305,8 +307,8 @@ func speaksForeign(j *judge, key *Key) Code {
 	return ""
 }
 
-// shown reports whether the checks of a receipt in another format show that it is
-// authentic, or intact if only integrity is required.
+// shown reports whether the checks of a receipt in another format show that it is authentic, or
+// that it is intact if the policy requires only integrity.
 func (v foreignStep) shown(rep *Report) bool {
 	for _, c := range rep.Checks {
 		switch {

@@ -12,11 +12,11 @@ import (
 // A parseStep is the step [StepParse].
 type parseStep struct{ *Verifier }
 
-// check judges what canon accepts and only the receipt format forbids: its limits, integers
-// that doubles cannot represent, and a root that is not an object.
+// check reports texts that canon accepts but the receipt format forbids: its limits, integers that
+// doubles cannot represent, and a root that is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
-	// A document that was parsed with other limits has to meet the limits of the policy, too.
+	// A document that was parsed with other limits must also meet the limits of the policy.
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
 		s.fail(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
@@ -24,7 +24,7 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	case doc.Depth() > limits.Depth:
 		s.fail(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
-	// RFC 7493 section 2.2: other integers beyond ±(2^53−1) have the same double.
+	// RFC 7493 section 2.2: other integers beyond ±(2^53−1) map to the same double.
 	case found:
 		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
 			Detail: untrusted.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form also represents other integers"})
@@ -38,8 +38,8 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail records a parse error. If a limit of the caller is below the format's limit, the receipt
-// may be valid, and the verdict is left open.
+// fail records a parse error. If the exceeded limit is a caller's limit below the format's limit,
+// the receipt may be valid, so the verdict is left open.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -68,7 +68,7 @@ const SchemaMarker = "receipt-2026-04-25"
 // A schemaStep is the step [StepSchema].
 type schemaStep struct{ *Verifier }
 
-// checkMarker distinguishes receipts of this format from other documents, and from receipts of
+// checkMarker distinguishes receipts in this format from other documents, and from receipts in
 // unsupported formats.
 func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	marker := root.Member("schema")
@@ -78,8 +78,8 @@ func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
-	// A document with any mark of a receipt is checked further, so that the schema can report
-	// what is wrong.
+	// A document with any characteristic of a receipt is checked further, so that the schema can
+	// report the problem.
 	case !bytes.HasPrefix(text, []byte("receipt-")) && root.Member("receipt_id").IsZero() && root.Member("chain").IsZero():
 		rep.fail(Check{Step: StepSchema, Code: CodeNotAReceipt, Detail: notAReceipt(root)})
 		return false
@@ -128,8 +128,8 @@ func (s schemaStep) check(root canon.Node, rep *Report) bool {
 		return true
 	}
 
-	// Each of the first problems has its own check, so that all of them can be corrected in one
-	// pass.
+	// Each of the first problems gets its own check, so that the issuer can correct all of them in
+	// one pass.
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}

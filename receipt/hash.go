@@ -18,11 +18,11 @@ const hashPointer = "/chain/receipt_hash"
 // A hashStep is the step [StepHash].
 type hashStep struct{ *Verifier }
 
-// check reports whether the receipt hash is valid. The step passes if the materials match the
+// check reports whether the receipt hash is valid. The step passes only if the materials match the
 // hashed content, too.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	if err != nil { // the plain path rejected what the parse accepted; never a success
+	if err != nil { // the plain path rejected a document that the parser accepted; never a success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
 	}
@@ -35,7 +35,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 		return false
 	}
 
-	// A digest has exactly one spelling: 71 bytes, in lowercase.
+	// A digest has exactly one spelling: 71 bytes in lowercase.
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
@@ -58,8 +58,8 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	return false
 }
 
-// hash returns the receipt hash. It also sets the digest of the input in the report, unless the
-// policy omits it.
+// hash returns the receipt hash. Unless the policy omits it, check also sets the digest of the
+// input in the report.
 func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
 	case s.policy.Plain:
@@ -74,12 +74,11 @@ func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest,
 }
 
 // maxHinted limits the size of documents that hashHint examines, because each known mistake
-// costs another pass.
+// requires another pass.
 const maxHinted = 1 << 20 // bytes
 
-// hashHint recognizes the mistakes that issuers' tools make with the hash rule, by computing
-// the hash that each mistake would produce. It is only called after a mismatch, so its cost is
-// acceptable.
+// hashHint recognizes common mistakes in hash computation, by computing the hash that each mistake
+// would produce. It is only called after a mismatch, so its cost is acceptable.
 func hashHint(doc *canon.Document, stated canon.Digest) string {
 	if len(doc.Source()) > maxHinted {
 		return ""
@@ -90,7 +89,7 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	hash := chain.Member("receipt_hash")
 	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
 
-	// Each case is a preimage that an issuer may have used.
+	// Each case is a preimage that an issuer may have hashed by mistake.
 	switch stated {
 	case doc.Digest(hash):
 		return "the stated hash was computed with /signatures left in" + rule
@@ -102,15 +101,15 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
 	}
 
-	// This mistake omits nothing, so the document has to be written anew.
+	// This mistake omits nothing, so the document must be written again.
 	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
 		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
 	}
 	return ""
 }
 
-// blankedHash returns the hash by the rule of another format, which sets receipt_hash to ""
-// instead of removing it.
+// blankedHash returns the hash by another format's rule, which sets receipt_hash to "" instead of
+// removing the member.
 func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
@@ -133,8 +132,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 		return canon.Digest{}, err
 	}
 
-	// encoding/json sorts names by their bytes and escapes HTML. RFC 8785 section 3.2 does
-	// neither.
+	// encoding/json sorts names by their bytes and escapes HTML characters. RFC 8785 section 3.2
+	// does neither.
 	canonical, err := canon.Transform(text)
 	if err != nil {
 		return canon.Digest{}, err
@@ -143,7 +142,7 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	return canon.Sum(canonical), nil
 }
 
-// misspelt returns a digest in uppercase letters unchanged. For any other text it returns "",
+// misspelt returns a digest in uppercase letters unchanged. For any other text, it returns "",
 // because the text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
@@ -152,14 +151,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is the number of bytes hashed before it is the other digest's turn: two blocks of
-// SHA-256 (FIPS 180-4, section 5.2.1). With shorter turns the calls cost more than is gained.
-// With longer turns the processor does not see past the end of a turn.
+// turn is the number of bytes that are hashed before switching to the other digest: two blocks of
+// SHA-256 (FIPS 180-4, section 5.2.1). With shorter turns, the calls cost more than the
+// interleaving saves. With longer turns, the processor cannot look past the end of a turn.
 const turn = 2 * sha256.BlockSize
 
-// digests hash two texts in turns. Each step of SHA-256 waits for the previous step, and
-// meanwhile a processor has capacity for a step of another hash. Both together take three
-// quarters of the time that they take one after the other.
+// digests hashes two texts in alternating turns. Each step of SHA-256 depends on the previous step,
+// which leaves the processor capacity for a step of another hash. Interleaving takes about three
+// quarters of the time of hashing one text after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -173,7 +172,7 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	d.one.Reset()
 	d.other.Reset()
 	for len(a) >= turn && len(b) >= turn {
-		d.one.Write(a[:turn]) // a hash never returns an error
+		d.one.Write(a[:turn]) // a hash.Hash never returns an error
 		d.other.Write(b[:turn])
 		a, b = a[turn:], b[turn:]
 	}
@@ -187,7 +186,7 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	return ofA, ofB
 }
 
-// A lender keeps digests from one receipt to the next, for as many receipts as are judged
+// A lender reuses digests for later receipts; it keeps at most as many as receipts are judged
 // concurrently.
 type lender struct{ pool sync.Pool }
 
@@ -206,10 +205,10 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 	return receipt, source, nil
 }
 
-// weighMaterials checks what the receipt states about bytes outside its own text. The
-// bytes_base64 of materials are always checked. Files of materials and final artifacts are
-// checked if files were given. Other digests in a receipt are of past states, or of values
-// inside it.
+// weighMaterials checks the receipt's statements about bytes outside its own text. The bytes_base64
+// members of materials are always checked. Files that materials and final artifacts name are
+// checked if files were given. Other digests in a receipt refer to past states or to values inside
+// it.
 func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
 		return Check{Step: StepHash, Status: StatusPassed} // the schema has failed
@@ -239,8 +238,8 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 	return files.result()
 }
 
-// checkInline compares the bytes in a material with its sha256. If there is no sha256, the
-// bytes are only decoded.
+// checkInline compares the bytes in a material with its sha256. If there is no sha256, the bytes
+// are only decoded.
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
@@ -249,11 +248,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
-	if err != nil { // absent, because the schema matches
+	if err != nil { // absent, because the schema was met
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
-	// The digest is of the bytes, and not of their base64.
+	// The digest covers the bytes, not their base64 encoding.
 	if computed := canon.Sum(content); computed != stated {
 		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
@@ -261,11 +260,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	return Check{Step: StepHash, Status: StatusPassed}
 }
 
-// maxScratch limits the memory, in bytes, that a Report keeps for the next receipt.
+// maxScratch is the maximum memory, in bytes, that a Report keeps for the next receipt.
 const maxScratch = 1 << 20
 
-// decodeInline decodes bytes in their only accepted encoding. The next call with the same
-// report overwrites them.
+// decodeInline decodes bytes in their only accepted encoding. The next call with the same report
+// overwrites the result.
 func decodeInline(r *Report, text []byte) ([]byte, bool) {
 	n := base64.StdEncoding.DecodedLen(len(text))
 	if cap(r.scratch) < n {
@@ -295,7 +294,7 @@ type fileSearch struct {
 	watched *watched
 	absent  int
 	first   Check // the first absent file
-	differs Check // the first file with other content
+	differs Check // the first file whose content differs
 }
 
 func (f *fileSearch) look(named canon.Node) {
@@ -304,12 +303,12 @@ func (f *fileSearch) look(named canon.Node) {
 	}
 	node := named.Member("sha256")
 	d, err := canon.ParseDigest(node.Text())
-	if err != nil { // absent or null, because the schema matches
+	if err != nil { // absent or null, because the schema was met
 		return
 	}
 
-	// The receipt names a file by digest, so the given files are relevant, whether this one is
-	// found or not.
+	// The receipt names a file by digest, so the given files are relevant even if this file is not
+	// found.
 	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A judge decides about keys for one receipt: for whom they may speak, and whether they count
-// at the time in question. The same rules apply to signatures and checkpoints.
+// A judge decides which keys count for one receipt: for which issuers they may speak, and whether
+// they are valid at the relevant time. The same rules apply to signatures and checkpoints.
 type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
 	at       time.Time     // the time at which keys are judged
-	undated  bool          // at is issued_at, and the source did not record it
+	undated  bool          // at is issued_at, which the source did not record
 	existed  time.Time     // the receipt existed before this time; zero: unknown
 	included []*checkpoint // checkpoints in the evidence that include the receipt and are signed by their log
 	kin      func() kinship
 }
 
-// speaks returns why a key may not speak for the issuer of the receipt: it is not an issuer's
-// key, is bound to others, or is bound to nobody. It returns "" if the key may speak.
+// speaks returns the reason why a key may not speak for the issuer of the receipt: it is not an
+// issuer key, or it is bound to other issuers or to no issuer. It returns "" if the key may speak.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
 		return CodeRoleMismatch
@@ -44,8 +44,8 @@ func (j *judge) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely returns why a key does not count at the time in question. A later theft does not
-// matter for a receipt that is shown to be older.
+// untimely returns the reason why a key does not count at the relevant time. A later theft does not
+// matter if the receipt is shown to be older.
 func (j *judge) untimely(key *Key) Code {
 	dated := key.Revoked != nil && !j.existed.IsZero() && j.existed.Before(key.Revoked.At)
 	return untimely(key, j.at, dated || slices.ContainsFunc(j.included, func(c *checkpoint) bool {
@@ -54,8 +54,8 @@ func (j *judge) untimely(key *Key) Code {
 }
 
 // untimely implements the validity of a key. Expiry and the revocation reason "superseded" are
-// judged at a time. Any other revocation rejects the key at all times, unless evidence shows
-// that the signed data is older.
+// judged at a point in time. Any other revocation rejects the key at all times, unless evidence
+// shows that the signed data is older.
 func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
 	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
@@ -70,17 +70,17 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	return ""
 }
 
-// trusts reports whether one of the keys with which a log signed a checkpoint may do so at the
-// time in question.
+// trusts reports whether any of the keys with which a log signed a checkpoint was valid at the
+// relevant time.
 func (j *judge) trusts(c *checkpoint) bool {
 	_, code := j.distrusts(c)
 	return code == ""
 }
 
-// distrusts returns why none of the keys with which a log signed may do so, for the first key.
-// A log signs later than the issuer, so its key may be younger than the receipt: nbf is only
-// judged at a time that the policy names. A stolen key of a log proves nothing, unless a
-// witness observed this very checkpoint before.
+// distrusts returns the reason why no key with which a log signed is valid, based on the first key.
+// A log signs later than the issuer, so its key may be newer than the receipt. nbf is therefore
+// judged only at a time that the policy names. A checkpoint signed with a log's stolen key proves
+// nothing, unless a witness cosigned this checkpoint before the theft.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))
@@ -97,16 +97,16 @@ func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	return key, code
 }
 
-// predates reports whether a witness observed a checkpoint before a key was revoked. The
-// witness must have other key material. Otherwise, the holder of a stolen key could be its own
-// witness.
+// predates reports whether a witness observed a checkpoint before a key was revoked. The witness
+// must have different key material. Otherwise, the holder of a stolen key could be its own witness.
 func (j *judge) predates(c *checkpoint, key *Key) bool {
 	if key.Revoked == nil {
 		return false
 	}
 	for i := range c.cosigned {
 		s := &c.cosigned[i]
-		// Equal times do not count: the cosignature may follow the theft in the same second.
+		// Equal times do not count, because the cosignature may have followed the theft in the same
+		// second.
 		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s.witness) {
 			return true
 		}
@@ -114,8 +114,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	return false
 }
 
-// isIssuers reports whether a witness has the material of a key that may speak for the issuer
-// of the receipt.
+// isIssuers reports whether a witness has the material of a key that may speak for the issuer of
+// the receipt.
 func (j *judge) isIssuers(witness *Key) bool {
 	for _, key := range j.kin()[witness.Thumbprint] {
 		if j.speaks(key) == "" {
@@ -125,8 +125,8 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners appends the IDs of the witnesses of a checkpoint to ids, by distinct material that is
-// neither the log's nor the issuer's, and returns the reasons why others do not count.
+// cosigners appends to ids the IDs of a checkpoint's witnesses, counted by distinct material that
+// neither the log nor the issuer uses. It returns the reasons why other witnesses do not count.
 func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
@@ -135,7 +135,7 @@ func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string
 		switch {
 		case j.isIssuers(witness):
 			others = append(others, quoted(witness.ID)+" is a key of the issuer, which is not its own witness")
-		// Material counts, and not names, as for witnesses of a receipt.
+		// Witnesses are counted by key material, not by name, as for receipts.
 		case slices.ContainsFunc(c.cosigned[:i], same):
 			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
 		default:
@@ -151,7 +151,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	}
 
 	quorum := &j.policy.Checkpoint.Cosigners
-	var buffer [16]string // on the stack for as many witnesses as most checkpoints have
+	var buffer [16]string // large enough for the witnesses of most checkpoints, to stay on the stack
 	if counted, others := j.cosigners(c, buffer[:0]); !quorum.met(counted) {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", len(counted), quorum.Threshold, notCounted(others))
 		if len(quorum.Groups) > 0 {
@@ -213,15 +213,15 @@ func roleList(roles []Role) string {
 	return text
 }
 
-// stolen reports whether a key was revoked for a reason other than being superseded. Anything
-// that it ever signed may then be somebody else's.
+// stolen reports whether a key was revoked for a reason other than being superseded. Anybody may
+// have made any of its signatures.
 func (k *Key) stolen() bool { return k.Revoked != nil && k.Revoked.Reason != ReasonSuperseded }
 
-// A kinship contains the trusted keys of issuers by their material. Material that speaks for an
-// issuer is not a witness for that issuer's receipts, regardless of its other IDs.
+// A kinship maps key material to the trusted issuer keys that have it. Material that speaks for an
+// issuer is not a witness for that issuer's receipts, regardless of other IDs that it has.
 type kinship map[[32]byte][]*Key
 
-// kinOf returns the issuers' keys of a trust that lists its keys.
+// kinOf returns the issuer keys of a trust that lists its keys.
 func kinOf(trust Trust) kinship {
 	listed, ok := trust.(LogTrust)
 	if !ok {

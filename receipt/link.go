@@ -7,31 +7,31 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Cause distinguishes the mistakes that share a code, for programs. It is empty if the code is
-// unambiguous. Causes are never renamed, and new ones may be added. The related receipt is the
-// Related of the check.
+// A Cause distinguishes mistakes that share a code, for programs. It is empty if the code is
+// unambiguous. Causes are never renamed, and new ones may be added. The Related field of the check
+// names the related receipt.
 type Cause string
 
 // Causes of an invalid link.
 const (
-	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt of the input is the predecessor; related: the last receipt before the gap, if any
-	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes it and is not the predecessor that it names
+	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt in the input is the predecessor; related: the last receipt before the gap, if any
+	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes it, but is not the predecessor that it names
 	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same predecessor
 	CausePredecessorLater     Cause = "predecessor_later"     // the predecessor, which is related, comes after it in the same source
 	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the predecessor, which is related, belongs to another stream
 	CausePredecessorNotGiven  Cause = "predecessor_not_given" // it does not follow the given predecessor, whose hash is Computed
-	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt stands between it and its predecessor, or before the only receipt that states to be the first
-	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt, which comes before it, names it as predecessor
-	CauseSecondFirst          Cause = "second_first"          // it states to be the first, but the related receipt precedes it or states the same
-	CauseZeroHash             Cause = "zero_hash"             // it names 64 zeros, which no receipt hashes to
-	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id and other content
+	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt is between it and its predecessor, or before the only receipt that claims to be the first
+	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt comes before it but names it as predecessor
+	CauseSecondFirst          Cause = "second_first"          // it claims to be the first, but the related receipt precedes it or makes the same claim
+	CauseZeroHash             Cause = "zero_hash"             // it names 64 zeros, which is not the hash of any receipt
+	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id but different content
 )
 
 // Causes of a link that was not checked.
 const (
-	CauseOwnHash           Cause = "own_hash"           // the receipt does not match its own hash, so its place shows nothing
-	CauseUnreadable        Cause = "unreadable"         // the predecessor may be an unreadable document; related: its place, if known
-	CauseSelection         Cause = "selection"          // the input is a selection without the predecessor
+	CauseOwnHash           Cause = "own_hash"           // the receipt does not match its own hash, so its position shows nothing
+	CauseUnreadable        Cause = "unreadable"         // the predecessor may be an unreadable document; related: its position, if known
+	CauseSelection         Cause = "selection"          // the input is a selection that does not contain the predecessor
 	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
 )
 
@@ -41,7 +41,7 @@ type Place struct {
 	Index  int    `json:"index,omitzero"`  // line or item; 0 if the source contains no other document
 }
 
-// String returns a name of the place for people: line 3, april.json, or april.ndjson:3.
+// String returns a readable name of the place: line 3, april.json, or april.ndjson:3.
 func (p Place) String() string {
 	switch {
 	case p.Source == "":
@@ -52,7 +52,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Predecessor describes the receipt that an invalid link names, and what is wrong with it, such as
+// Predecessor describes the receipt that an invalid link names, and the problem with it, such as
 // "sha256:…, which line 3 names too". It returns "" for other checks.
 func (c *Check) Predecessor() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
@@ -61,7 +61,7 @@ func (c *Check) Predecessor() string {
 	return c.Stated + c.about()
 }
 
-// about continues a sentence after the receipt that is named.
+// about continues a sentence that ends with the name of a receipt.
 func (c *Check) about() string {
 	switch c.Cause {
 	case CausePredecessorMissing:
@@ -95,7 +95,7 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word composes the sentences of a check from its cause if it has none.
+// word composes the texts of a check from its cause, unless the check already has texts.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()
@@ -129,13 +129,13 @@ func (c *Check) word() {
 
 	c.nameStep()
 
-	// The end of the connected receipts is as important as the gap.
+	// The end of the connected part is as important as the gap.
 	if c.Cause == CausePredecessorMissing && c.Related != (Place{}) {
 		c.Hint = "the receipts up to " + c.Related.String() + " are connected"
 	}
 }
 
-// nameStep sets the detail from the reason, which omits the name of the step.
+// nameStep sets the detail from the reason, which does not include the name of the step.
 func (c *Check) nameStep() {
 	if c.Detail == "" && c.Reason != "" {
 		c.Detail = c.Step.String() + ": " + c.Reason
@@ -144,11 +144,11 @@ func (c *Check) nameStep() {
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink judges what one receipt alone shows about its link. A receipt that states that it
-// has no predecessor meets a strict policy until another receipt contradicts it.
+// checkLink judges the link by the receipt alone. A receipt that claims to have no predecessor
+// meets a strict policy until another receipt contradicts it.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
-	// No receipt hashes to zeros, so no other receipt is needed to refute this.
+	// No receipt has a hash of zeros, so no other receipt is needed to refute this link.
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
 			Detail: "64 zeros are not the hash of a receipt; the first receipt of a stream states null"})

@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// lint looks for content that the format allows but that an honest issuer is unlikely to write.
-// The schema must match. Warnings never change a verdict. Values that the source did not record
-// contradict nothing, because their placeholders are not statements.
+// lint reports content that the format allows but that an honest issuer is unlikely to produce. The
+// schema must match. Warnings never change a verdict. Values that the source did not record
+// contradict nothing, because their placeholders carry no information.
 func lint(root canon.Node, p *Policy, rep *Report) {
 	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
 	lintTimes(root, says, rep)
@@ -28,14 +28,14 @@ func lint(root canon.Node, p *Policy, rep *Report) {
 	lintCommitments(root.Member("redactions"), rep)
 }
 
-// claims distinguish the statements of a receipt from placeholders and bounds.
+// claims distinguishes the statements of a receipt from placeholders and bounds.
 type claims struct{ untold, over Pointers }
 
-// low reports whether a number or list may be larger than stated, or has a part that may be: a
-// sum is a lower bound if one of its parts is.
+// low reports whether the actual number or list may be larger than stated. A sum is a lower bound
+// if one of its parts is a lower bound.
 func (c claims) low(pointer string) bool { return touches(c.untold, pointer) }
 
-// high reports whether a number or list may be smaller than stated.
+// high reports whether the actual number or list may be smaller than stated.
 func (c claims) high(pointer string) bool { return touches(c.over, pointer) }
 
 func touches(listed Pointers, pointer string) bool {
@@ -50,7 +50,7 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
 		t, err := ParseTime(n.Text())
 		place := [...]string{"/lifecycle/created_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/issued_at"}[i]
-		// A placeholder states no time.
+		// A placeholder is not a time.
 		if err != nil || says.untold.Has(place) { // created_at is optional
 			continue
 		}
@@ -80,7 +80,7 @@ func lintFailure(lifecycle canon.Node, says claims, rep *Report) {
 		return
 	}
 
-	// A failure is described if and only if the task failed.
+	// A failure must be described if and only if the task failed.
 	failed := string(lifecycle.Member("final_state").Text()) == "FAILED"
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
@@ -102,7 +102,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 		sum += p.Member("amount").Float()
 	}
 
-	// A bound contradicts in one direction only.
+	// A bound can contradict in one direction only.
 	const all, parts = "/cost/total", "/cost/provider_breakdown"
 	below := total < sum && !says.low(all) && !says.high(parts)
 	above := total > sum && !says.high(all) && !says.low(parts)
@@ -112,7 +112,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 }
 
 // lintCounts compares the numbers of calls. A canceled call may have been denied before it was
-// made. Such a call is listed, and the budget need not count it.
+// made. The call is listed, but the budget need not count it.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {
@@ -127,8 +127,8 @@ func lintCounts(root canon.Node, says claims, rep *Report) {
 		}
 	}
 
-	// A canceled call may or may not have been made, so either count is correct. The same
-	// applies to calls that the source did not record.
+	// A canceled call may or may not have been made, so either count is correct. The same applies
+	// to calls that the source did not record.
 	const count, list = "/autonomy_budget/consumed/tool_calls", "/side_effects/tool_calls"
 	n := consumed.Float()
 	few := n < float64(made) && !says.low(count) && !says.high(list)
@@ -144,7 +144,7 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 		return
 	}
 
-	// The two members have to agree: a reason is given if and only if no replay is possible.
+	// The two members must agree: a reason is given if and only if no replay is possible.
 	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
@@ -155,17 +155,17 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintRoot looks for a root that equals the receipt's own hash. The hash covers the root, so
-// this would be a fixed point of SHA-256.
+// lintRoot reports a root that equals the receipt's own hash. The hash covers the root, so the root
+// would have to be a fixed point of SHA-256.
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
 		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 
-// lintCommitments looks for fields with several commitments. A part of a text may have been
-// withheld first and the rest later, but two values of one field could also be disclosed to two
-// readers.
+// lintCommitments reports fields with several commitments. An issuer may have withheld a part of a
+// text first and the remainder later. However, an issuer could also disclose two different values
+// of one field to two readers.
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
@@ -180,7 +180,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 	first := map[string]canon.Node{} // by field
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
-		// A marker of a harness has no commitment, so nothing can be disclosed for it.
+		// A harness's own redaction marker has no commitment, so no value can be disclosed for it.
 		if proof.IsZero() {
 			continue
 		}
@@ -207,7 +207,7 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
-// lintUnique compares each ID with the previous ones, in the first hundred entries.
+// lintUnique compares each ID among the first hundred entries with the previous IDs.
 func lintUnique(list canon.Node, member string, rep *Report) {
 	var before [maxIDs][]byte
 	for i, entry := range list.Elements() {
@@ -227,29 +227,29 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 
 func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 
-// Pointers are JSON Pointers (RFC 6901) into a receipt that the receipt itself lists, sorted by
-// their bytes.
+// Pointers is a list, contained in a receipt, of JSON Pointers (RFC 6901) into that receipt, sorted
+// by their bytes.
 type Pointers []string
 
-// maxUnreported is the number of entries of each list that are read. A receipt has no room for
-// as many calls, files, and hosts as that many pointers would refer to, so only a list of other
-// things is longer.
+// maxUnreported is the maximum number of entries that are read from each list. A receipt cannot
+// hold enough calls, files, and hosts for that many pointers, so a longer list must refer to other
+// things.
 const maxUnreported = 1 << 18
 
 // ReadUnreported returns the pointers of values that the source of a receipt did not record, as
-// listed in metadata.unreported. The format requires some members that not every source knows.
-// The value at a listed pointer is what was recorded: a number is a lower bound, and 0, an
-// empty list, or a name such as "unknown" means nothing. Absent is not zero. Callers that show
-// a receipt should show such values as not recorded by the source.
+// listed in metadata.unreported. The format requires some members that not every source records.
+// The value at a listed pointer contains only what was recorded: a number is a lower bound, and 0,
+// an empty list, or a name such as "unknown" means nothing. Absent is not zero. Callers that
+// display a receipt should mark such values as not recorded by the source.
 //
-// Entries that are not pointers are skipped. A receipt without the list states that all members
-// that it has were recorded.
+// Entries that are not pointers are skipped. A receipt without this list states that all of its
+// members were recorded.
 func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
-// ReadAtMost returns the numbers and lists of a receipt that may contain more than what
-// happened, as listed in metadata.at_most, such as a total in which the source may have counted
-// a call twice. Their values are upper bounds. A number that is also unreported is the number
-// that was recorded, and not a bound.
+// ReadAtMost returns the pointers in metadata.at_most. They point to numbers and lists in the
+// receipt that may exceed what happened, such as a total in which the source may have counted a
+// call twice. Their values are upper bounds. A number that is also in metadata.unreported is the
+// recorded number, not a bound.
 func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
 // pointers returns a list of metadata.
@@ -263,7 +263,7 @@ func pointers(root canon.Node, name string) (list Pointers) {
 		}
 	}
 
-	// Issuers write the list sorted. Lookups depend on the order.
+	// Issuers write the list in sorted order, and lookups depend on that order.
 	if !slices.IsSorted(list) {
 		slices.Sort(list)
 	}

@@ -15,38 +15,38 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Policy states the requirements for a verified receipt. The zero Policy requires one valid
-// signature by a key that may speak for the issuer of the receipt.
+// A Policy states the requirements that a receipt must meet to be verified. The zero Policy
+// requires one valid signature by a key that may speak for the issuer of the receipt.
 type Policy struct {
-	// Issuer is the required issuer.id. Keys that list no issuers speak for this issuer. If it
-	// is empty, any issuer is accepted, and such keys speak for nobody.
+	// Issuer is the required issuer.id. Keys that list no issuers may speak for this issuer. If it
+	// is empty, any issuer is accepted, but keys that list no issuers speak for nobody.
 	Issuer string
 
-	// Witnesses requires countersignatures. The zero value requires none.
+	// Witnesses requires countersignatures. The zero value requires no witnesses.
 	Witnesses Quorum
 
-	// Checkpoint requires that the receipt is shown to be in a checkpoint of a trusted log. The
-	// zero value does not.
+	// Checkpoint requires that the receipt is shown to be included in a checkpoint of a trusted
+	// log. The zero value requires no checkpoint.
 	Checkpoint CheckpointRule
 
-	// Timestamp leaves every receipt undecided that has no proven time, by a timestamp of the
-	// receipt or of a checkpoint that includes it.
+	// Timestamp requires a proven time, from a timestamp of the receipt or of a checkpoint that
+	// includes it. Receipts without a proven time are undecided.
 	Timestamp bool
 
-	// At is the time at which the validity of keys is judged. If it is zero, keys are judged at
-	// the receipt's issued_at, which is inside the hash.
+	// At is the time at which the validity of keys is judged. If it is zero, keys are judged at the
+	// receipt's issued_at, which is inside the hash.
 	At time.Time
 
 	// Now is the current time. A receipt that was issued later gets a warning. If it is zero,
 	// this is not checked.
 	Now time.Time
 
-	// IntegrityOnly only requires that the content matches its hash. The scope of the report
-	// states this. Signatures are not checked.
+	// IntegrityOnly requires only that the content matches its hash. The scope of the report states
+	// this. Signatures are not checked.
 	IntegrityOnly bool
 
-	// Strict leaves a receipt undecided if any applicable step was not checked. A receipt that
-	// states that it has no predecessor has no predecessor to check, alone or among other
+	// Strict makes a receipt undecided if any applicable step was not checked. For a receipt that
+	// states that it has no predecessor, there is none to check, either alone or among other
 	// receipts.
 	Strict bool
 
@@ -55,48 +55,48 @@ type Policy struct {
 	// through go-jose).
 	Plain bool
 
-	// Rules are requirements of the caller. They can refute a receipt or leave it undecided, and
-	// never verify it. Their names must differ.
+	// Rules are requirements of the caller. They can refute a receipt or make it undecided, but
+	// they cannot verify it. Their names must differ.
 	Rules []Rule
 
-	// NoInputDigest omits InputSHA256 from reports, for callers that do not show it. Hashing
-	// the input takes a sixth of the time of a receipt without its signatures.
+	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Hashing the
+	// input takes about a sixth of the time for a receipt, not including its signatures.
 	NoInputDigest bool
 
-	// Limits bound the input below the format's limits ([MaxBytes], [MaxDepth]). A receipt
-	// beyond them is undecided. The zero value means the format's limits.
+	// Limits sets lower limits on the input than the format does ([MaxBytes], [MaxDepth]). A
+	// receipt that exceeds them is undecided. The zero value selects the format's limits.
 	Limits canon.Limits
 }
 
-// A CheckpointRule states the requirements for a checkpoint. One checkpoint that includes the
+// A CheckpointRule states the requirements for a checkpoint. A single checkpoint that includes the
 // receipt ([Evidence.Proofs]) must meet all of them.
 type CheckpointRule struct {
-	// Required leaves every receipt undecided that is not shown to be in a checkpoint of a
+	// Required makes every receipt undecided unless it is shown to be included in a checkpoint of a
 	// trusted log.
 	Required bool
 
-	// Logs are the IDs of the keys that count as keys of a log. If Logs is empty, every trusted
-	// key of a log counts.
+	// Logs lists the IDs of the keys that count as log keys. If Logs is empty, every trusted key of
+	// a log counts.
 	Logs []string
 
-	// Cosigners is the number of witnesses that must have cosigned that checkpoint. They are
-	// counted by distinct key material, which must be neither the log's nor the issuer's. A
-	// threshold requires a checkpoint even if Required is not set. Keys also specifies whose
-	// cosignatures show the time of a checkpoint if a key was revoked. If Keys is empty, every
-	// trusted witness counts.
+	// Cosigners is the number of witnesses that must have cosigned that checkpoint. Witnesses are
+	// counted by distinct key material, which must differ from that of the log and the issuer. A
+	// threshold requires a checkpoint even if Required is not set. Keys also selects the witnesses
+	// whose cosignatures show the time of a checkpoint if a key was revoked. If Keys is empty,
+	// every trusted witness counts.
 	Cosigners Quorum
 }
 
 func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Threshold > 0 }
 
-// Limits of the receipt format. A document beyond them is not a receipt.
+// Limits of the receipt format. A document that exceeds them is not a receipt.
 const (
 	MaxBytes      = 16 << 20 // bytes
 	MaxDepth      = 128      // nested arrays and objects
 	maxSignatures = 100      // number of entries of /signatures that are examined
 )
 
-// limits returns the limits in effect: the format's limits, or lower limits of the caller.
+// limits returns the limits in effect: the format's limits, or the caller's lower limits.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {
@@ -108,7 +108,7 @@ func (p *Policy) limits() canon.Limits {
 	return l
 }
 
-// clone returns a copy with lists of its own.
+// clone returns a copy that shares no lists with the original.
 func (p Policy) clone() Policy {
 	p.Rules = slices.Clone(p.Rules)
 	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
@@ -138,17 +138,17 @@ func (p *Policy) validate(trust Trust) error {
 	return reachable(p, trust)
 }
 
-// A Quorum is a number of witnesses, counted by distinct key material.
+// A Quorum requires a number of witnesses, counted by distinct key material.
 type Quorum struct {
 	Threshold int      // number of required witnesses; 0 requires none
-	Keys      []string // IDs of the keys that count; empty, without Groups, means every trusted witness
+	Keys      []string // IDs of the keys that count; if empty and there are no Groups, every trusted witness counts
 
-	// Groups are quorums that each count like a witness if they are met. Only the cosigners of a
-	// checkpoint have groups (C2SP tlog-policy).
+	// Groups are nested quorums, each of which counts as one witness if it is met. Only quorums for
+	// checkpoint cosigners have groups (C2SP tlog-policy).
 	Groups []Quorum
 }
 
-// met reports whether enough witnesses are among those with the given IDs.
+// met reports whether the given IDs include enough witnesses.
 func (q *Quorum) met(ids []string) bool { return q.count(ids) >= q.Threshold }
 
 func (q *Quorum) count(ids []string) (n int) {
@@ -165,7 +165,7 @@ func (q *Quorum) count(ids []string) (n int) {
 	return n
 }
 
-// members returns the IDs of the keys that count, in the groups, too.
+// members returns the IDs of all keys that count, including those in groups.
 func (q *Quorum) members() []string {
 	ids := slices.Clone(q.Keys)
 	for i := range q.Groups {
@@ -207,9 +207,8 @@ func (q *Quorum) admits(id string) bool {
 	return len(ids) == 0 || slices.Contains(ids, id)
 }
 
-// reachable checks that enough of the trusted keys can count as witnesses. Otherwise, every
-// receipt would be undecided for a reason that no sender can remove. Only a [LogTrust] lists
-// its keys.
+// reachable checks that enough trusted keys can count as witnesses. Otherwise, every receipt would
+// be undecided for a reason that no sender can fix. Only a [LogTrust] lists its keys.
 func reachable(p *Policy, trust Trust) error {
 	listed, ok := trust.(LogTrust)
 	if !ok || p.Witnesses.Threshold == 0 && p.Checkpoint.Cosigners.Threshold == 0 {
@@ -224,7 +223,7 @@ func reachable(p *Policy, trust Trust) error {
 	return p.Checkpoint.Cosigners.reachable("cosigners", p.Issuer, keys, cannotCosign)
 }
 
-// cannotCosign returns why a key cannot create a cosignature, or "" if it can.
+// cannotCosign returns the reason why a key cannot create a cosignature, or "" if it can.
 func cannotCosign(k NoteKey) string {
 	_, err := k.witness()
 	switch {
@@ -236,8 +235,8 @@ func cannotCosign(k NoteKey) string {
 	return "is for " + k.Algorithm + ", and checkpoints are cosigned with keys for ed25519 and ML-DSA-44"
 }
 
-// reachable counts the trusted keys that can be among the witnesses, by distinct material.
-// unfit returns why a key can never sign as one.
+// reachable counts the trusted keys that can be witnesses, by distinct material. unfit returns the
+// reason why a key can never sign as a witness.
 func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKey) string) error {
 	if q.Threshold == 0 {
 		return nil
@@ -261,7 +260,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 			continue
 		}
 
-		// One key under two names is one witness, and no issuer is its own witness.
+		// One key under two IDs is one witness, and an issuer cannot be its own witness.
 		other, again := material[k.Thumbprint]
 		switch reason := unfit(k); {
 		case !k.Has(RoleWitness):
@@ -302,31 +301,31 @@ const (
 // A TrustSource supplies trusted keys that may change or be unavailable, such as a database of
 // keys. It must be safe for concurrent use.
 type TrustSource interface {
-	// Trust returns the current keys, which must not change afterwards, and the version that
-	// identifies them in summaries: up to 128 bytes, such as a digest.
+	// Trust returns the current keys, which must not change afterwards, and a version of up to 128
+	// bytes, such as a digest, that identifies the keys in summaries.
 	Trust(ctx context.Context) (keys Trust, version string, err error)
 }
 
 // A snapshot describes the keys that a verifier got from a source.
 type snapshot struct {
 	version string
-	err     error // why there are none
+	err     error // why there are no keys
 }
 
 // NewSnapshot returns a Verifier with the keys that source has now. The keys of a Verifier never
-// change, so one snapshot for each run judges all of its receipts alike.
+// change. If a run uses one snapshot, all of its receipts are judged alike.
 //
-// If source returns an error, the Verifier has no keys: whatever they would have decided is
-// undecided, with the code trust_unavailable, and [Verifier.Snapshot] returns the error. Reports
-// do not contain its text, which may be internal. NewSnapshot itself returns the errors of
-// [NewVerifier]. With a policy for integrity only, the source is not asked.
+// If source returns an error, the Verifier has no keys, and [Verifier.Snapshot] returns the error.
+// Results that would depend on keys are undecided, with the code trust_unavailable. Reports do not
+// contain the text of the error, which may be internal. NewSnapshot itself returns only the errors
+// of [NewVerifier]. If the policy requires only integrity, the source is not queried.
 func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {
 	if policy.IntegrityOnly {
 		return NewVerifier(nil, policy)
 	}
 	keys, version, err := source.Trust(ctx)
 	switch {
-	// The keys may be there later, so their absence refutes nothing.
+	// The keys may become available later, so their absence refutes nothing.
 	case err != nil:
 		keys, version = unavailable{}, ""
 	case len(version) > 128:
@@ -354,50 +353,50 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 	return u.CheckSignature(nil, nil)
 }
 
-// Trust checks the form and the mathematics of one signature entry. Whether the key may speak
-// for the issuer, at that time, and in that role is decided by the [Policy]. Package keys
-// implements Trust with a JWK Set file.
+// Trust checks the form and the mathematical validity of one signature entry. The [Policy] decides
+// whether the key may speak for the issuer, at that time, and in that role. Package keys implements
+// Trust with a JWK Set file.
 //
-// An implementation must be safe for concurrent use. It must take keys only from its own
-// configuration, and never from a receipt or from the network.
+// An implementation must be safe for concurrent use. It must use only keys from its own
+// configuration, never keys from a receipt or from the network.
 type Trust interface {
-	// CheckSignature checks the signature e of message, which is the 71 ASCII bytes of
+	// CheckSignature checks the signature e of message. The message is the 71 ASCII bytes of
 	// chain.receipt_hash, or the message of an envelope of package attest, which begins with
-	// "DSSEv1 ". An envelope names no algorithm. CheckSignature checks in this order, and stops
-	// at the first condition that is true: the algorithm is unsupported, the value is
+	// "DSSEv1 ". An envelope names no algorithm. CheckSignature checks the following conditions in
+	// this order, and stops at the first that is true: the algorithm is unsupported, the value is
 	// malformed, the key is unknown, the algorithm does not match the key, the signature is
 	// invalid.
 	//
-	// The returned key is the trusted key that the entry names, or nil if there is none. It is
-	// also returned with an error. A nil error means that the signature is mathematically valid
-	// under that key.
+	// The returned key is the trusted key that the entry names, or nil if the key is unknown. The
+	// key is also returned with an error. A nil error means that the signature is mathematically
+	// valid under that key.
 	CheckSignature(message []byte, e *Entry) (*Key, *SignatureError)
 
 	// Len returns the number of trusted keys.
 	Len() int
 }
 
-// LogTrust is a [Trust] that lists its keys. With the keys of logs and witnesses,
-// [Verifier.With] opens checkpoints. With all keys, a [Verifier] recognizes the same material
-// under other IDs. With any other Trust, the keys of every log are unknown.
+// LogTrust is a [Trust] that lists its keys. With the keys of logs and witnesses, [Verifier.With]
+// opens checkpoints. With all keys, a [Verifier] recognizes the same key material under other IDs.
+// With any other Trust, the keys of every log are unknown.
 type LogTrust interface {
 	Trust
 
-	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role
-	// checkpoint signs the checkpoints of its Origin. A key with the role witness cosigns
-	// checkpoints under the name of its Origin, or under its ID if it has no Origin; if the name
-	// is not valid in a note, the key cosigns nothing. A key with the role issuer shows which
-	// witnesses have an issuer's material.
+	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role checkpoint
+	// signs the checkpoints whose origin is its Origin. A key with the role witness cosigns
+	// checkpoints under the name of its Origin, or under its ID if it has no Origin; if the name is
+	// not valid in a note, the key cosigns nothing. Keys with the role issuer are included so that
+	// witnesses with an issuer's material are detected.
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted key that may sign notes if it is an Ed25519 or ML-DSA-44 key.
+// A NoteKey is a trusted key. It can sign notes if it is an Ed25519 or ML-DSA-44 key.
 type NoteKey struct {
 	*Key
 	Public crypto.PublicKey // must not be modified
 }
 
-// log returns the key as that of a log, or nil if it signs no checkpoints.
+// log returns the key as a log's note key, or nil if it signs no checkpoints.
 func (k *NoteKey) log() *tlog.Log {
 	if !k.Has(RoleCheckpoint) || k.Origin == "" {
 		return nil
@@ -406,24 +405,23 @@ func (k *NoteKey) log() *tlog.Log {
 	return log
 }
 
-// witness returns the key as that of a witness.
+// witness returns the key as a witness's note key.
 func (k *NoteKey) witness() (*tlog.Witness, error) {
 	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }
 
-// An Entry is one element of /signatures as received. It must not be retained, because the
-// slices alias the document, and the next entry overwrites it. SignedAt is nil if the member is
-// absent.
+// An Entry is one element of /signatures as received. It must not be retained, because its slices
+// alias the document and the next entry overwrites it. SignedAt is nil if the member is absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
 
-	// Plain is [Policy.Plain], and not part of the element. If it is set, a Trust does not use
-	// its fast path. The result is the same.
+	// Plain is [Policy.Plain]; it is not part of the element. If it is set, a Trust does not use
+	// its fast path. The result is the same with and without the fast path.
 	Plain bool
 }
 
-// A SignatureError describes why an entry does not count. Its Code is unsupported_algorithm or
-// unknown_key, which mean that evidence is missing, or malformed_signature, algorithm_mismatch,
+// A SignatureError describes why an entry does not count. Its Code is either unsupported_algorithm
+// or unknown_key, which mean that evidence is missing, or malformed_signature, algorithm_mismatch,
 // or signature_invalid, which refute. An entry with any other code is reported as unknown_key.
 type SignatureError struct {
 	Code   Code
@@ -433,8 +431,8 @@ type SignatureError struct {
 // Error returns the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
 
-// judges reports whether the code is one that a [Trust] may return. No other code means that a
-// signature is invalid.
+// judges reports whether a [Trust] may return the code. No other code means that a signature is
+// invalid.
 func (e *SignatureError) judges() bool {
 	if e == nil {
 		return false
@@ -458,7 +456,8 @@ type Key struct {
 	NotBefore, NotAfter time.Time // valid when NotBefore ≤ t < NotAfter; zero: unbounded
 
 	// Revoked is the revocation of the key, if any. A revocation with a reason other than
-	// "superseded" applies to the key material: a Trust states it for every ID of the material.
+	// "superseded" applies to the key material, so a Trust returns it for every ID of that
+	// material.
 	Revoked *Revocation
 
 	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Equal thumbprints are the same key
@@ -474,8 +473,8 @@ func (k *Key) Has(r Role) bool {
 	return slices.Contains(k.Roles, r)
 }
 
-// speaksFor reports whether the key lists the issuer, or lists none and is bound to the issuer
-// that a policy names.
+// speaksFor reports whether the key lists the issuer, or lists no issuers and is bound to the
+// issuer that a policy names.
 func (k *Key) speaksFor(issuer string) bool {
 	return k.Has(RoleIssuer) && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer))
 }
@@ -483,9 +482,9 @@ func (k *Key) speaksFor(issuer string) bool {
 // ReasonSuperseded is the only revocation reason that leaves earlier signatures valid.
 const ReasonSuperseded = "superseded"
 
-// A Revocation ends the validity of a key. With the reason "superseded", signatures made before
-// At still count, and At is judged like an expiry. With any other reason, including
-// "compromised" and none, no time in a receipt can be believed, and every signature of the key
+// A Revocation ends the validity of a key. With the reason "superseded", signatures made before At
+// still count, and At is treated like an expiry time. With any other reason, including
+// "compromised" and no reason, no time in a receipt can be trusted, and every signature by the key
 // is rejected.
 type Revocation struct {
 	At     time.Time
@@ -500,8 +499,8 @@ type Signature struct {
 	SignedAt  Time   `json:"signed_at,omitzero"`
 }
 
-// A Signer creates one signature entry for message, the 71 ASCII bytes of chain.receipt_hash.
-// The context bounds a call to a KMS or an HSM. Package keys adapts a crypto.Signer.
+// A Signer creates one signature entry for message, the 71 ASCII bytes of chain.receipt_hash. The
+// context limits a call to a KMS or an HSM. Package keys adapts a crypto.Signer.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) (Signature, error)
 }

@@ -12,11 +12,11 @@ import (
 // ReportVersion is the version of the report's JSON form.
 const ReportVersion = 1
 
-// A Report states what is valid, what is invalid, and what was not checked of one receipt. The
-// library, the command, and the endpoint share this type. The schema "report" defines its JSON
-// form.
+// A Report states which parts of one receipt are valid, which are invalid, and which were not
+// checked. The library, the command, and the endpoint use the same type. The schema "report"
+// defines its JSON form.
 //
-// A Verifier overwrites the Report that it is given. [Report.Clone] copies one.
+// A Verifier overwrites the Report that is passed to it. [Report.Clone] copies one.
 type Report struct {
 	Version     int               `json:"report_version"`
 	Verdict     Verdict           `json:"verdict"`
@@ -64,22 +64,22 @@ type Check struct {
 	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, if that is the finding; otherwise zero
 }
 
-// algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
-// /signatures: the receipt is in a checkpoint whose log key is the issuer's.
+// algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of /signatures.
+// It means that the receipt is in a checkpoint signed by a log key that is also the issuer's key.
 const algorithmCheckpoint = "checkpoint"
 
 // A SignatureStatus is the result of one signature.
 type SignatureStatus string
 
-// The results of one signature.
+// The possible results of one signature.
 const (
 	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
-	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or valid and not counted; the code states why
+	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or valid but not counted; the code states why
 	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is unknown
 )
 
-// A SignatureResult is the result of one entry of /signatures. If a checkpoint stands for a
-// signature, one more result follows, whose algorithm is "checkpoint".
+// A SignatureResult is the result of one entry of /signatures. If a checkpoint counts as a
+// signature, an additional result with the algorithm "checkpoint" follows.
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
 	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes
@@ -102,7 +102,7 @@ func (n Note) Undecides() bool {
 	return info.Outcome == OutcomeUndecides || strings.HasPrefix(string(n.Code), rulePrefix)
 }
 
-// Text is untrusted text from a receipt. It is a slice so that a reused Report needs no new
+// Text is untrusted text from a receipt. It is a slice so that a reused Report does not allocate
 // memory for it.
 type Text []byte
 
@@ -118,8 +118,8 @@ func (t *Text) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Finding returns the check that explains the verdict: the first failed check, or the check
-// that left the receipt undecided. For a verified receipt it is zero.
+// Finding returns the check that explains the verdict: the first failed check, or the check that
+// left the receipt undecided. For a verified receipt, the check is zero.
 func (r *Report) Finding() Check {
 	switch r.Verdict {
 	case Verified:
@@ -136,15 +136,16 @@ func (r *Report) Finding() Check {
 	return Check{}
 }
 
-// undecidedBy returns the check whose evidence is missing. Under a strict policy, it may be a
-// check that otherwise only informs.
+// undecidedBy returns the check that lacks evidence. Under a strict policy, this may be a check
+// that is otherwise only informational.
 func (r *Report) undecidedBy() (why Check) {
 	for _, c := range r.Checks {
 		if c.Status != StatusNotChecked {
 			continue
 		}
 
-		// These codes only inform, unless the policy is strict. Any other code is the reason.
+		// These codes are only informational, unless the policy is strict. A check with any other
+		// code is the reason.
 		switch c.Code {
 		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
@@ -181,7 +182,7 @@ func (r *Report) Clone() *Report {
 	return &c
 }
 
-// reset clears r for the next receipt, and keeps its memory and its source.
+// reset clears r for the next receipt, but keeps its memory and its source.
 func (r *Report) reset(scope Scope, at Time) {
 	*r = Report{
 		Version:    ReportVersion,
@@ -203,7 +204,7 @@ func (r *Report) reset(scope Scope, at Time) {
 	if r.tally != nil { // the verification of the previous receipt may have panicked
 		r.tally.included = r.tally.included[:0]
 	}
-	if r.Signatures == nil { // lists are written as [], never as null
+	if r.Signatures == nil { // empty lists are encoded as [], never as null
 		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}
 	}
 }
@@ -215,7 +216,7 @@ func (r *Report) fail(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// leave records a step that was not checked, as described by c.
+// leave records the step described by c as not checked.
 func (r *Report) leave(c Check) {
 	c.Status = StatusNotChecked
 	c.nameStep()
@@ -223,14 +224,14 @@ func (r *Report) leave(c Check) {
 	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 }
 
-// omit is skip with a detail that begins with the name of the step. The detail is a constant,
-// so no memory is allocated.
+// omit is like skip, but with a detail that begins with the name of the step. The detail is a
+// constant, so no memory is allocated.
 func (r *Report) omit(s Step, code Code, detail string) {
 	r.skip(s, code, detail)
 	r.Checks[len(r.Checks)-1].Reason = detail[len(s.String())+len(": "):]
 }
 
-// skip records a step that was not checked, and the reason.
+// skip records that a step was not checked, and why.
 func (r *Report) skip(s Step, code Code, detail string) {
 	r.Checks = append(r.Checks, Check{Step: s, Status: StatusNotChecked, Code: code, Detail: detail})
 	r.NotChecked = append(r.NotChecked, Note{Code: code, Detail: detail})
@@ -244,14 +245,14 @@ func (r *Report) warn(code Code, pointer, detail string) {
 	r.Warnings = append(r.Warnings, Note{code, pointer, detail})
 }
 
-// skipUnreached lists the steps after an early end.
+// skipUnreached lists the steps that an early end did not reach.
 func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
 	}
 	// Rules that were not applied are listed, too.
 	end := stepCount
-	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, they were applied
+	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, the rules were applied
 		end = StepRules + 1
 	}
 	for s := r.Checks[len(r.Checks)-1].Step + 1; s < end; s++ {
@@ -283,25 +284,26 @@ func (r *Report) dropNote(code Code) {
 	}
 }
 
-// A Verdict is the result for one receipt. The zero value is Undecided, so that an omission
-// cannot look like success.
+// A Verdict is the result for one receipt. The zero value is Undecided, so that an omission does
+// not look like success.
 type Verdict uint8
 
 const (
 	Undecided Verdict = iota // evidence is missing
 	Verified                 // every requirement was checked and met
-	Refuted                  // something is invalid or malformed
+	Refuted                  // some part is invalid or malformed
 )
 
-// A Scope states which parts of a receipt were required to be verified.
+// A Scope states which properties of a receipt the policy required.
 type Scope uint8
 
 const (
 	ScopeFull      Scope = iota // content and signatures
-	ScopeIntegrity              // content only; anyone may have written a receipt that is intact
+	ScopeIntegrity              // content only; anyone may have issued an intact receipt
 )
 
-// A Step is one of the seven checks of a receipt, in order, or the caller's rules after them.
+// A Step is one of the seven checks of a receipt, in order, or the caller's rules, which follow
+// them.
 type Step uint8
 
 const (
@@ -312,9 +314,9 @@ const (
 	StepBatch
 	StepSignatures
 	StepRedactions
-	StepRules // the caller's rules, see [Rule]; only with checks that are not met
+	StepRules // the caller's rules, see [Rule]; present only if a rule is not met
 
-	stepCount = StepRules // number of steps that each report has
+	stepCount = StepRules // number of steps in each report
 )
 
 // A Status is the result of one step. The zero value is StatusNotChecked.

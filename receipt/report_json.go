@@ -11,14 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// writable reports whether r is in the state in which a verifier leaves reports: its lists are
-// written as [] and never as null.
+// writable reports whether r is in the state that a verifier produces: its lists are encoded as [],
+// never as null.
 func (r *Report) writable() bool {
 	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
 }
 
-// appendJSON appends r exactly as encoding/json and the escapes of [AppendJSON] would.
-// Reflection would take as long as verifying the receipt.
+// appendJSON appends exactly the bytes that encoding/json with the escapes of [AppendJSON] would
+// produce for r. Reflection would take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	// The members are in the order of the struct fields, as in encoding/json.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
@@ -91,7 +91,7 @@ func (w *reportWriter) checks(list []Check) {
 	w.text = append(w.text, ']')
 }
 
-// bare reports whether a check has no content other than its status.
+// bare reports whether a check contains nothing but its status.
 func (c *Check) bare() bool {
 	return c.Code == "" && c.Pointer == "" && c.Stated == "" && c.Computed == "" && c.Detail == "" && c.Hint == "" &&
 		c.Cause == "" && c.Related == Place{}
@@ -154,7 +154,7 @@ const (
 	escapedHigh uint64 = 1 << ('\\' - 64)
 )
 
-// quote is string for bytes, too. Text that needs an escape takes the slow path.
+// quote is like string, but for bytes. Text that needs an escape takes the slow path.
 func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 	for i := range len(text) {
 		if c := text[i]; c > '~' || (escapedLow>>c|escapedHigh>>(c-64))&1 != 0 {
@@ -220,8 +220,8 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-// plain returns the number of bytes at the beginning of text that need no escape: ASCII, in
-// which Marshal escapes the controls, except DEL.
+// plain returns the number of bytes at the beginning of text that need no escape. These are ASCII
+// bytes except DEL; Marshal escapes the control characters.
 func plain(text []byte) int {
 	for i, c := range text {
 		if c >= 0x7f {
@@ -235,7 +235,7 @@ func appendRune(dst []byte, r rune, text []byte) []byte {
 	switch {
 	case !untrusted.Unsafe(r):
 		return append(dst, text...)
-	case r > 0xffff: // RFC 8259 section 7: an escape is a surrogate pair
+	case r > 0xffff: // RFC 8259 section 7: the escape is a surrogate pair
 		high, low := utf16.EncodeRune(r)
 		return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
 	}

@@ -21,7 +21,7 @@ type Problem struct {
 	Detail  string
 }
 
-// An InvalidError lists all problems of a draft.
+// An InvalidError lists all problems in a draft.
 type InvalidError struct{ Problems []Problem }
 
 // Error lists the problems, one per line after the first line.
@@ -51,9 +51,9 @@ func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	return SealDocument(doc, head)
 }
 
-// SealDocument seals a draft that is given as JSON. Nothing in it is dropped, filled in, or
-// converted, except that the schema marker is added if it is missing. A draft may have a chain
-// without receipt_hash, for its merkle_root. A previous_receipt_hash in it must match the head.
+// SealDocument seals a draft that is given as JSON. It does not drop, fill in, or convert anything,
+// but it adds the schema marker if it is missing. A draft may have a chain without receipt_hash, to
+// specify its merkle_root. If the chain has a previous_receipt_hash, it must match the head.
 func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -82,8 +82,8 @@ func invalidSyntax(err error) error {
 // seal inserts the hash into an otherwise complete receipt. text is the source of doc, with the
 // zero digest in place of the hash.
 func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
-	// The preimage does not contain receipt_hash, and all hashes have the same length. The
-	// digits are written into the text, and the index of the text stays correct.
+	// The preimage does not contain receipt_hash, and all hashes have the same length. The digits
+	// are overwritten in the text, so the index of the text stays correct.
 	hash, err := chain.Hash(doc)
 	if err != nil {
 		return nil, err
@@ -95,14 +95,14 @@ func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	digits := doc.Root().Member("chain").Member("receipt_hash").Offset() + len(`"`)
 	copy(text[digits:], hash.String())
 
-	// A sealed receipt must pass every verifier, so the same schema and limits apply.
+	// A sealed receipt must pass every verifier, so the same schema and limits apply here.
 	if problems := problemsOf(doc, schema); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
 	return newSealed(doc, hash, countAfter(head)), nil
 }
 
-// refusals returns why a document is not a draft, or not a draft for this stream.
+// refusals returns the reasons why a document is not a draft, or not a draft for this stream.
 func refusals(root canon.Node, head chain.Head) []Problem {
 	var problems []Problem
 	link := root.Member("chain")
@@ -118,7 +118,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	}
 	problems = append(problems, impossible(head)...)
 
-	// A draft may name its predecessor, which then must be the head.
+	// A draft may name its predecessor, which must then be the head.
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -151,8 +151,8 @@ func previousText(head chain.Head) []byte {
 	return canon.AppendString(nil, head.Hash.String())
 }
 
-// assemble returns the draft with its chain, in which the zero digest replaces the hash. The
-// result is not canonical.
+// assemble returns the draft with its chain. The chain has the zero digest in place of the hash.
+// The result is not canonical.
 func assemble(root canon.Node, head chain.Head) []byte {
 	// The chain, with a digest of the right length in place of the hash.
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
@@ -165,7 +165,7 @@ func assemble(root canon.Node, head chain.Head) []byte {
 	}
 	b = append(b, '}')
 
-	// The marker is added if it is missing. Nothing else is filled in.
+	// The marker is added if it is missing, and nothing else is filled in.
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
@@ -208,7 +208,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
 
-	// Bytes that do not match their digest would refute the receipt.
+	// Inline bytes that do not match their digest would refute the receipt.
 	if c := weighMaterials(doc.Root(), nil, new(watched), result.Total == 0, new(Report)); c.Status == StatusFailed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
@@ -216,7 +216,8 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	return problems
 }
 
-// countAfter returns the number of receipts up to the one after head, or 0 if it is unknown.
+// countAfter returns the number of receipts up to and including the receipt after head, or 0 if the
+// number is unknown.
 func countAfter(head chain.Head) uint64 {
 	if head.Count == 0 && !head.IsZero() {
 		return 0
@@ -224,18 +225,18 @@ func countAfter(head chain.Head) uint64 {
 	return head.Count + 1
 }
 
-// A Sealed is a receipt with a computed hash. It is immutable: its content can no longer be
-// edited or redacted. Only signatures, which are outside the hash, can be added. The zero Sealed is
+// A Sealed is a receipt with a computed hash. It is immutable: its content can no longer be edited
+// or redacted. Only signatures can be added, because they are outside the hash. The zero Sealed is
 // empty: its document and its JSON are empty, and it cannot be signed.
 type Sealed struct {
-	doc    *canon.Document // only this package has its source
+	doc    *canon.Document // only this package can access its source
 	id     string
 	hash   canon.Digest
 	stream chain.Stream
 	count  uint64
 }
 
-// newSealed keeps doc. No other code may have its source.
+// newSealed keeps doc. No other code may access its source.
 func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	return &Sealed{
 		doc:    doc,
@@ -246,8 +247,8 @@ func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	}
 }
 
-// ParseSealed parses a sealed receipt, signed or not. It checks the schema and the hash, and
-// not the signatures. If a check fails, the error is a *[RefutedError] or an *[UndecidedError].
+// ParseSealed parses a sealed receipt, signed or not. It checks the schema and the hash, but not
+// the signatures. If a check fails, the error is a *[RefutedError] or an *[UndecidedError].
 func ParseSealed(data []byte) (*Sealed, error) {
 	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
@@ -270,8 +271,8 @@ func ParseSealed(data []byte) (*Sealed, error) {
 // JSON returns the receipt in canonical form (RFC 8785), without a final newline.
 func (s *Sealed) JSON() []byte { return s.Document().AppendCanonical(nil) }
 
-// Document returns the receipt as parsed when it was sealed, signed, or read. Its source may
-// not be canonical. The document is shared, so its method Parse must not be called.
+// Document returns the receipt as parsed when it was sealed, signed, or read. Its source may not be
+// canonical. The document is shared, so callers must not call its Parse method.
 func (s *Sealed) Document() *canon.Document {
 	if s.doc == nil {
 		return new(canon.Document)
@@ -288,8 +289,8 @@ func (s *Sealed) Hash() canon.Digest { return s.hash }
 // Stream returns the stream of the receipt.
 func (s *Sealed) Stream() chain.Stream { return s.stream }
 
-// Head returns the head of the stream after this receipt, with which the next receipt is
-// sealed. Its count is 0 for a receipt that was parsed and not sealed.
+// Head returns the head of the stream after this receipt, with which the next receipt is sealed.
+// The count of the head is 0 if the receipt was parsed rather than sealed.
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
 // Sign returns a copy of the receipt with one more signature.
@@ -311,7 +312,7 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
 
-	// Verifiers examine at most this many signatures, so another would never count.
+	// Verifiers examine at most this many signatures, so an additional signature would never count.
 	root := s.doc.Root()
 	if root.Member("signatures").Len() >= maxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
@@ -342,9 +343,9 @@ func withSignature(root canon.Node, entry []byte) []byte {
 	return append(b, '}')
 }
 
-// Supersede returns a draft with metadata.supersedes, the hash of the receipt that the draft's
-// receipt replaces, such as a receipt that should have been redacted. Sealed receipts cannot be
-// changed. They can only be superseded by a receipt with another receipt_id. The result is in
+// Supersede returns a draft with metadata.supersedes set to the hash of the receipt that the
+// draft's receipt replaces, such as a receipt that should have been redacted. A sealed receipt
+// cannot be changed, only superseded by a receipt with another receipt_id. The result is in
 // canonical form.
 func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error) {
 	root := draft.Root()
@@ -358,7 +359,7 @@ func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
 
-	// The content of the draft does not change, only its order and spelling.
+	// The content of the draft does not change; only its order and spelling may.
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)

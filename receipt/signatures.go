@@ -12,9 +12,9 @@ import (
 // A signatureStep is the step [StepSignatures].
 type signatureStep struct{ *Verifier }
 
-// check judges every entry of /signatures and then the policy. Invalid entries refute. Entries
-// that cannot be checked never decide. Valid entries that do not count (expired, revoked, or
-// for another issuer) refute only if the policy is therefore not met.
+// check judges every entry of /signatures and then applies the policy. Invalid entries refute.
+// Entries that cannot be checked do not affect the result. Valid entries that do not count
+// (expired, revoked, or for another issuer) refute only if the policy is not met without them.
 func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case s.policy.IntegrityOnly:
@@ -25,7 +25,7 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		return
 	}
 
-	// Entries beyond the limit are counted but not examined, and the step stays undecided.
+	// Entries beyond the limit are counted but not examined, and the step is not decided.
 	t := s.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < maxSignatures {
@@ -33,14 +33,14 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		}
 	}
 
-	// A checkpoint may stand for a signature, so it is weighed before the decision.
+	// A checkpoint may count as a signature, so it is evaluated before the decision.
 	t.stand()
 	t.decide(hashHolds)
 	t.clear()
 }
 
-// A tally counts the signatures of one receipt, as its judge weighs them. The Report keeps the
-// tally, so that the next receipt needs no new memory.
+// A tally counts the signatures of one receipt after its judge has evaluated them. The Report keeps
+// the tally, so that the next receipt does not allocate memory.
 type tally struct {
 	judge
 	trust   Trust
@@ -54,15 +54,15 @@ type tally struct {
 	unknowable Check // the first entry that could not be checked
 	uncounted  Check // the first signature that would meet the policy if it counted
 	unbound    Check // the first valid signature of a key bound to no issuer
-	other      bool  // keys signed other than the key that the receipt names
+	other      bool  // keys signed, but not the key that the receipt names
 	issued     bool  // the issuer signed
-	witnessed  bool  // a witness signed, whether its signature counts or not
+	witnessed  bool  // a witness signed, whether or not the signature counts
 
 	issuers  [][32]byte // material of the keys that speak for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
-	rejected [][32]byte // material of witnesses whose signatures do not
+	rejected [][32]byte // material of witnesses whose signatures do not count
 	why      Check      // the reason of the first of rejected
-	others   []string   // why signatures of witnesses can never count
+	others   []string   // why signatures by witnesses can never count
 }
 
 // tally returns the tally of the report, prepared for a new receipt.
@@ -78,7 +78,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	t.issuer, t.existed = issuer.Member("id").Text(), rep.Existed.Time.Time
 	t.named = issuer.Member("public_key_id").Text()
 
-	// Keys are judged at the policy's time, or at issued_at, which is inside the hash.
+	// Keys are judged at the policy's time, or at issued_at, which the hash covers.
 	t.at = s.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema matches
@@ -89,7 +89,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	return t
 }
 
-// clear releases the receipt and keeps the memory of the lists.
+// clear releases the receipt but keeps the memory of the lists.
 func (t *tally) clear() {
 	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0], others: t.others[:0]}
 }
@@ -103,7 +103,7 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
-	// A Trust only checks form and mathematics. Who may speak, and when, is decided here.
+	// A Trust checks only form and mathematics. The judge decides who may speak, and when.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -112,11 +112,11 @@ func (t *tally) add(i int, n canon.Node) {
 		result.KeyID = untrusted.Cut(t.entry.KeyID, 256)
 	}
 
-	// An unknown key or algorithm means missing evidence, and never invalid evidence.
+	// An unknown key or algorithm means that evidence is missing, not that it is invalid.
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
-	case !err.judges(): // a Trust that breaks its contract shows nothing about the receipt
+	case !err.judges(): // a Trust that violates its contract shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm:
@@ -130,18 +130,18 @@ func (t *tally) add(i int, n canon.Node) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// weigh decides what a mathematically valid signature counts as.
+// weigh classifies a mathematically valid signature.
 func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	code := t.speaks(key)
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
 		if code == CodeIssuerUnbound || string(t.named) == key.ID {
-			t.discount(i, key, code) // it could be, or should be, the issuer's
+			t.discount(i, key, code) // it is, or may be, the issuer's
 		}
 		return
 	}
 
-	// Whether a key counts at the time only matters if it may speak at all.
+	// Validity at the time matters only if the key may speak for the issuer at all.
 	if code == "" {
 		code = t.untimely(key)
 	}
@@ -161,8 +161,8 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	}
 }
 
-// discount records why a valid signature does not count as the issuer's, if it would otherwise
-// have met the policy. It returns the reason in words.
+// discount records why a valid signature does not count as the issuer's. It does so only if the
+// signature would otherwise have met the policy. It returns the reason in words.
 func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	detail = t.discounted(key, code)
 	switch {
@@ -176,9 +176,9 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
-// weighWitness counts the signature of a witness. A signature that does not count refutes if it
-// would have been enough. The signature of a witness that the policy does not name would never
-// be enough, regardless of its key.
+// weighWitness counts the signature of a witness. A signature that does not count refutes if the
+// policy would be met with it. A signature by a witness that the policy does not name never meets
+// the policy, regardless of its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
@@ -187,8 +187,8 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
-	// Signatures with expired or revoked keys are counted apart: if they would have been enough, the
-	// receipt is refuted by what was found, and not undecided for lack of evidence.
+	// Signatures with expired or revoked keys are counted separately. If the policy would be met
+	// with them, the receipt is refuted because of them, and not undecided for lack of evidence.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -201,9 +201,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
-// noWitness returns why a signature of a witness's key can never count as a witness's, or "" if
-// it can. Material counts, and not names: one key under two IDs is one witness, and the
-// issuer's key is not a witness.
+// noWitness returns the reason why a signature by a key can never count as a witness's, or "" if it
+// can. Witnesses are counted by key material, not by ID: one key under two IDs is one witness, and
+// the issuer's key is not a witness.
 func (t *tally) noWitness(key *Key) string {
 	switch {
 	case !t.policy.Witnesses.admits(key.ID):
@@ -216,10 +216,10 @@ func (t *tally) noWitness(key *Key) string {
 	return ""
 }
 
-// stand lets a checkpoint stand for a signature. Its key must have both roles, must be allowed
-// to speak for the issuer of the receipt, and must be the key that the receipt names, if any.
-// The checkpoint of any other log shows inclusion, and not who issued the receipt. The first
-// checkpoint that counts is reported.
+// stand counts a checkpoint as a signature. Its key must have both roles, must be allowed to speak
+// for the issuer of the receipt, and must be the key that the receipt names, if any. A checkpoint
+// of any other log shows inclusion, but not who issued the receipt. The first checkpoint that
+// counts is reported.
 func (t *tally) stand() {
 	var best SignatureResult
 	var why *Key
@@ -236,7 +236,7 @@ func (t *tally) stand() {
 				code = untimely(key, t.at, t.predates(c, key))
 			}
 
-			// A checkpoint that counts takes precedence over reasons why others do not.
+			// A checkpoint that counts takes precedence over the reasons why others do not.
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
@@ -260,7 +260,7 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// fallsShort reports a checkpoint that would stand for a signature if its key counted, like a
+// fallsShort reports a checkpoint that would count as a signature if its key counted, like a
 // signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
@@ -286,15 +286,15 @@ func (t *tally) decide(hashHolds bool) {
 		last := &t.rep.Checks[len(t.rep.Checks)-1]
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
-		// The signatures are of the stated hash, which is not the hash of this content.
+		// The signatures cover the stated hash, which is not the hash of this content.
 		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
 	}
 }
 
-// met weighs all signatures: first those that refute, then whether the issuer signed, then
-// whether enough witnesses did.
+// met evaluates all signatures: first those that refute, then whether the issuer signed, then
+// whether enough witnesses signed.
 func (t *tally) met() (why Check, refutes, met bool) {
 	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
 		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
@@ -303,12 +303,12 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
 	}
-	if t.total > maxSignatures { // the rest could meet the policy, or refute
+	if t.total > maxSignatures { // the remaining signatures could meet the policy or refute
 		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
 
-	// Without the issuer, witnesses do not help.
+	// Witnesses do not matter if the issuer has not signed.
 	if !t.issued {
 		if t.uncounted.Code != "" {
 			return t.uncounted, true, false
@@ -316,7 +316,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 
-	// Material of an issuer's key never counts as a witness's, regardless of its other names.
+	// An issuer's key material never counts as a witness's, regardless of its other IDs.
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {
@@ -330,10 +330,11 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	return Check{}, false, true
 }
 
-// missing returns why no signature of the issuer counts although none is invalid.
+// missing returns the reason why no signature of the issuer counts although none is invalid.
 func (t *tally) missing() Check {
 	switch {
-	// A key that may be the issuer's comes first: with more evidence, its signature may count.
+	// A key that may be the issuer's takes precedence, because its signature may count with more
+	// evidence.
 	case t.unbound.Code != "":
 		return t.unbound
 	case t.unknowable.Code != "":
@@ -351,7 +352,7 @@ func (t *tally) missing() Check {
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct returns the number of elements of material that are in none of the others.
+// distinct returns the number of elements of material that are not in any of the other lists.
 func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
 		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
@@ -406,7 +407,7 @@ func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
 	return append(list, material)
 }
 
-// algorithmName returns the name without a copy if it is common.
+// algorithmName returns the algorithm name, without a copy if the name is common.
 func algorithmName(name []byte) string {
 	switch string(name) {
 	case "ed25519":

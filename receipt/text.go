@@ -30,11 +30,11 @@ func kindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// place returns the pointer of n, cut as package canon cuts the pointers of its errors. The
-// names in n could make it as long as the receipt.
+// place returns the pointer of n, truncated like the pointers in errors of package canon. The names
+// in n could make the pointer as long as the receipt.
 func place(n canon.Node) string { return untrusted.Cut(n.Pointer(), 256) }
 
-// excerpt cuts foreign text for a message. Callers that print it must escape it.
+// excerpt truncates foreign text for a message. Callers that print it must escape it.
 func excerpt(text []byte) string { return untrusted.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
@@ -54,11 +54,11 @@ func quotedList(list []string) string {
 	return text
 }
 
-// withheldName replaces the name of a member that looks like a secret in a report.
+// withheldName replaces a member name in a report if the name looks like a secret.
 const withheldName = "[withheld]"
 
-// withholdSecrets removes the names of members that look like secrets from a report. Every
-// verdict passes through it, so all output formats show the same names.
+// withholdSecrets removes the names of members that look like secrets from a report. Every report
+// passes through it, so all output formats show the same names.
 func withholdSecrets(r *Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -74,7 +74,7 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes secret names from a pointer and from the texts about its place.
+// withholdNames removes secret names from a pointer and from the accompanying texts.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
 	if !anyOdd(whole) {
@@ -88,7 +88,7 @@ func withholdNames(pointer *string, about ...*string) {
 	var b []byte
 	names, found := ptr.Tokens(), false
 	for i, name := range names {
-		// The beginning of a name that was cut may be the beginning of a secret.
+		// The beginning of a truncated name may be the beginning of a secret.
 		partial := cut && i == len(names)-1
 		if !odd(name) || !partial && !secretIn()(name) {
 			b = canon.AppendToken(b, name)
@@ -107,7 +107,7 @@ func withholdNames(pointer *string, about ...*string) {
 
 // withoutName removes a name, or its quoted beginning, from a text.
 func withoutName(text, name string) string {
-	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas cut names
+	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas truncate names
 		for _, quoted := range []string{strconv.Quote(untrusted.Head(name, most)), strconv.QuoteToASCII(untrusted.Head(name, most))} {
 			text = strings.ReplaceAll(text, quoted, strconv.Quote(withheldName))
 			text = strings.ReplaceAll(text, quoted[:len(quoted)-1]+"…", `"`+withheldName)
@@ -116,8 +116,8 @@ func withoutName(text, name string) string {
 	return text
 }
 
-// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because nearly
-// no pointer does.
+// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because almost no
+// pointer contains a secret.
 func anyOdd(pointer string) bool {
 	for name := range strings.SplitSeq(pointer, "/") {
 		if odd(name) {
@@ -133,13 +133,13 @@ func odd(name string) bool {
 	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
 }
 
-// secretIn returns the function that reports whether text contains a secret. If no secret can be
-// found, because the rules do not compile, the function reports true. Few reports need it, so the
-// rules are compiled for the first of them.
+// secretIn returns the function that reports whether text contains a secret. If the rules do not
+// compile, so that no secret can be found, the function reports true. Few reports need the rules,
+// so they are compiled on first use.
 //
-// On the verification page the function reports false: the page shows a file to the person who
-// opened it, on the same machine, and with the detectors it would exceed its size. The condition
-// is constant, so the compiler omits the detectors there.
+// On the verification page, the function reports false, because the page shows a file only to the
+// person who opened it, on the same machine, and the detectors would exceed the page's size limit.
+// The condition is constant, so the compiler omits the detectors from the page.
 var secretIn = sync.OnceValue(func() func(text string) bool {
 	if runtime.GOOS == "js" {
 		return func(string) bool { return false }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A Time is an instant as this library writes it: RFC 3339 in UTC with the suffix Z and at most
-// three fractional digits.
+// A Time is an instant in the format that this library writes: RFC 3339 in UTC with the suffix Z
+// and at most three fractional digits.
 type Time struct{ time.Time }
 
-// At returns t as a receipt writes it: in UTC, truncated to the millisecond.
+// At returns t in the precision of receipts: in UTC, truncated to the millisecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// judgedAt is At for a report. An offset or a leap second can move a date-time out of the years
-// that have a text. The report then contains the nearest time that has one.
+// judgedAt is like At, but for a report. An offset or a leap second can move a date-time outside
+// the years that can be formatted. The report then contains the nearest time that can be formatted.
 func judgedAt(t time.Time) Time {
 	switch y := t.UTC().Year(); {
 	case y < 0:
@@ -27,7 +27,7 @@ func judgedAt(t time.Time) Time {
 // String returns the RFC 3339 text.
 func (t Time) String() string { return string(t.append(nil)) }
 
-// append writes no zero fraction, and UTC as Z, because of the layout.
+// Because of the layout, append writes UTC as Z and omits a zero fraction.
 func (t Time) append(dst []byte) []byte {
 	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 }
@@ -40,13 +40,13 @@ func (t Time) MarshalText() ([]byte, error) {
 	return t.append(nil), nil
 }
 
-// written reports whether t has a text. RFC 3339 has years with four digits.
+// written reports whether t has a text. RFC 3339 requires years with four digits.
 func (t Time) written() bool {
 	y := t.UTC().Year()
 	return y >= 0 && y <= 9999
 }
 
-// MarshalJSON returns the RFC 3339 text in quotes. It hides the method of the embedded
+// MarshalJSON returns the RFC 3339 text in quotes. It overrides the method of the embedded
 // time.Time, which would keep the zone and nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {
 	text, err := t.MarshalText()
@@ -56,7 +56,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return append(append([]byte{'"'}, text...), '"'), nil
 }
 
-// UnmarshalText accepts the texts that [ParseTime] accepts.
+// UnmarshalText accepts the same texts as [ParseTime].
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := ParseTime(text)
 	if err != nil {
@@ -76,10 +76,10 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 
 var errTime = errors.New(`not an RFC 3339 date-time such as "2026-04-25T19:17:33Z"`)
 
-// ParseTime parses an RFC 3339 date-time (section 5.6) with any offset and any number of
-// fractional digits (truncated to the nanosecond), with T and Z in upper or lower case. A leap
-// second, :60, is the first instant of the next second, because neither Go's nor POSIX's clock
-// has leap seconds. Years are 0000 to 9999.
+// ParseTime parses an RFC 3339 date-time (section 5.6) with any offset and any number of fractional
+// digits (truncated to the nanosecond), with T and Z in upper or lower case. A leap second, :60, is
+// treated as the first instant of the next second, because neither Go nor POSIX represents leap
+// seconds. Years range from 0000 to 9999.
 func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	// 0123456789012345678
 	// 2006-01-02T15:04:05
@@ -95,12 +95,12 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	minute, ok5 := decimal(s[14:16])
 	second, ok6 := decimal(s[17:19])
 
-	// Section 5.7: the days of the month, and 60 for a leap second.
+	// RFC 3339 section 5.7: the number of days in the month, and 60 for a leap second.
 	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !validDay(year, month, day) || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, errTime
 	}
 
-	// Section 5.6: an optional time-secfrac, and then the time-offset.
+	// RFC 3339 section 5.6: an optional time-secfrac, and then the time-offset.
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
@@ -111,7 +111,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// A leap second and its fraction are the same instant.
+	// A leap second and all its fractions map to the same instant.
 	if second == 60 {
 		nanos = 0
 	}
@@ -158,7 +158,7 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 		return 0, false
 	}
 
-	// RFC 3339 section 5.6: an offset has the hours and minutes of a day.
+	// RFC 3339 section 5.6: the hours and minutes of an offset are those of a day.
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {

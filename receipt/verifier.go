@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A Verifier judges receipts by one policy and one set of trusted keys. It is immutable and
-// safe for concurrent use. [NewVerifier] returns one. The zero Verifier leaves every receipt
+// A Verifier judges receipts by one policy and one set of trusted keys. It is immutable and safe
+// for concurrent use. [NewVerifier] returns one. The zero Verifier reports every receipt as
 // undecided.
 type Verifier struct {
 	trust  Trust
 	policy Policy
 	named  []string // the names of the rules
-	from   snapshot // the source of trust; zero: the caller
+	from   snapshot // the source of trust; zero if the caller supplied the keys
 	schema *schemas.Schema
 	kin    func() kinship
 
@@ -29,9 +29,9 @@ type Verifier struct {
 	lender   *lender
 }
 
-// NewVerifier returns a Verifier. It rejects a contradictory policy, a rule that is nil, and a
-// rule whose name is invalid or used twice. It rejects a trust without keys, unless the policy is
-// for integrity only.
+// NewVerifier returns a Verifier. It rejects a contradictory policy, a nil rule, and a rule whose
+// name is invalid or used twice. It rejects a trust without keys, unless the policy requires only
+// integrity.
 func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 		return nil, err
 	}
 
-	// A Verifier does not change if the caller changes its lists.
+	// Later changes to the caller's lists do not affect the Verifier.
 	return &Verifier{trust: trust, policy: policy.clone(), named: named, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
@@ -60,7 +60,7 @@ type Receipt struct {
 	canonical []byte
 }
 
-// Report returns the report, whose verdict is verified.
+// Report returns the report, whose verdict is always verified.
 func (r *Receipt) Report() *Report { return r.report }
 
 // JSON returns the canonical form of the receipt.
@@ -74,7 +74,8 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 	return r.JSON(), nil
 }
 
-// UnmarshalJSON returns an error, because it cannot verify: only [Verifier.Open] returns a Receipt.
+// UnmarshalJSON always returns an error, because it cannot verify the receipt; only [Verifier.Open]
+// returns a Receipt.
 func (r *Receipt) UnmarshalJSON([]byte) error {
 	return errors.New("receipt: a Receipt is not decoded from JSON, because it would not be verified: use Verifier.Open")
 }
@@ -85,7 +86,7 @@ type RefutedError struct{ Report *Report }
 // Error returns the verdict, and the code, pointer, and detail of the finding.
 func (e *RefutedError) Error() string { return findingText(e.Report) }
 
-// An UndecidedError contains the report of a receipt for which evidence is missing.
+// An UndecidedError contains the report of a receipt that lacks evidence.
 type UndecidedError struct{ Report *Report }
 
 // Error returns the verdict, and the code, pointer, and detail of the finding.
@@ -103,8 +104,8 @@ func findingText(r *Report) string {
 	return text
 }
 
-// Open verifies the receipt in data, and returns it if the verdict is verified. Otherwise, the
-// error is a *[RefutedError] or an *[UndecidedError].
+// Open verifies the receipt in data, and returns the receipt if the verdict is verified. Otherwise,
+// the error is a *[RefutedError] or an *[UndecidedError].
 func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(data, doc, rep)
@@ -155,7 +156,7 @@ func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.judge(doc, rep)
 }
 
-// abstain writes the report of the zero Verifier, which has no policy and no keys.
+// abstain writes the report for the zero Verifier, which has no policy and no keys.
 func (v *Verifier) abstain(rep *Report) {
 	rep.omit(StepParse, CodeStepNotReached, "parse: the verifier was not created with NewVerifier")
 	v.conclude(rep)
@@ -181,26 +182,25 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 }
 
 // judge runs the seven steps. Each step records exactly one status, except that a failed schema
-// has one entry per place. A step that cannot be checked because of an earlier failure records
-// that.
+// step has one entry per location. If an earlier failure prevents a step from being checked, the
+// step records that.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
 	if !(parseStep{v}).check(doc, rep) || !(schemaStep{v}).checkMarker(root, rep) {
-		v.digestInput(doc.Source(), rep) // otherwise, it is computed together with the hash
+		v.digestInput(doc.Source(), rep) // otherwise, it is computed together with the receipt hash
 		v.conclude(rep)
 		return
 	}
 
-	// The hash is also computed if the schema does not match, so that both findings are
-	// reported.
+	// The hash is also computed if the schema check fails, so that both findings are reported.
 	schemaHolds := schemaStep{v}.check(root, rep)
 	hashHolds := hashStep{v}.check(doc, schemaHolds, rep)
 	if !schemaHolds || !hashHolds { // no files were looked up, and the report states why
 		v.watched.seeAll(pieceMaterials)
 	}
 
-	// These steps depend on the schema and the hash. If these failed, the steps record that.
+	// These steps depend on the schema and the hash. If either failed, these steps record that.
 	checkLink(root, rep, v.policy.Strict)
 	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
 	signatureStep{v}.check(root, schemaHolds, hashHolds, rep)
@@ -213,8 +213,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude is the only place that assigns a verdict. Verified requires a positive reason: every
-// step is present, the required steps passed, and none failed.
+// conclude is the only function that assigns a verdict. The verdict verified requires positive
+// evidence: every step is present, the required steps passed, and none failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
 	withholdSecrets(rep)
@@ -236,7 +236,7 @@ func (v *Verifier) shown(rep *Report) bool {
 		return false
 	}
 
-	// Every step must occur once and in order, so that an omission cannot look like success.
+	// Every step must occur once and in order, so that an omission does not look like success.
 	for i, c := range rep.Checks {
 		if c.Step != Step(i) {
 			return false
@@ -269,34 +269,34 @@ func (v *Verifier) suffices(c Check) bool {
 	return c.Status != StatusNotChecked || c.Code == allowed && !v.policy.Strict
 }
 
-// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the verifier's
-// trust if that is a [LogTrust]. An invalid checkpoint is not an error: its Fault describes
-// what is invalid. Reports state whether a trusted log signed it.
+// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the verifier's trust
+// if it is a [LogTrust]. An invalid checkpoint does not cause an error; its Fault describes the
+// invalid part. Reports state whether a trusted log signed the checkpoint.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
-// Foreign writes the report of a receipt of another format. data is its text. The verdict is
-// verified if no check failed, every step that the format defines was checked, except for a link,
-// and a trusted key signed. Without signatures in scope, a hash has to match instead. Every given
-// signature must be valid or unknown.
+// Foreign writes the report of a receipt in another format. data is the text of the receipt. The
+// verdict is verified if no check failed, every step that the format defines was checked, except a
+// link, and a trusted key signed. If signatures are out of scope, a hash must match instead. Every
+// given signature must be valid or unknown.
 func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Amend records in a report what the receipt alone cannot show, and concludes again. The step of
-// the check states what it is about:
+// Amend adds a check to a report that cannot be made with the receipt alone, and determines the
+// verdict again. The step of the check determines its meaning:
 //
 //   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
-//     long. The check becomes the only one of a new report. Its status is StatusFailed, or
-//     StatusNotChecked if more input is needed to decide.
-//   - [StepLink]: how the receipt relates to the others of its stream. The status is any. A link
-//     that the receipt itself refutes stays refuted. A check with a cause and no detail gets its
-//     detail here.
-//   - any other step: a further finding, such as that the receipt is not the replay that it claims
-//     to be. StatusFailed refutes, and any other status leaves the receipt undecided. The finding
-//     follows the other findings of its step.
+//     long. The report is reset, and the check becomes its only check. Its status is StatusFailed,
+//     or StatusNotChecked if the result depends on further input.
+//   - [StepLink]: the relation of the receipt to the other receipts in its stream. The status is
+//     any. A link that the receipt alone refutes stays refuted. A check with a cause but no detail
+//     gets its detail here.
+//   - any other step: an additional finding, such as that the receipt is not the replay that it
+//     claims to be. StatusFailed refutes, and any other status leaves the receipt undecided. The
+//     finding is placed after the other findings of its step.
 func (v *Verifier) Amend(rep *Report, c Check) {
 	switch c.Step {
 	case StepParse:
@@ -318,13 +318,15 @@ func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// link replaces the check of a link that was not checked, or that only the receipt alone showed.
+// link replaces the check of a link that was not checked, or that was checked only by the receipt
+// alone.
 func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
-		// Only an unchecked link is replaced, or one that passed because nothing contradicted it yet.
+		// A link is replaced only if it is unchecked, or if it passed because nothing had
+		// contradicted it yet.
 		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}
@@ -339,7 +341,7 @@ func (v *Verifier) link(rep *Report, c Check) {
 	}
 }
 
-// weigh inserts a finding after the others of its step.
+// weigh inserts a finding after the other findings of its step.
 func (v *Verifier) weigh(rep *Report, c Check) {
 	if c.Status != StatusFailed {
 		c.Status = StatusNotChecked
@@ -355,29 +357,29 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// A Rule is a requirement of the caller on the content of receipts. It must be safe for
-// concurrent use, and depend on nothing but the document, so that equal receipts get equal
-// verdicts.
+// A Rule is a requirement of the caller for the content of receipts. It must be safe for concurrent
+// use, and depend only on the document, so that equal receipts get equal verdicts.
 type Rule interface {
 	// Name identifies the rule and its version in reports and summaries: up to 64 lowercase
-	// letters, digits, and underscores, such as "cost_limit_2". Summaries by other rules do
-	// not merge.
+	// letters, digits, and underscores, such as "cost_limit_2". Summaries that were made with
+	// different rules do not merge.
 	Name() string
 
-	// Judge returns what a receipt that matches its schema does not meet. A check with
-	// StatusFailed refutes the receipt, and any other leaves it undecided. Without checks, the
-	// receipt meets the rule. Judge must not keep doc.
+	// Judge returns a check for each part of the rule that a receipt does not meet. The receipt
+	// matches its schema. A check with StatusFailed refutes the receipt, and any other check makes
+	// it undecided. If Judge returns no checks, the receipt meets the rule. Judge must not retain
+	// doc.
 	//
-	// The step of the checks is StepRules, and their code is "rule_" and the name. If Judge
+	// The step of the checks is StepRules, and their code is "rule_" followed by the name. If Judge
 	// panics, the receipt is undecided.
 	Judge(doc *canon.Document) []Check
 }
 
-// rulePrefix is the beginning of the codes of rules. No code of the registry begins with it.
+// rulePrefix is the prefix of the codes of rules. No code in the registry begins with it.
 const rulePrefix = "rule_"
 
-// mostOfRule is the maximum number of checks of one rule that a report lists. The others are
-// not needed for the verdict, because failed checks are listed first.
+// mostOfRule is the maximum number of checks per rule that a report lists. The verdict does not
+// depend on the others, because failed checks are listed first.
 const mostOfRule = 100
 
 // namesOf returns the names of rules.
@@ -408,7 +410,7 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
-		// Failed checks come first, so that the limit hides none of them.
+		// Failed checks come first, so that the limit does not hide any.
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
 			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])
@@ -424,9 +426,10 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 }
 
-// judgeByRule returns the checks of a rule. A rule that panics has decided nothing.
+// judgeByRule returns the checks of a rule. A rule that panics has reached no result.
 func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
-	// The rule is code of the caller: a mistake in it must neither verify the receipt nor end the run.
+	// The rule is the caller's code: an error in it must neither verify the receipt nor abort the
+	// run.
 	defer func() {
 		if p := recover(); p != nil {
 			checks = []Check{{Reason: fmt.Sprintf("the rule panicked: %.200q", fmt.Sprint(p)), Hint: "fix the rule"}}
@@ -444,8 +447,8 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 // Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// Snapshot returns the version of the keys of [NewSnapshot], or the error for which it got no keys.
-// Both are zero if the caller gave the keys.
+// Snapshot returns the version of the keys of [NewSnapshot], or the error because of which it has
+// no keys. Both are zero if the caller supplied the keys.
 func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
 // Scope returns the scope of the verifier's reports.
