@@ -16,15 +16,15 @@ import (
 // MediaType is the media type of one item.
 const MediaType = "application/vnd.harn.receipt+cbor; schema=receipt-2026-04-25"
 
-// MaxItemBytes is the maximum length of one item, slightly more than 36 MiB. No item whose
-// canonical JSON has at most receipt.MaxBytes is longer. The worst element is one such as 0.1,
-// with nine bytes for the four of "0.1,". Only the head of an array or a map of 65,536 elements
-// or more has a worse ratio, five bytes for two brackets or commas. At most 128 of those fit,
-// and the additional bytes are for them.
+// MaxItemBytes is the maximum length of one item, slightly more than 36 MiB. Every item is at most
+// this long if its canonical JSON is at most receipt.MaxBytes long. The worst case is an element
+// such as 0.1, which takes nine bytes instead of the four of "0.1,". Only the head of an array or a
+// map with 65,536 elements or more has a worse ratio: five bytes instead of two brackets or commas.
+// At most 128 such heads fit, and the additional bytes are for them.
 const MaxItemBytes = receipt.MaxBytes/4*9 + 1024
 
-// A Codec specifies how CBOR is written and checked. It is immutable and safe for concurrent
-// use. A program needs only one.
+// A Codec defines how CBOR is written and checked. It is immutable and safe for concurrent use. A
+// program needs only one Codec.
 type Codec struct {
 	encoding cbor.UserBufferEncMode
 	decoding cbor.DecMode
@@ -57,8 +57,8 @@ func encodingOptions() cbor.EncOptions {
 	return o
 }
 
-// decodingOptions returns options that are as strict as the library permits. No limit on
-// elements is lower than the number that an item can have.
+// decodingOptions returns options that are as strict as the library allows. The limit on elements
+// is not lower than the number that an item can have.
 func decodingOptions() cbor.DecOptions {
 	return cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
@@ -75,8 +75,8 @@ func decodingOptions() cbor.DecOptions {
 }
 
 // Append appends the encoding of d to dst. The error is an *[ItemError]. Its code is
-// number_precision, depth_limit, or size_limit for a value that no receipt has, and empty_input
-// if d has no value. On error, the result is dst.
+// number_precision, depth_limit, or size_limit for a value that no receipt can contain, and
+// empty_input if d has no value. On error, Append returns dst.
 func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	if err := archivable(d); err != nil {
 		return dst, err
@@ -89,7 +89,7 @@ func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	return append(dst, w.enc.buf.Bytes()...), nil
 }
 
-// archivable checks conditions that the parser of documents does not check.
+// archivable checks conditions that the document parser does not check.
 func archivable(d *canon.Document) error {
 	if d.Root().IsZero() {
 		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
@@ -101,7 +101,7 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
 
-	// Only a long source is measured value by value, and only if it is not canonical.
+	// A source is measured value by value only if it is long and not canonical.
 	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // 1e15 is the worst case: 16 digits
 		return nil
 	}
@@ -112,8 +112,8 @@ func archivable(d *canon.Document) error {
 	return nil
 }
 
-// canonicalSize returns the length of the canonical form of a value. It writes only one scalar
-// at a time, to scratch.
+// canonicalSize returns the length of the canonical form of a value. It writes one scalar at a time
+// to scratch.
 func canonicalSize(n canon.Node, scratch *[]byte) int {
 	size := 0
 	switch n.Kind() {
@@ -133,8 +133,8 @@ func canonicalSize(n canon.Node, scratch *[]byte) int {
 	return len(*scratch)
 }
 
-// ToJSON returns the canonical JSON (RFC 8785) of exactly one item. The error is an
-// *[ItemError].
+// ToJSON returns the canonical JSON (RFC 8785) of item, which must be exactly one item. The error
+// is an *[ItemError].
 func (c *Codec) ToJSON(item []byte) ([]byte, error) { return c.AppendJSON(nil, item) }
 
 // AppendJSON appends the result of ToJSON to dst. On error, it appends nothing.
@@ -162,7 +162,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 		return untranslated(item, err)
 	}
 
-	// This rule decides: the value is encoded again, and the encoding must equal the item.
+	// This rule is decisive: the value is encoded again, and the encoding must equal the item.
 	w.enc.buf.Reset()
 	w.enc.buf.Grow(len(item))
 	if err := w.encode(c, &w.doc); err != nil {
@@ -171,8 +171,8 @@ func (w *work) decode(c *Codec, item []byte) error {
 	return compare(w.enc.buf.Bytes(), item)
 }
 
-// untranslated converts an error about the JSON text to an error about the item. The translator
-// should leave no errors for the parser.
+// untranslated converts an error about the JSON text to an error about the item. After the
+// translator, the parser should find no errors.
 func untranslated(item []byte, err error) error {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
@@ -181,8 +181,7 @@ func untranslated(item []byte, err error) error {
 	return refuse(item, 0, codeSyntax, "as JSON: %v", err)
 }
 
-// compare implements the rule that decides: an item equals the output of Append, or is
-// rejected.
+// compare implements the decisive rule: an item is rejected unless it equals the output of Append.
 func compare(expected, item []byte) error {
 	if bytes.Equal(expected, item) {
 		return nil

@@ -1,17 +1,17 @@
-// Package archive writes receipts as deterministic CBOR (RFC 8949 section 4.2.1), and reads
-// back exactly what it writes.
+// Package archive encodes receipts as deterministic CBOR (RFC 8949 section 4.2.1), and decodes
+// exactly the encodings that it produces.
 //
 // A .cbor file is one item, which is one receipt. A .cborseq file is a CBOR sequence (RFC
 // 8742): items one after another, with nothing before, between, or after them. The media type
 // of an item is [MediaType].
 //
-// The archive of a receipt is another spelling of the same JSON value, and never another
-// receipt. Its hash is that of the canonical JSON (RFC 8785), so a JSON file and an archive of
-// one receipt have the same verdict, and no hash is ever computed from CBOR bytes.
+// The archive of a receipt is another encoding of the same JSON value, never a different receipt.
+// Its hash is computed from the canonical JSON (RFC 8785), so a JSON file and an archive of one
+// receipt have the same verdict, and no hash is ever computed from CBOR bytes.
 //
 // # The exact bytes
 //
-// Every JSON value has one encoding, and every accepted encoding has one value:
+// Every JSON value has one encoding, and every accepted encoding represents one value:
 //
 //	JSON                                     CBOR                          example
 //	null, false, true                        simple 22, 20, 21             f6, f4, f5
@@ -25,26 +25,25 @@
 //	object                                   map of definite length, text  {"b":1,"aa":2} → a261620162616102
 //	  keys in bytewise order of their encodings: shorter keys first
 //
-// The order of members therefore differs from that of canonical JSON, which compares UTF-16
-// code units: there, aa precedes b.
+// The order of members therefore differs from that of canonical JSON, which compares UTF-16 code
+// units: in canonical JSON, aa precedes b.
 //
-// Nothing else is accepted: no tag, byte string, undefined, or other simple value, no NaN and
-// no infinity, no key that is not text, no key twice or out of order, no indefinite length, no
-// head or float that could be shorter, no float of an integral value, no invalid UTF-8, and no
-// byte after an item. One rule enforces all of this: an item is accepted only if the encoding
-// of its value is that item, byte for byte.
+// Everything else is rejected: tags, byte strings, undefined, other simple values, NaN, infinities,
+// keys that are not text, duplicate or misordered keys, indefinite lengths, heads or floats that
+// could be shorter, floats with integral values, invalid UTF-8, and bytes after an item. One rule
+// enforces all of this: an item is accepted only if encoding its value produces the same bytes.
 //
 // # Limits
 //
-// An archive has the limits of a receipt: [receipt.MaxDepth] nested arrays and objects, and
-// [receipt.MaxBytes] of canonical JSON. An item is at most [MaxItemBytes] long, which no such
-// JSON exceeds. Arrays and objects have no other limit. A length stated in an item is never
-// trusted: memory is only allocated for bytes that exist.
+// An archive has the same limits as a receipt: [receipt.MaxDepth] nested arrays and objects, and
+// [receipt.MaxBytes] of canonical JSON. An item is at most [MaxItemBytes] long, which is enough for
+// all such JSON. There are no other limits on arrays and objects. A length that an item states is
+// never trusted: memory is allocated only for bytes that exist.
 //
 // # By hand
 //
-// The following program computes the archive of a receipt with Python's standard library. Save
-// it as archive.py:
+// The following program computes the archive of a receipt with Python's standard library. Save it
+// as archive.py:
 //
 //	import json, struct, sys
 //
@@ -75,6 +74,6 @@
 //
 // # Stability
 //
-// The names of this package may still change. The bytes do not change: every later version
-// reads an archive that was readable before.
+// The API of this package may still change. The encoding does not change: every later version reads
+// every archive that was readable before.
 package archive

@@ -12,18 +12,18 @@ import (
 
 // An encoder writes the values of a document. The CBOR library writes every head, number, and
 // literal, in its core deterministic mode. The encoder only determines the order of keys, and
-// whether a count is of bytes, elements, or members.
+// whether a count refers to bytes, elements, or members.
 //
-// The library could also write entire trees. Building a tree of Go values takes several times
-// as long and, for large receipts, hundreds of megabytes. To sort a map, the library copies
-// each value once per enclosing level.
+// The library could also write entire trees, but that would be slower. Building a tree of Go values
+// takes several times as long and, for large receipts, hundreds of megabytes. To sort a map, the
+// library also copies each value once per enclosing level.
 type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode
 
 	members []member // members of the objects that are being written
 
-	// Scalars are passed by address, because an interface that contains a pointer allocates no
+	// Scalars are passed by address, because converting a pointer to an interface allocates no
 	// memory.
 	count   uint64
 	integer int64
@@ -31,7 +31,7 @@ type encoder struct {
 	truth   bool
 }
 
-// A member is a member of an object, and the text of its name.
+// A member is a member of an object, and the encoding of its name.
 type member struct {
 	key         []byte
 	name, value canon.Node
@@ -54,8 +54,8 @@ func (e *encoder) value(n canon.Node) error {
 	return e.mode.MarshalToBuffer(nil, &e.buf)
 }
 
-// float writes integral values as integers, and -0 as 0. The caller has checked that no value
-// is outside ±(2^53−1).
+// float writes integral values as integers, and -0 as 0. The caller has checked that no value is
+// outside ±(2^53−1).
 func (e *encoder) float(f float64) error {
 	if f == math.Trunc(f) {
 		e.integer = int64(f)
@@ -65,8 +65,8 @@ func (e *encoder) float(f float64) error {
 	return e.mode.MarshalToBuffer(&e.number, &e.buf)
 }
 
-// head writes the head of a text, array, or map. It writes the head of the integer count and
-// replaces the major type, 0 (RFC 8949 section 3).
+// head writes the head of a text, array, or map. It writes the head for the integer count and then
+// replaces major type 0 (RFC 8949 section 3).
 func (e *encoder) head(major byte, count int) error {
 	at := e.buf.Len()
 	e.count = uint64(count)
@@ -98,7 +98,7 @@ func (e *encoder) array(n canon.Node) error {
 }
 
 func (e *encoder) object(n canon.Node) error {
-	// The members are on a stack, because nested objects are written in between.
+	// The members are on a stack, because nested objects are written before the next member.
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
 	e.members = slices.Grow(e.members, n.Len())
@@ -125,13 +125,13 @@ func (e *encoder) object(n canon.Node) error {
 	return nil
 }
 
-// half returns the value of an IEEE-754 binary16: a sign, five exponent bits, and ten fraction
-// bits (RFC 8949 appendix D).
+// half returns the value of an IEEE 754 binary16 number, which has a sign bit, five exponent bits,
+// and ten fraction bits (RFC 8949 appendix D).
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&(1<<10-1))
 
-	// Exponent 0 (zero and subnormals) has no leading one, and all others have one. Exponent 31
-	// is infinity or NaN.
+	// Exponent 0 (zero and subnormals) has no leading one, and all other exponents have one.
+	// Exponent 31 is infinity or NaN.
 	var f float64
 	switch exponent {
 	case 0:

@@ -10,9 +10,9 @@ import (
 
 // The codes of an [ItemError]. They are spelled as in reports.
 const (
-	codeSyntax           = "syntax"                 // not well-formed CBOR (RFC 8949 appendix F), or cut off
-	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not what Append writes for any value
-	codeDuplicateName    = "duplicate_name"         // two equal keys of a map (RFC 8949 section 5.3.1)
+	codeSyntax           = "syntax"                 // not well-formed CBOR (RFC 8949 appendix F), or truncated
+	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not an output of Append for any value
+	codeDuplicateName    = "duplicate_name"         // duplicate keys in a map (RFC 8949 section 5.3.1)
 	codeInvalidUTF8      = "invalid_utf8"           // text that is not UTF-8 (RFC 8949 section 5.3.1)
 	codeNumberRange      = "number_range"           // NaN or an infinity
 	codeNumberPrecision  = "number_precision"       // integral and outside ±(2^53−1)
@@ -22,11 +22,11 @@ const (
 	codeEmptyInput       = "empty_input"            // no item at all
 )
 
-// An ItemError describes why and where a value cannot be archived, or bytes are not an archive.
-// It reports the first problem from the start.
+// An ItemError describes why and where a value cannot be archived, or bytes are not an archive. It
+// describes the first problem.
 type ItemError struct {
-	// Offset is in bytes from 0: in the item for ToJSON, in the sequence for Reader.Next, and
-	// in the JSON source for Append.
+	// Offset is in bytes from 0: in the item for ToJSON, in the sequence for Reader.Next, and in
+	// the JSON source for Append.
 	Offset int64
 
 	// Code is one of syntax, non_deterministic_cbor, duplicate_name, invalid_utf8,
@@ -40,8 +40,8 @@ type ItemError struct {
 	cut bool // the input ends inside the item
 }
 
-// Unwrap returns io.ErrUnexpectedEOF for an item that the end of a sequence truncates and that
-// is otherwise well formed, and nil for all others.
+// Unwrap returns io.ErrUnexpectedEOF if the item is well formed but truncated by the end of a
+// sequence. Otherwise, it returns nil.
 func (e *ItemError) Unwrap() error {
 	if e.cut {
 		return io.ErrUnexpectedEOF
@@ -73,7 +73,7 @@ func hint(start []byte) string {
 
 const space = " \t\r\n"
 
-// clip cuts foreign text for a message, which quotes it.
+// clip truncates foreign text before a message quotes it.
 func clip[T ~string | ~[]byte](text T) string { return untrusted.Cut(text, 80) }
 
 // byteAt describes the byte at a position in a message.

@@ -18,14 +18,14 @@ const (
 	majorSimple // and floats
 )
 
-// Additional information (RFC 8949 sections 3, 3.2, and 3.3): up to 23 it is the argument, and
-// from 24 to 27 it means that 1, 2, 4, or 8 bytes of argument follow.
+// Additional information (RFC 8949 sections 3, 3.2, and 3.3): values up to 23 are the argument
+// itself, and the values 24 to 27 mean that 1, 2, 4, or 8 bytes of argument follow.
 const (
 	infoOneByte    = 24
 	infoTwoBytes   = 25
 	infoFourBytes  = 26
 	infoEightBytes = 27
-	infoIndefinite = 31 // or, as simple value, the break after such an item
+	infoIndefinite = 31 // or, as a simple value, the break after such an item
 )
 
 // A head is the beginning of a data item: a byte with the major type and additional
@@ -33,7 +33,7 @@ const (
 type head struct {
 	major, info byte
 	arg         uint64
-	size        int // of the head, in bytes
+	size        int // length of the head, in bytes
 }
 
 // readHead returns the head at the start of b. It reports false if b ends within the head.
@@ -42,14 +42,15 @@ func readHead(b []byte) (h head, whole bool) {
 		return head{}, false
 	}
 
-	// RFC 8949 section 3: up to 23 the argument is in the first byte, and 28 to 31 have none.
+	// RFC 8949 section 3: if the value is at most 23, it is the argument, and if it is 28 to 31,
+	// there is no argument.
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
 		h.arg = uint64(h.info)
 		return h, true
 	}
 
-	// From 24 to 27 the argument is in the next 1, 2, 4, or 8 bytes.
+	// If it is 24 to 27, the argument is in the next 1, 2, 4, or 8 bytes.
 	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
 		return head{}, false
 	}
@@ -67,7 +68,7 @@ func readHead(b []byte) (h head, whole bool) {
 	return h, true
 }
 
-// malformed returns what is wrong with a head in any position (RFC 8949 appendix F), or empty
+// malformed describes why a head is invalid in any position (RFC 8949 appendix F), or returns empty
 // strings.
 func (h head) malformed() (code, found string) {
 	switch {

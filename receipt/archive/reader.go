@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// A Reader reads a CBOR sequence (RFC 8742) item by item. Its memory is at most twice the size
-// of the longest item read so far. Before it returns an item, it reads no further than the end
-// of the item, except for bytes that one Read of the source returned.
+// A Reader reads a CBOR sequence (RFC 8742) item by item. Its memory is at most twice the size of
+// the longest item read so far. Before it returns an item, it reads no further than the end of that
+// item, except for bytes that a single Read of the source returned.
 type Reader struct {
 	source io.Reader
-	failed error // error of the source, returned when the buffered bytes are used up
+	failed error // error of the source, returned once the buffered bytes are used up
 	err    error // the result of all further calls
 
-	buf   []byte // bytes that were read and not yet used
-	begin int    // of the current item in buf
-	size  int    // of the current item, as far as it was seen
+	buf   []byte // bytes that were read but not yet used
+	begin int    // position of the current item in buf
+	size  int    // length of the current item, as far as it was examined
 
 	index  int
-	offset int64 // of buf[begin] in the sequence
+	offset int64 // offset of buf[begin] in the sequence
 }
 
 const firstBuffer = 64 << 10
@@ -27,26 +27,26 @@ const firstBuffer = 64 << 10
 // NewReader returns a Reader for r.
 func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
 
-// Index returns the number of the item that Next last returned or rejected, counted from 1, or
-// 0 before the first item.
+// Index returns the number of the item that Next last returned or rejected, counted from 1. It
+// returns 0 before the first item.
 func (r *Reader) Index() int { return r.index }
 
 // Offset returns the position of that item in the sequence, in bytes from 0. After Next has
-// returned io.EOF, it is the length of the sequence.
+// returned io.EOF, Offset is the length of the sequence.
 func (r *Reader) Offset() int64 { return r.offset }
 
 // Next returns the bytes of the next item, which are valid until the next call. Items are well
-// formed and of definite length. [Codec.ToJSON] checks whether an item is an archive. At the
-// end of the sequence, the error is io.EOF. If an item is malformed, truncated, of indefinite
-// length, or too long, the error is an *[ItemError]. Other errors are those of the source.
-// Every error ends the sequence, and all later calls return it, because the beginning of the
-// next item is unknown.
+// formed and have definite lengths. [Codec.ToJSON] checks whether an item is an archive. At the end
+// of the sequence, the error is io.EOF. If an item is malformed, truncated, too long, or has an
+// indefinite length, the error is an *[ItemError]. Other errors are errors of the source. Every
+// error ends the sequence, and all later calls return the same error, because the start of the next
+// item is unknown.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
 
-	// RFC 8742: a sequence has no end mark. If no item begins here, the sequence is complete.
+	// RFC 8742: a sequence has no end marker. If no item begins here, the sequence is complete.
 	r.begin += r.size
 	r.offset += int64(r.size)
 	r.size = 0
@@ -74,8 +74,8 @@ func (r *Reader) cutOff(err error) error {
 	return cut
 }
 
-// item finds the end of the current item. With definite lengths, this needs only the number of
-// values that are still to come.
+// item finds the end of the current item. With definite lengths, it is sufficient to count the
+// remaining values.
 func (r *Reader) item() error {
 	for pending := uint64(1); pending > 0; pending-- {
 		h, err := r.head()
@@ -83,7 +83,7 @@ func (r *Reader) item() error {
 			return err
 		}
 
-		// RFC 8949 section 3.1: content in bytes, or a number of further values.
+		// RFC 8949 section 3.1: the argument is a length in bytes, or a number of further values.
 		content := uint64(0)
 		switch h.major {
 		case majorBytes, majorText:
@@ -96,9 +96,9 @@ func (r *Reader) item() error {
 			pending++
 		}
 
-		// An item is too long if it cannot end within the limit, regardless of how much of it
-		// was read.
-		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes a byte at least
+		// An item is too long if it cannot end within the limit, regardless of how much of it has
+		// been read.
+		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes at least one byte
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}
 		if err := r.more(h.size + int(content)); err != nil {
@@ -130,8 +130,8 @@ func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
-// more reads until n bytes follow the known part of the item. The error is that of the source,
-// io.EOF at its end.
+// more reads until n bytes follow the known part of the item. The error is the error of the source,
+// or io.EOF at its end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
 		if r.failed != nil {
@@ -139,14 +139,14 @@ func (r *Reader) more(n int) error {
 		}
 		r.makeRoom()
 		if err := r.read(); err != nil {
-			r.failed = err // returned after the bytes that came with it
+			r.failed = err // returned after the bytes that were read with it
 		}
 	}
 	return nil
 }
 
-// makeRoom makes room for a Read, by moving the current item to the front, or by doubling the
-// buffer if the item fills most of it.
+// makeRoom makes room for a Read by moving the current item to the front, or by doubling the buffer
+// if the item fills most of it.
 func (r *Reader) makeRoom() {
 	if len(r.buf) < cap(r.buf) {
 		return

@@ -10,16 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxSafe bounds the integers that a double distinguishes from their neighbors (RFC 7493
+// maxSafe limits integers to those that a double distinguishes from their neighbors (RFC 7493
 // section 2.2).
 const maxSafe = 1<<53 - 1
 
-// A translator writes an item as JSON. The result is canonical except for the order of members,
-// and therefore exactly as long as the canonical form. The translator stops at the first part
-// that no archive contains. Its result is checked once more in full, by encoding it again.
+// A translator writes an item as JSON. The result is canonical except for the order of members, and
+// therefore has the length of the canonical form. The translator stops at the first part that
+// cannot occur in an archive. Its result is checked again in full by encoding it.
 //
-// A decoder that builds a tree of Go values would use about forty bytes per byte of a hostile
-// item, and could not report where an item is wrong.
+// A decoder that builds a tree of Go values would use about forty bytes per byte of a hostile item,
+// and could not report the location of an error.
 type translator struct {
 	item  []byte
 	at    int
@@ -27,7 +27,7 @@ type translator struct {
 	text  []byte
 }
 
-// translate appends the JSON of exactly one item to dst.
+// translate appends the JSON of item, which must be exactly one item, to dst.
 func translate(dst, item []byte) ([]byte, *ItemError) {
 	t := translator{item: item, text: dst}
 	if len(item) == 0 {
@@ -72,7 +72,7 @@ func (t *translator) value() *ItemError {
 		return err
 	}
 
-	// RFC 8949 section 3.1: JSON has no byte strings and tags.
+	// RFC 8949 section 3.1: JSON has neither byte strings nor tags.
 	switch h.major {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
@@ -88,7 +88,7 @@ func (t *translator) value() *ItemError {
 		err = t.refuse(start, codeNonDeterministic, "expected a value that JSON has, found %s", h)
 	}
 
-	// Check after each value, so that the JSON never grows far beyond the limit.
+	// Check after each value, so that the JSON never far exceeds the limit.
 	if err == nil && len(t.text) > receipt.MaxBytes {
 		err = t.tooLong(start)
 	}
@@ -139,7 +139,7 @@ func (t *translator) float(start int, h head) *ItemError {
 	return t.refuse(start, codeNonDeterministic, "expected an integer, found %s", h)
 }
 
-// content reads the text after its head.
+// content reads the text that follows its head.
 func (t *translator) content(h head) ([]byte, *ItemError) {
 	if rest := len(t.item) - t.at; h.arg > uint64(rest) {
 		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)
@@ -153,7 +153,7 @@ func (t *translator) content(h head) ([]byte, *ItemError) {
 	return text, nil
 }
 
-// trimValid returns text from its first byte that is not UTF-8.
+// trimValid returns the part of text from its first byte that is not valid UTF-8.
 func trimValid(text []byte) []byte {
 	for {
 		if r, size := utf8.DecodeRune(text); r != utf8.RuneError || size != 1 {
@@ -176,8 +176,8 @@ func (t *translator) string(start int, h head) *ItemError {
 	return nil
 }
 
-// enter begins a container of count values. Each value takes at least one byte, so an
-// impossible count is detected before the first value.
+// enter begins a container of count values. Each value takes at least one byte, so an impossible
+// count is detected before the first value is read.
 func (t *translator) enter(start int, h head, each uint64) *ItemError {
 	if t.depth++; t.depth > receipt.MaxDepth {
 		return t.refuse(start, codeDepthLimit, "expected at most %d nested levels, found more", receipt.MaxDepth)
@@ -248,13 +248,13 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 		return nil, t.refuse(start, codeNonDeterministic, "expected text as the key of a map, found %s", h)
 	}
 
-	// Invalid UTF-8 is reported before the order, because only text is compared.
+	// Invalid UTF-8 is reported before a wrong order, because only valid text is compared.
 	key, err := t.content(h)
 	if err != nil || first {
 		return key, err
 	}
 
-	// RFC 8949 section 5.3.1: a map with equal keys is not valid.
+	// RFC 8949 section 5.3.1: a map with duplicate keys is invalid.
 	switch order := compareKeys(previous, key); {
 	case order == 0:
 		return nil, t.refuse(start, codeDuplicateName, "expected a key after %q, found it again", clip(key))
@@ -265,9 +265,9 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	return key, nil
 }
 
-// compareKeys orders keys by their encodings (RFC 8949 section 4.2.1). The head of a text
-// counts its bytes, and the shortest head of a larger number is greater, so the longer text is
-// greater.
+// compareKeys orders keys by their encodings (RFC 8949 section 4.2.1). The head of a text states
+// its length in bytes, and the shortest head of a larger number sorts later, so the longer text
+// sorts later.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

@@ -10,9 +10,9 @@ import (
 
 const previousMember = "previous_receipt_hash"
 
-// fill returns a draft with a merkle_root, and without one member of its chain. A document that
-// is not a draft for a batch is returned unchanged, and [receipt.SealDocument] or [misplaced]
-// describes what is wrong with it. The error is a *[receipt.InvalidError].
+// fill returns a draft with a merkle_root, and optionally without one member of its chain. A
+// document that is not a draft for a batch is returned unchanged, and [receipt.SealDocument] or
+// [misplaced] describes the problem. The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
 	link := root.Member("chain")
@@ -35,8 +35,8 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	return filled, nil
 }
 
-// beyond returns the error of a draft that exceeds the limits of parsing, which its parser had
-// raised.
+// beyond returns the error for a draft that exceeds the format's limits, which were raised for
+// parsing.
 func beyond(err error) error {
 	p := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -57,8 +57,8 @@ func appendMembers(b []byte, object canon.Node, but string) []byte {
 	return b
 }
 
-// misplaced finds members of a draft that only the batch can know. before is the index of the
-// previous draft in its stream, or -1 if the batch has none.
+// misplaced finds members of a draft that only the batch can supply. before is the index of the
+// previous draft in its stream, or -1 if the batch contains none.
 func misplaced(root canon.Node, before int) []receipt.Problem {
 	var problems []receipt.Problem
 	link := root.Member("chain")

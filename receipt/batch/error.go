@@ -7,10 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A DraftError indicates that one draft prevents a batch from being created.
+// A DraftError indicates that a draft prevents a batch from being created.
 type DraftError struct {
 	Index int   // index of the draft, from 0
-	Err   error // a *[receipt.InvalidError] that lists every problem, or the error of a signer
+	Err   error // an *[receipt.InvalidError] that lists every problem, or the error of a signer
 }
 
 // Error returns the index and the error.
@@ -19,8 +19,8 @@ func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", 
 // Unwrap returns Err.
 func (e *DraftError) Unwrap() error { return e.Err }
 
-// An InvalidError describes why a JSON text is not a manifest: it does not match the schema, or
-// lists something twice.
+// An InvalidError describes why a JSON text is not a manifest: it does not match the schema, or it
+// lists a value twice.
 type InvalidError struct {
 	Problems []schemas.Problem // the first [schemas.MaxProblems]
 	Total    int               // number of problems

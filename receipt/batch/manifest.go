@@ -19,7 +19,7 @@ type Manifest struct {
 	index   map[string]int // by receipt_id
 }
 
-// newManifest computes the root of entries, and keeps them. The IDs must differ.
+// newManifest computes the root of entries, and retains entries. The IDs must differ.
 func newManifest(entries []Entry) *Manifest {
 	m := &Manifest{entries: entries, index: make(map[string]int, len(entries))}
 	var tree merkle.Tree
@@ -38,7 +38,7 @@ func (m *Manifest) Root() canon.Digest { return m.root }
 func (m *Manifest) Entries() []Entry { return slices.Clone(m.entries) }
 
 // Find returns the leaf hash and the receipt_hash that are listed for a receipt. To show that a
-// receipt is in the batch, compare the leaf hash with that of the receipt (receipt.BatchLeaf), as
+// receipt is in the batch, compare this leaf hash with that of the receipt (receipt.BatchLeaf), as
 // [Manifest.Check] does.
 func (m *Manifest) Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool) {
 	i, ok := m.index[string(receiptID)]
@@ -61,10 +61,10 @@ func (m *Manifest) Marshal() []byte {
 	return append(b, "]}\n"...)
 }
 
-// Check checks that a receipt is the one that the manifest lists under its ID: its leaf and its
-// hash, both computed from the receipt, are the listed ones, and it states the root.
-// [receipt.Verifier] checks whether the receipt is authentic. The error names the place in the
-// manifest, and both digests.
+// Check checks that a receipt is the receipt that the manifest lists under its ID: the leaf and the
+// hash, both computed from the receipt, match the listed values, and the receipt states the root of
+// the manifest. Check does not check whether the receipt is authentic; [receipt.Verifier] does. The
+// error contains the location in the manifest and both digests.
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 		return fmt.Errorf("batch: receipt %+.60q: the manifest lists %v at %s, the receipt has %v", id, listed, at, found)
 	}
 
-	// Check the leaf first, because a receipt with other content also has another hash.
+	// Check the leaf first, because a receipt with different content also has a different hash.
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
 		return mismatch(place+"leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf))
@@ -99,7 +99,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// explained adds what a false root is, if that is known.
+// explained appends an explanation of an incorrect root, if there is one.
 func explained(err error, why string) error {
 	if why == "" {
 		return err
@@ -107,7 +107,7 @@ func explained(err error, why string) error {
 	return fmt.Errorf("%w: %s", err, why)
 }
 
-// statedRoot returns the root that a receipt states, or zero if it states no digest.
+// statedRoot returns the root that a receipt states, or zero if it states no valid digest.
 func statedRoot(d *canon.Document) canon.Digest {
 	root, err := canon.ParseDigest(d.Root().Member("chain").Member("merkle_root").Text())
 	if err != nil {
@@ -116,12 +116,12 @@ func statedRoot(d *canon.Document) canon.Digest {
 	return root
 }
 
-// Explain describes a root that is not the root of the batch, if it results from a known
-// mistake:
+// Explain describes a root that is not the root of the batch, if it results from a known mistake:
 //
-//   - the receipt hash of the only receipt, which covers the root itself;
-//   - the root of upstream's older tree of the receipt hashes or the leaf hashes;
-//   - the RFC 9162 root of the receipt hashes, which is that of a checkpoint.
+//   - the hash of the only receipt, which covers the root itself;
+//   - the root that upstream's older tree construction has for the receipt hashes or the leaf
+//     hashes;
+//   - the RFC 9162 root of the receipt hashes, which is the root of a checkpoint.
 //
 // It returns "" for the root of the batch, and for any other digest.
 func (m *Manifest) Explain(stated canon.Digest) string {
@@ -136,11 +136,11 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
 	}
 
-	// Anything computed from receipt hashes is circular, because they cover the root.
+	// Every value that is computed from receipt hashes is circular, because they cover the root.
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):
-		if len(hashes) == 1 { // the older tree does not change a single leaf
+		if len(hashes) == 1 { // the older construction does not change a single leaf
 			return "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular" + rule
 		}
 		return "the stated root is that of Harn's older tree over the receipt hashes" + ambiguous + rule
@@ -153,7 +153,7 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	return ""
 }
 
-// An Entry is one receipt of a batch.
+// An Entry describes one receipt in a batch.
 type Entry struct {
 	ReceiptID   string
 	Leaf        merkle.Hash  // receipt.BatchLeaf of the receipt
@@ -175,7 +175,7 @@ const (
 	maxDepth   = 32       // nested arrays and objects; a manifest needs 3
 )
 
-// checkCount rejects a number of receipts that no manifest can list.
+// checkCount returns an error if a manifest cannot list that many receipts.
 func checkCount(n int) error {
 	switch {
 	case n == 0:
@@ -193,9 +193,9 @@ const (
 	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
 )
 
-// upstreamRoot returns the root that receipts of harn-provenance-receipt-v1 have for their
-// events: the leaves are the texts "sha256:…", a parent is the text of the SHA-256 of two
-// joined texts, and an odd node is paired with itself. It is only used to recognize such a
+// upstreamRoot returns the root of events in the construction of harn-provenance-receipt-v1
+// receipts: the leaves are the texts "sha256:…", a parent is the text of the SHA-256 of two
+// concatenated texts, and an odd node is paired with itself. It is only used to recognize such a
 // root, never to accept it.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {

@@ -8,11 +8,12 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// ParseManifest parses a manifest, in any spelling of its JSON. The stated root must be the
-// root of its leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because each
-// identifies one receipt. At most [MaxBytes] bytes and [MaxEntries] entries are accepted.
+// ParseManifest parses a manifest in any JSON spelling. The stated root must match its leaves. No
+// receipt_id, leaf_hash, or receipt_hash may occur twice, because each identifies a receipt. At
+// most [MaxBytes] bytes and [MaxEntries] entries are accepted.
 //
-// The error is or wraps a *[canon.SyntaxError], is an *[InvalidError], or names a false root.
+// The error is or wraps a *[canon.SyntaxError], is an *[InvalidError], or reports an incorrect
+// root.
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
@@ -77,7 +78,7 @@ func readEntries(list canon.Node) ([]Entry, error) {
 	return entries, nil
 }
 
-// repeats finds values that occur in a list twice.
+// repeats finds values that occur twice in a list.
 type repeats struct {
 	first    map[[2]string]int // for each member and value, the entry that contains it
 	problems []schemas.Problem // the first schemas.MaxProblems

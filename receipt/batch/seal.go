@@ -12,20 +12,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Batch is a list of receipts that state one root, in order, and their manifest.
+// A Batch is an ordered list of receipts that state the same root, with their manifest.
 type Batch struct {
 	Receipts []*receipt.Sealed
 	Manifest *Manifest
 }
 
-// Seal creates a batch from drafts, in their order. The first draft of each stream is linked to
-// the head of that stream. A stream that is not in heads is new. The other drafts are linked to
-// the previous draft of their stream. If signer is nil, the receipts are not signed, and can be
-// signed one by one. Without a signer, the same drafts and heads always result in the same
-// bytes.
+// Seal creates a batch from drafts, in their order. The first draft of each stream is linked to the
+// head of that stream. A stream that is not in heads is new. The other drafts are linked to the
+// previous draft of their stream. If signer is nil, the receipts are not signed, and can be signed
+// individually. Without a signer, the same drafts and heads always result in the same bytes.
 //
-// The drafts are documents that [receipt.SealDocument] accepts, without a merkle_root, and with
-// different receipt_ids. If any draft cannot be sealed, none is sealed. The error then joins a
+// The drafts are documents that [receipt.SealDocument] accepts, without a merkle_root and with
+// distinct receipt_ids. If any draft cannot be sealed, no draft is sealed. The error then joins one
 // *[DraftError] for each such draft (errors.Join), and each lists every problem of its draft. A
 // batch has at most [MaxEntries] drafts.
 func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
@@ -33,8 +32,8 @@ func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		return nil, err
 	}
 
-	// Two passes over all drafts are needed, because the root is part of each receipt and
-	// depends on every leaf.
+	// Two passes over the drafts are needed, because each receipt contains the root, which depends
+	// on every leaf.
 	leaves, err := leavesOf(ctx, drafts, heads)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		return b, err
 	}
 
-	// Signatures are outside the hash, so they come last.
+	// Signatures are outside the hash, so they are added last.
 	for i, r := range b.Receipts {
 		if b.Receipts[i], err = r.Sign(ctx, signer); err != nil {
 			return nil, &DraftError{i, err}
@@ -77,7 +76,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	root := canon.Digest(merkle.Root(leaves))
 	receipts, entries := make([]*receipt.Sealed, len(drafts)), make([]Entry, len(drafts))
 
-	// Copy the heads, which belong to the caller.
+	// Copy the heads, because the map belongs to the caller.
 	latest := maps.Clone(heads)
 	if latest == nil {
 		latest = make(map[chain.Stream]chain.Head)
@@ -99,7 +98,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		latest[r.Stream()] = r.Head()
 	}
 
-	// Reject a batch whose manifest would be too large to be read.
+	// Reject a batch whose manifest would be too large to be parsed.
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
 		return nil, fmt.Errorf("batch: the manifest would have %d bytes; the maximum is %d", size, MaxBytes)
@@ -108,16 +107,16 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	return &Batch{receipts, m}, nil
 }
 
-// A trial seals drafts before their root is known, with a placeholder of the same length. It
-// finds every problem, and the leaves, which contain neither the root nor the links.
+// A trial seals drafts before their root is known, with a placeholder of the same length. It finds
+// every problem, and computes the leaves, which contain neither the root nor the links.
 type trial struct {
 	heads  map[chain.Stream]chain.Head
 	latest map[chain.Stream]int // index of the latest draft of each stream
 	ids    map[string]int       // index of the draft that has the receipt_id
 }
 
-// leaf returns the leaf hash of the draft at index i. The error is a *[receipt.InvalidError],
-// or an error that no draft should cause.
+// leaf returns the leaf hash of the draft at index i. The error is a *[receipt.InvalidError], or an
+// internal error.
 func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	before, head, without := t.place(i, chain.StreamOf(draft))
 	problems := append(misplaced(draft.Root(), before), t.repeated(i, draft.Root().Member("receipt_id"))...)
@@ -144,9 +143,10 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	return receipt.BatchLeaf(sealed.Document()), nil
 }
 
-// place returns the index of the previous draft in the stream, and the head for the trial.
-// Without a previous draft, these are -1 and the head of the stream. Otherwise, the head is a
-// placeholder, and a link in the draft itself, which is always a problem, must be omitted.
+// place returns the index of the previous draft in the stream, and the head to use for the trial.
+// If there is no previous draft, the index is -1 and the head is the head of the stream. Otherwise,
+// the head is a placeholder. A link in the draft itself is always a problem then, and must be
+// omitted.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
 	before, found := t.latest[stream]
 	t.latest[stream] = i
@@ -156,10 +156,10 @@ func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, 
 	return -1, t.heads[stream], ""
 }
 
-// repeated finds a receipt_id that an earlier draft has.
+// repeated reports a receipt_id that an earlier draft has.
 func (t *trial) repeated(i int, id canon.Node) []receipt.Problem {
 	if id.Kind() != canon.KindString {
-		return nil // the schema reports it
+		return nil // the schema check reports it
 	}
 	first, found := t.ids[id.String()]
 	if !found {
