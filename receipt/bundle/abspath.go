@@ -11,8 +11,8 @@ import (
 // rulePath names the rule that removes absolute paths.
 const rulePath = "absolute_path"
 
-// withoutPaths returns a text with a placeholder for each absolute path, and reports whether
-// there was one. A path may have any of the separators of separator.
+// withoutPaths replaces each absolute path in a text with a placeholder, and reports whether there
+// was one. A path may have any of the separators that separator recognizes.
 func withoutPaths(text []byte) ([]byte, bool) {
 	var out []byte
 	copied := 0
@@ -31,14 +31,15 @@ func withoutPaths(text []byte) ([]byte, bool) {
 	return append(out, text[copied:]...), true
 }
 
-// pathAt returns where an absolute path that is recognized at i begins and ends. Where there
-// is none, both are the place up to which the text has none.
+// pathAt returns where an absolute path that is recognized at i begins and ends. If there is no
+// path, both results are the position up to which the text contains no path.
 func pathAt(text []byte, i int) (start, end int) {
 	if bytes.HasPrefix(text[i:], []byte("://")) {
 		return pathOfURL(text, i)
 	}
 
-	// The character before it is checked first: of a thousand slashes only one is a root.
+	// The preceding character is checked first, because in a run of a thousand slashes only one is
+	// a root.
 	if separator(text[i:]) == 0 && !isLetter(text[i]) || !opensPath(text, i) {
 		return i, i
 	}
@@ -48,8 +49,8 @@ func pathAt(text []byte, i int) (start, end int) {
 	return i, i
 }
 
-// rootOf returns the length of the root with which an absolute path begins: / of POSIX, C:\ and
-// \\ of Windows. 0: there is none.
+// rootOf returns the length of the root at the beginning of an absolute path: / on POSIX, C:\ or \\
+// on Windows. It returns 0 if there is no root.
 func rootOf(text []byte) int {
 	n := separator(text)
 	switch {
@@ -57,14 +58,14 @@ func rootOf(text []byte) int {
 		return 2 + separator(text[2:])
 	case n == 0:
 		return 0
-	case text[0] == '\\' && n == 1: // one backslash is an escape; two begin the name of a server
+	case text[0] == '\\' && n == 1: // one backslash is an escape; two begin a server name
 		if len(text) < 3 || text[1] != '\\' || !namesServer(text[2:]) {
 			return 0
 		}
 		return 2
 	}
 
-	// A name follows the root.
+	// A name must follow the root.
 	for separator(text[n:]) > 0 {
 		n += separator(text[n:])
 	}
@@ -74,8 +75,8 @@ func rootOf(text []byte) int {
 	return n
 }
 
-// separator returns the length of the separator that a text begins with: / or \, the first also
-// as JSON or a URL may write it.
+// separator returns the length of the separator at the beginning of a text: / or \, where / may
+// also be escaped as in JSON or a URL.
 func separator(text []byte) int {
 	switch {
 	case len(text) == 0:
@@ -105,8 +106,8 @@ func startsName(text []byte) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_.-~$@+{%", c)
 }
 
-// opensPath reports whether a path that begins at i is absolute: the text before it, such as a
-// name, a dot, a variable or the host of a URL, is not a part of the path.
+// opensPath reports whether a path that begins at i is absolute, that is, whether the preceding
+// text, such as a name, a dot, a variable, or the host of a URL, is not part of the path.
 func opensPath(text []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -115,7 +116,7 @@ func opensPath(text []byte, i int) bool {
 	switch {
 	case i >= 3 && text[i-3] == '%' && isHexByte(text[i-2]) && isHexByte(text[i-1]): // cwd%3D%2Fhome
 		return separator(text[i-3:]) == 0
-	case size == 1 && isLetter(text[i-1]): // an option of a compiler: -I/usr/include
+	case size == 1 && isLetter(text[i-1]): // a compiler option: -I/usr/include
 		return i >= 2 && text[i-2] == '-' && (i == 2 || text[i-3] <= ' ' || strings.IndexByte(`"'=,`, text[i-3]) >= 0)
 	case unicode.IsLetter(before), unicode.IsDigit(before):
 		return false
@@ -123,8 +124,8 @@ func opensPath(text []byte, i int) bool {
 	return !strings.ContainsRune(`_./\~)]}*%@$#-`, before)
 }
 
-// pathOfURL returns the path in the URL whose :// is at i. A URL without a host names a file of
-// this machine. In any other URL, only the parameters may contain paths.
+// pathOfURL returns the path in the URL whose :// is at i. A URL without a host refers to a file on
+// this machine. In any other URL, only the parameters can contain local paths.
 func pathOfURL(text []byte, i int) (start, end int) {
 	scheme := i
 	for scheme > 0 && (isLetter(text[scheme-1]) || strings.IndexByte("0123456789+.-", text[scheme-1]) >= 0) {

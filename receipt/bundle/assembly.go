@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An assembly extracts the parts of a bundle from a run record.
+// An assembly collects the parts of a bundle from a run record.
 type assembly struct {
 	run        value
-	unreported []string // JSON Pointers of members that the format requires and the record does not have
+	unreported []string // JSON Pointers of members that the format requires but the record does not have
 }
 
-// Members that the format requires and a record may lack.
+// Members that the format requires but that a record may lack.
 const untoldVersion, untoldModels = "/runtime/harn_version", "/runtime/provider_models"
 
 // some returns the named members of a value.
@@ -24,7 +24,7 @@ func some(v value, names ...string) (members []member) {
 	return members
 }
 
-// listOf returns a list of the record, which is empty if the record has none.
+// listOf returns a list in the record, or an empty list if it is absent.
 func (a *assembly) listOf(name string) value {
 	if v := a.run.member(name); !absent(v) {
 		return v
@@ -45,8 +45,8 @@ func (a *assembly) source() value {
 }
 
 func (a *assembly) runtime(o Options) value {
-	// The option takes precedence over the record. A version in neither is listed as
-	// unreported.
+	// The option takes precedence over the record. If neither has a version, the version is listed
+	// as unreported.
 	version := text(o.HarnVersion)
 	if o.HarnVersion == "" {
 		if version = a.run.member("metadata").member("harn_version"); version.kind() != canon.KindString {
@@ -86,14 +86,14 @@ func (a *assembly) workspace() value {
 		member{"additional_roots", list(roots...)}, member{"policy", text("safe_identity_only")})...)
 }
 
-// A spoken transcript is one of the record, and where it is.
+// A spoken transcript is a transcript in the record, with its location.
 type spoken struct {
 	id, label, scope, location string
-	source                     string // as entries name it
+	source                     string // the name that entries use for it
 	transcript                 value
 }
 
-// transcripts returns the transcript of the run and those of its stages.
+// transcripts returns the transcripts of the run and of its stages.
 func (a *assembly) transcripts() (found []spoken) {
 	if t := a.run.member("transcript"); t.kind() == canon.KindObject {
 		found = append(found, spoken{"run", "Run transcript", "run", "$.transcript", "run.transcript", t})
@@ -119,7 +119,7 @@ func (a *assembly) sections() (sections []value) {
 			{"id", text(s.id)}, {"label", text(s.label)}, {"scope", text(s.scope)}, {"location", text(s.location)}, {"summary", summary},
 		}
 
-		// The format wants these three, as lists.
+		// The format requires these three lists.
 		for _, name := range []string{"messages", "events", "assets"} {
 			v := s.transcript.member(name)
 			if v.kind() != canon.KindArray {
@@ -137,7 +137,7 @@ func (a *assembly) sections() (sections []value) {
 	return sections
 }
 
-// kindOf returns the type of an event of a transcript, or its kind if it has no type.
+// kindOf returns the type of a transcript event, or its kind if it has no type.
 func kindOf(event value) string {
 	if t := event.member("type"); !t.none() {
 		return string(t.content())
@@ -158,7 +158,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 		}
 	}
 
-	// The run's, then each stage's: of its transcript, then of its metadata.
+	// The transcript of the run, then that of each stage, from the stage's transcript member or
+	// else its metadata.
 	spoken := a.transcripts()
 	if len(spoken) > 0 && spoken[0].scope == "run" {
 		fromEvents(spoken[0])
@@ -182,8 +183,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 
 const hitlQuestion = "hitl_question"
 
-// permissions yields the questions to people, then the events about permissions in transcripts,
-// and then the policies under which workers ran.
+// permissions yields the questions to people, then the permission events in transcripts, and then
+// the policies under which workers ran.
 func (a *assembly) permissions(yield func(value) bool) {
 	for _, q := range a.run.member("hitl_questions").each {
 		if !yield(permission(hitlQuestion, "run.hitl_questions", q.member("request_id"), q.member("agent"), q)) {
@@ -249,7 +250,7 @@ func (a *assembly) replay() value {
 	)
 }
 
-// deterministic yields the transitions and then the checkpoints.
+// deterministic yields the transitions, followed by the checkpoints.
 func (a *assembly) deterministic(yield func(value) bool) {
 	for _, source := range []string{"transitions", "checkpoints"} {
 		for i, v := range a.run.member(source).each {
@@ -266,7 +267,7 @@ func (a *assembly) pointers(observability value) (found []value) {
 		found = append(found, object(some(p, "kind", "topic", "path", "location", "available")...))
 	}
 
-	// The logs of workers, each by its session.
+	// The logs of workers, each identified by its session.
 	for _, w := range observability.member("worker_lineage").each {
 		session := w.member("session_id")
 		if session.kind() != canon.KindString {

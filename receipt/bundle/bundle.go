@@ -7,21 +7,21 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// MaxBytes is how long a bundle, or a run record, may be.
+// MaxBytes is the maximum length of a bundle or a run record.
 const MaxBytes = 256 << 20
 
-// An index may take maxIndex times the bytes that it is over, or leastIndex. Texts take
-// less; lists of single digits take ten times.
+// An index may take maxIndex times the size of the bytes that it indexes, or leastIndex if that is
+// more. Typical texts take less; lists of single digits take ten times their size.
 const (
 	maxIndex   = 3
 	leastIndex = 32 << 20
 )
 
-// A Bundle is parsed JSON text. [Check] reports whether it has the form of a bundle.
+// A Bundle is a parsed JSON text. [Check] reports whether it has the structure of a bundle.
 type Bundle struct{ doc *canon.Document }
 
-// Parse reads the text of a bundle, which must not change while the bundle is in use. The
-// error is an *[Error].
+// Parse parses the text of a bundle, which must not change while the bundle is in use. The error is
+// an *[Error].
 func Parse(data []byte) (*Bundle, error) {
 	doc, err := parse(data)
 	return &Bundle{doc}, err
@@ -44,7 +44,7 @@ func parse(data []byte) (*canon.Document, error) {
 
 func (b *Bundle) root() value { return of(b.doc.Root()) }
 
-// manifest returns the redaction member of a bundle that one pass wrote.
+// manifest returns the redaction member of a bundle that was written in one pass.
 func manifest(m manner, entries *[]Entry) value {
 	rejected := "false"
 	if m.redacts() {
@@ -59,7 +59,7 @@ func manifest(m manner, entries *[]Entry) value {
 	)
 }
 
-// Rules are the prepared schema and patterns. Preparing them takes some milliseconds.
+// Rules are the compiled schema and patterns. Compiling them takes a few milliseconds.
 type rules struct {
 	shape  *shape
 	marker *redact.Marker

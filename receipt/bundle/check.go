@@ -7,17 +7,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Markers specifies how to treat a bundle in which a text or a member name looks like a secret.
+// Markers specifies how to treat a bundle if a text or a member name in it looks like a secret.
 type Markers int
 
 const (
-	RefuseMarkers    Markers = iota // forms that nothing else has are refused, heuristics are warnings
+	RefuseMarkers    Markers = iota // unambiguous forms are refused; heuristic matches are warnings
 	RefuseHeuristics                // both are refused
 	AllowMarkers                    // nothing is searched
 )
 
-// Info is what a bundle of valid form states about itself. None of it is verified. If a text
-// looks like a secret, Info has a placeholder instead.
+// Info describes a bundle with a valid structure, as stated by the bundle. None of the values are
+// verified. If a text looks like a secret, Info contains a placeholder instead.
 type Info struct {
 	BundleID      string
 	SchemaVersion int
@@ -27,10 +27,10 @@ type Info struct {
 	Total         int       // how many there are
 }
 
-// maxWarnings is the maximum number of warnings that are listed. The rest are counted.
+// maxWarnings is the maximum number of listed warnings. The rest are counted.
 const maxWarnings = 20
 
-// A Warning is a place that a heuristic treats as a secret.
+// A Warning is a location that matches a heuristic for secrets.
 type Warning struct {
 	Path string `json:"path"`
 	Rule string `json:"rule"`
@@ -41,10 +41,10 @@ const (
 	schemaVersion = 1
 )
 
-// Check checks whether a bundle has the form of one, in this order: required members, _type,
-// schema_version, no secrets, types. It stops at the first fault, and the error is an *[Error].
-// Every text and every name is searched for secrets, even in a local bundle. A bundle that
-// passes is not necessarily safe to share.
+// Check checks the structure of a bundle, in this order: required members, _type, schema_version,
+// no secrets, types. It stops at the first fault and returns it as an *[Error]. Every text and
+// every name is searched for secrets, even in a local bundle. A bundle that passes is not
+// necessarily safe to share.
 func Check(b *Bundle, m Markers) (*Info, error) {
 	r, err := prepared()
 	if err != nil {
@@ -75,21 +75,21 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 		return nil, wrong
 	}
 
-	// Texts of the bundle get placeholders here, too.
+	// Texts from the bundle get placeholders here, too.
 	info.BundleID, info.RunRecordID = found.clean(root.member("bundle_id")), found.clean(root.member("source").member("run_record_id"))
 	info.Mode = Mode(root.member("redaction").member("mode").content())
 	return info, nil
 }
 
-// required reports the first missing member that the bundle, or an object in it, requires. A
-// null member is present. A value that is not an object requires nothing here, because its type
+// required reports the first member that the bundle, or an object in it, requires but lacks. A null
+// member counts as present. A value that is not an object requires nothing here, because its type
 // is reported later.
 func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
 	}
 
-	// The members of the bundle come before those of its members.
+	// The members of the bundle are checked before the members of nested objects.
 	for _, name := range r.shape.required {
 		if root.member(name).none() {
 			return &Error{Kind: MissingRequired, Path: "$." + name}
@@ -167,7 +167,7 @@ func (s *sight) object(v value) {
 		}
 	}
 
-	// A secret in a name is found before those in the values.
+	// A secret in a name is found before secrets in the values.
 	for i := from; i < to && s.err == nil; i++ {
 		m := s.pairs[i]
 		s.steps = append(s.steps, step{s.marks.name(m.name).name, -1})

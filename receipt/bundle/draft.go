@@ -11,32 +11,32 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// DraftOptions are values that a bundle does not contain. Only Issuer.ID is required.
+// DraftOptions supply values that a bundle does not contain. Only Issuer.ID is required.
 type DraftOptions struct {
 	Issuer       receipt.Issuer // Kind "" is harness
-	ReceiptID    string         // "": receipt_ and the bundle's id
-	IssuedAt     time.Time      // zero: when the bundle was made
+	ReceiptID    string         // default: receipt_ followed by the bundle's id
+	IssuedAt     time.Time      // default: the time at which the bundle was created
 	WorkspaceRef string         // "": unreported
-	SessionID    string         // "": that of the first section of the transcript, or else unreported
+	SessionID    string         // default: that of the first section of the transcript, or unreported
 	TenantID     string
 	PersonaRef   string
 	Tier         string // "": unreported
 	Markers      Markers
 }
 
-// maxListed is the maximum number of calls, of approvals, and of redactions that a draft lists.
-// A longer list is named in metadata.unreported.
+// maxListed is the maximum number of calls, approvals, and redactions that a draft lists. If a list
+// is longer, metadata.unreported names it.
 const maxListed = 10_000
 
-// Draft drafts a receipt of an exported bundle. The bundle is its subject and, by the digest of
-// its bytes, its only artifact. The draft contains what the bundle states about the run, with
-// placeholders for texts that look like secrets. Values that a receipt needs and the bundle
-// does not state are listed in metadata.unreported. redactions lists the removals that the
-// bundle states, with fields that are pointers into the bundle.
+// Draft creates the draft of a receipt for an exported bundle. The bundle is the subject of the
+// draft and, identified by the digest of its bytes, its only artifact. The draft contains the
+// bundle's statements about the run, with placeholders for texts that look like secrets. Values
+// that a receipt requires but the bundle does not state are listed in metadata.unreported.
+// redactions lists the removals that the bundle states; their fields are pointers into the bundle.
 //
-// The determinism of a run is best_effort or unavailable. The embedded run record is a
-// material, with the SHA-256 of its canonical form (RFC 8785). A question without a recorded
-// answer is not an approval.
+// The determinism of a run is best_effort or unavailable. The embedded run record is a material,
+// with the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer is not
+// listed as an approval.
 //
 // The error is an *[Error], an *[OptionError], or a *receipt.InvalidError.
 func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
@@ -48,7 +48,7 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 		return nil, &OptionError{"Issuer.ID", "is empty: the issuer of the receipt is missing"}
 	}
 
-	// The form is checked first, so that all that follows may rely on it.
+	// The structure is checked first, so that the rest of the code may rely on it.
 	found := newMarks(r.marker)
 	info, err := check(r, b, o.Markers, found)
 	if err != nil {
@@ -61,24 +61,24 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 		return nil, err
 	}
 
-	// Sealing checks the draft against the schema of receipts; its result is not needed.
+	// Sealing checks the draft against the schema of receipts; the sealed receipt is discarded.
 	_, err = receipt.Seal(draft, chain.Head{})
 	return draft, err
 }
 
-// A drafting is a draft while it is made.
+// A drafting is a draft under construction.
 type drafting struct {
 	bundle     value
 	marks      *marks
 	info       *Info
 	unreported []string // JSON Pointers of values that the bundle does not state, or not completely
-	atLeast    []string // those of them that are sums and lists of the stated values
-	took       *int64   // duration of the run in milliseconds; nil: unreported
+	atLeast    []string // the subset of them that are sums and lists of the stated values
+	took       *int64   // duration of the run in milliseconds; nil if unreported
 }
 
 func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
 
-// floor records a sum or a list that the bundle may not state completely.
+// floor records that the bundle may not state a sum or a list completely.
 func (d *drafting) floor(at string) {
 	d.untold(at)
 	d.atLeast = append(d.atLeast, at)
@@ -87,7 +87,7 @@ func (d *drafting) floor(at string) {
 // said returns the text of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns a text, or a substitute for one that the bundle does not state.
+// or returns a text, or a substitute if the bundle does not state it.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)
@@ -111,8 +111,7 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		return nil, err
 	}
 
-	// An option takes precedence over the bundle. If neither has a value, a default stands for
-	// it.
+	// An option takes precedence over the bundle. If neither has a value, a default is used.
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	section := d.bundle.member("transcript").member("sections").child(0).member("metadata")
 	draft := &receipt.Draft{
@@ -138,12 +137,12 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		Redactions:     d.redactions(),
 	}
 
-	// Bundles have no lists of these.
+	// Bundles contain no lists of these.
 	for _, at := range []string{"fs_writes", "network_egress", "a2a_handoffs"} {
 		d.untold("/side_effects/" + at)
 	}
 
-	// Lower bounds come last because they depend on the values above.
+	// Lower bounds come last, because they depend on the values above.
 	of := account{d}
 	of.usage(draft)
 	read := of.evidence()
@@ -166,8 +165,8 @@ func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycl
 		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
 	}
 
-	// A receipt needs both times. If the bundle does not state one, the time of issue stands
-	// for it.
+	// A receipt requires both times. If the bundle does not state a time, the time of issue is used
+	// instead.
 	started, begun := timeOf(source.member("started_at"))
 	if !begun {
 		started = issued
@@ -216,7 +215,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 			call.Status = "failed"
 		}
 
-		// A hash that is not a SHA-256 is kept as is. A changed result has another digest.
+		// A hash that is not a SHA-256 is kept unchanged. A changed result has a different digest.
 		if digest := d.said(c, "args_hash"); digest != "" {
 			if hash, err := canon.ParseDigest(digest); err == nil {
 				call.InputHash = hash
@@ -237,7 +236,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 
 const calls = "$.tools.calls"
 
-// gone returns the paths of calls from which the bundle states a removal.
+// gone returns the paths of calls for which the bundle states a removal.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
@@ -248,8 +247,8 @@ func (d *drafting) gone() map[string]bool {
 	return paths
 }
 
-// approvals returns the permissions for which a decision is recorded in the terms of a receipt.
-// A permission without a decision, or with one in other terms, is not an approval.
+// approvals returns the permissions whose recorded decision can be expressed in a receipt. A
+// permission without such a decision is not an approval.
 func (d *drafting) approvals() []receipt.Approval {
 	approvals := []receipt.Approval{}
 	open := false
@@ -259,7 +258,7 @@ func (d *drafting) approvals() []receipt.Approval {
 		decided, ok := timeOf(payload.member("decided_at"))
 		actor := d.said(payload, "actor")
 
-		// A receipt needs the decision, its time, and who made it.
+		// A receipt requires the decision, its time, and the person who made it.
 		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == maxListed {
 			open = true
 			continue
@@ -315,7 +314,7 @@ func (d *drafting) redactions() []receipt.Redaction {
 	return redactions
 }
 
-// metadata identifies the bundle and lists what is unreported.
+// metadata identifies the bundle and lists the unreported values.
 func (d *drafting) metadata(read evidence) receipt.Object {
 	models := []string{}
 	for i, m := range d.bundle.member("runtime").member("provider_models").each {
@@ -332,7 +331,7 @@ func (d *drafting) metadata(read evidence) receipt.Object {
 		of["evidence_gaps"] = read.gaps
 	}
 
-	// Lists without entries are left out.
+	// Empty lists are omitted.
 	all := receipt.Object{"session_bundle": of}
 	for name, list := range map[string][]string{"unreported": d.unreported, "at_least": d.atLeast} {
 		if len(list) > 0 {

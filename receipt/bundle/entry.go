@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// The classes of entries give the reason for a removal. Each class leaves a different
-// replacement.
+// The classes of entries give the reason for a removal. Each class has a different replacement.
 const (
 	classField   = "sensitive_field"        // the member has a sensitive name; [redacted]
-	classText    = "secret_pattern_or_url"  // the text contains a secret or a URL; the text with placeholders, or {} for an object
-	classPath    = "local_pointer_path"     // a path of the machine; [redacted]
+	classText    = "secret_pattern_or_url"  // the text contains a secret or a URL; replaced with the text with placeholders, or {} for an object
+	classPath    = "local_pointer_path"     // a local path; [redacted]
 	classPayload = "prompt_or_tool_payload" // a prompt, an argument, or a result; [withheld]
 )
 
@@ -23,11 +22,11 @@ func actionOf(class string) string {
 	return "replaced"
 }
 
-// An Entry is a place in a bundle where something was removed.
+// An Entry is a location in a bundle from which data was removed.
 type Entry struct {
 	Path        string
 	Class       string // sensitive_field, secret_pattern_or_url, local_pointer_path, or prompt_or_tool_payload
-	Replacement string // the text that is there now; [withheld] for a value that was withheld as a whole
+	Replacement string // the current text; [withheld] for a value that was withheld entirely
 }
 
 // sortEntries sorts by path. Entries with the same path keep their order.
@@ -35,8 +34,8 @@ func sortEntries(list []Entry) {
 	slices.SortStableFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// left returns the replacement of a value that was removed as a whole. For a text that was
-// changed and then withheld, the changed text is not listed.
+// left returns the replacement of a value that was removed entirely. If a text was changed and then
+// withheld, the changed text is not listed.
 func left(class string) string {
 	if class == classField || class == classPath {
 		return placeholder
@@ -44,12 +43,12 @@ func left(class string) string {
 	return withheld
 }
 
-// A prior manifest is the list in a bundle from which something was removed before. Entries
-// that a second pass cannot find again stay listed if the content of the bundle supports them.
+// A prior manifest is the list of removals in a bundle that was sanitized before. Entries that a
+// second pass cannot find again stay listed if the content of the bundle supports them.
 type prior struct{ entries []Entry }
 
-// priorOf reads the list of a bundle. Its paths are foreign text. A path that looks like a
-// secret, or is not a valid path, is omitted.
+// priorOf reads the list of a bundle. Its paths are foreign text. A path that looks like a secret,
+// or that is not a valid path, is omitted.
 func priorOf(m *marks, bundle value) (p prior) {
 	for _, n := range bundle.member("redaction").member("entries").each {
 		e := Entry{string(n.member("path").content()), string(n.member("class").content()), string(n.member("replacement").content())}
@@ -67,8 +66,8 @@ func priorOf(m *marks, bundle value) (p prior) {
 	return p
 }
 
-// borneOut yields the entries that a text supports: it is what an earlier pass left of a text,
-// or it stands for a value in which more was removed.
+// borneOut yields the entries that a text supports: the text may be the result of an earlier
+// removal, or it replaces a value in which more was removed.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
 		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {
@@ -76,7 +75,7 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 		}
 	}
 
-	// Removals within a value that was withheld stay listed.
+	// Removals within a withheld value stay listed.
 	if string(content) != withheld {
 		return
 	}
@@ -87,22 +86,22 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	}
 }
 
-// maybeLeft reports whether a text can be the result of a removal: it is or contains a
-// placeholder, or it may contain a URL, which loses its user information without a trace. The
-// slashes of a URL may be written as escapes.
+// maybeLeft reports whether a text can be the result of a removal: it contains a placeholder, or it
+// may contain a URL, from which user information is removed without a trace. The slashes of a URL
+// may be written as escapes.
 func maybeLeft(content []byte) bool {
 	return hasPlaceholder(content) || string(content) == emptied || bytes.Contains(content, []byte("//")) || bytes.ContainsAny(content, `%\`)
 }
 
-// hasPlaceholder reports whether a text contains a placeholder, regardless of which program
-// wrote it and whether it is listed.
+// hasPlaceholder reports whether a text contains a placeholder, regardless of which program wrote
+// it and whether it is listed.
 func hasPlaceholder(content []byte) bool {
 	return string(content) == placeholder || string(content) == withheld || bytes.Contains(content, []byte("<redacted:"))
 }
 
-// under returns the entries of a path, or those whose paths begin so.
+// under returns the entries whose paths equal or begin with a path.
 func (p prior) under(path string, prefix bool) []Entry {
-	// Sorted by path, those of one path are next to each other, and so are those below it.
+	// In the order of paths, these entries are adjacent.
 	from, _ := slices.BinarySearchFunc(p.entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
 	to := from
 	for to < len(p.entries) && (p.entries[to].Path == path || prefix && strings.HasPrefix(p.entries[to].Path, path)) {

@@ -15,20 +15,20 @@ const (
 	Malformed          Kind = "decode"                   // not strict JSON, or a value whose type differs from the schema
 	MissingRequired    Kind = "missing_required"         // a member is missing
 	InvalidType        Kind = "invalid_type"             // _type or schema_version differs from the format
-	UnsupportedVersion Kind = "unsupported_version"      // schema_version is another integer than 1
+	UnsupportedVersion Kind = "unsupported_version"      // schema_version is an integer other than 1
 	UnsafeSecretMarker Kind = "unsafe_secret_marker"     // a text, or a name, looks like a secret
-	NoRunRecord        Kind = "no_importable_run_record" // neither a run record nor everything needed to create one
-	NotEnded           Kind = "not_ended"                // the run has not ended, so it gets no receipt
-	TooLarge           Kind = "size_limit"               // more than MaxBytes, or more than an index may take
-	WeakerMode         Kind = "weaker_mode"              // the mode would keep data that was already removed
+	NoRunRecord        Kind = "no_importable_run_record" // neither a run record nor the data needed to create one
+	NotEnded           Kind = "not_ended"                // the run has not ended, so no receipt is issued for it
+	TooLarge           Kind = "size_limit"               // exceeds MaxBytes, or its index exceeds the limit
+	WeakerMode         Kind = "weaker_mode"              // the mode would keep data of a kind that was already removed
 )
 
-// An Error reports why text is not a bundle, or why a bundle cannot be converted as requested.
-// It contains no text of a value.
+// An Error describes why a text is not a bundle, or why a bundle cannot be converted as requested.
+// It contains no text from a value.
 type Error struct {
 	Kind Kind
 	Path string // such as $.tools.calls[3].result; names that look like secrets are replaced
-	Rule string // the finding or the expectation there: the rule of a secret, the type of a value
+	Rule string // the finding or the expectation: the rule of a secret, or the type of a value
 }
 
 // Error returns the kind, the path, and the rule on one line.
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// An OptionError reports an invalid field of the options.
+// An OptionError indicates an invalid field of the options.
 type OptionError struct {
 	Name   string // of the field
 	Detail string
@@ -49,7 +49,7 @@ type OptionError struct {
 // Error returns the name and the detail.
 func (e *OptionError) Error() string { return "bundle: options: " + e.Name + " " + e.Detail }
 
-// unreadable reports why text is not strict JSON. It does not use the message of the parser,
+// unreadable describes why a text is not strict JSON. It does not use the message of the parser,
 // which may quote the text.
 func unreadable(err error) error {
 	var syntax *canon.SyntaxError

@@ -12,16 +12,16 @@ import (
 // Options specify how a run is exported. The zero Options create a sanitized bundle.
 type Options struct {
 	Mode        Mode   // "": Sanitized
-	Strict      bool   // ReplayOnly withholds input, output, stdout, stderr, message, and visible_text_contains too, and no text keeps an absolute path
-	Attachments bool   // list the artifacts of the run once more, as attachments
-	ID          string // "": made of the run record as the bundle has it, see Export
-	CreatedAt   string // RFC 3339; "": when the run ended, or else when it began
+	Strict      bool   // also withhold input, output, stdout, stderr, message, and visible_text_contains in ReplayOnly, and keep no absolute path in any text
+	Attachments bool   // list the artifacts of the run again, as attachments
+	ID          string // default: derived from the run record as embedded in the bundle, see Export
+	CreatedAt   string // RFC 3339; default: when the run ended, or if unknown, when it began
 
 	// Producer is the program that creates the bundle. An empty Name means receiptkit.
 	Producer Producer
 
-	// HarnVersion is the version of the harness that ran. If it is empty, it is
-	// metadata.harn_version of the record, or else unreported.
+	// HarnVersion is the version of the harness that executed the run. If it is empty,
+	// metadata.harn_version of the record is used, if present.
 	HarnVersion string
 }
 
@@ -35,18 +35,17 @@ const (
 	formatNote   = "A portable copy of one run. Share sanitized or replay_only bundles, and no run records."
 )
 
-// Export creates the bundle of a run from its record, which a harness keeps. The text of the record
-// must not change while the result is in use. The same record and options give the same bytes. The
-// default ID is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run record
-// that [Import] extracts from the bundle, so that the ID reveals nothing about removed data.
+// Export creates the bundle of a run from its record, which the harness wrote. The text of the
+// record must not change while the result is in use. The same record and options produce the same
+// bytes. The default ID is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run
+// record that [Import] extracts from the bundle, so that the ID reveals nothing about removed data.
 //
-// Only the record is read. Files that it names stay in place, and a worker's snapshot is not
-// embedded. Values that the record does not have are omitted if the format allows it, and
-// listed in metadata.unreported if it does not. If the record has no anchor in
+// Only the record is read. Files that it names are not read, and a worker's snapshot is not
+// embedded. Values that the record does not contain are omitted if the format allows that, and
+// listed in metadata.unreported otherwise. If the record has no anchor in
 // transcript.metadata.workspace_anchor, the bundle has no workspace.
 //
-// The error is an *[Error], about the record or about the bundle that it would become, or an
-// *[OptionError].
+// The error is an *[OptionError], or an *[Error] about the record or the resulting bundle.
 func Export(run []byte, o Options) (*Text, error) {
 	doc, err := parse(run)
 	if err != nil {
@@ -57,7 +56,7 @@ func Export(run []byte, o Options) (*Text, error) {
 		return nil, err
 	}
 
-	// Invalid options and records are reported before anything is searched.
+	// Invalid options and records are reported before the search for secrets.
 	m, err := newManner(o.Mode, o.Strict)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func Export(run []byte, o Options) (*Text, error) {
 		return nil, &OptionError{"CreatedAt", "is empty, and the record does not state when the run ended or began"}
 	}
 
-	// Each text of the record is searched once, although most occur twice in the bundle.
+	// Each text in the record is searched once, although most texts occur twice in the bundle.
 	found := newMarks(r.marker)
 	if found.paths = m.strict; m.redacts() {
 		found.search(doc.Root())
@@ -81,7 +80,7 @@ func Export(run []byte, o Options) (*Text, error) {
 		}
 	}
 
-	// The manifest points to the list, which is filled when the bundle is walked.
+	// The manifest points to the list, which is filled during the walk.
 	entries := new([]Entry)
 	bundle := assemble(record, o, m, entries)
 	if wrong := r.shape.check(bundle, []byte("$")); wrong != nil {
@@ -92,7 +91,7 @@ func Export(run []byte, o Options) (*Text, error) {
 
 const runType = "run_record"
 
-// checkRun checks whether a bundle can be made of a record.
+// checkRun checks whether a bundle can be created from a record.
 func checkRun(r value) *Error {
 	if r.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected a run record, an object; found " + typeOf(r)}
@@ -120,7 +119,7 @@ func checkRun(r value) *Error {
 	return nil
 }
 
-// said returns the text of a member, or "" if there is none.
+// said returns the text of a member, or "" if there is no text.
 func said(v value, name string) string { return string(v.member(name).content()) }
 
 func absent(v value) bool { return v.none() || v.kind() == canon.KindNull }
@@ -137,7 +136,7 @@ func idOf(record value, m manner, marks *marks) (string, error) {
 
 var _ io.WriterTo = (*Text)(nil)
 
-// assemble returns a bundle from which nothing was removed.
+// assemble returns a bundle from which nothing has been removed.
 func assemble(r value, o Options, m manner, entries *[]Entry) value {
 	a := assembly{run: r}
 	attachments := list()
@@ -145,7 +144,7 @@ func assemble(r value, o Options, m manner, entries *[]Entry) value {
 		attachments = listed(a.attachments)
 	}
 
-	// The format's order; object sorts by name.
+	// The members are in the format's order; object sorts by name.
 	return object(
 		member{"_type", text(bundleType)},
 		member{"schema_version", count(schemaVersion)},

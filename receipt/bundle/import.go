@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Import returns a run record from a bundle that passes [Check]. If a record is embedded,
-// Import returns it, with the bundle's observability if it has none of its own. Otherwise
-// Import creates the smallest record that replays, from a replay fixture and the transcript:
-// the messages of the first section, the calls and questions, the transitions, checkpoints and
-// spans, and no stages. Its metadata names the bundle.
+// Import returns a run record from a bundle that passes [Check]. If a record is embedded, Import
+// returns it, with the bundle's observability if the record has none. Otherwise, Import creates the
+// smallest record that can be replayed, from a replay fixture and the transcript. The record
+// contains the messages of the first section, the calls and questions, and the transitions,
+// checkpoints, and spans, but no stages. Its metadata identifies the bundle.
 //
-// If there is neither a run record nor both a fixture and a transcript, the error is an
-// *[Error] of the kind NoRunRecord that lists what is missing. Paths in the record are not
-// checked. They may belong to another machine, or be placeholders.
+// If the bundle contains neither a run record nor both a fixture and a transcript, the error is an
+// *[Error] of the kind NoRunRecord that lists the missing parts. Paths in the record are not
+// checked. They may refer to another machine, or be placeholders.
 func Import(b *Bundle, m Markers) (*Text, error) {
 	r, err := prepared()
 	if err != nil {
@@ -36,7 +36,8 @@ func Import(b *Bundle, m Markers) (*Text, error) {
 
 // importable returns the record of a bundle.
 func importable(root value) (value, error) {
-	// An embedded record is taken as it is, and gets the bundle's observability if it has none.
+	// An embedded record is used unchanged, except that the bundle's observability is added if the
+	// record has none.
 	replay := root.member("replay")
 	if record := replay.member("run_record"); record.kind() == canon.KindObject {
 		other := replay.member("observability")
@@ -70,19 +71,19 @@ func reconstructed(root value) value {
 		}
 	}
 
-	// Snapshots are not imported; metadata has their number.
+	// Snapshots are not imported; metadata contains their number.
 	snapshots := 0
 	for range replay.member("worker_snapshots").each {
 		snapshots++
 	}
 
-	// Members that have the same name in both formats.
+	// These members have the same name in both formats.
 	members := slices.Concat(
 		some(source, "workflow_id", "workflow_name", "task", "status", "started_at", "finished_at", "root_run_id", "parent_run_id"),
 		some(replay, "transitions", "checkpoints", "trace_spans", "replay_fixture", "observability"),
 		some(root.member("runtime"), "usage"))
 
-	// Lists that a record requires and a bundle does not have are empty.
+	// Lists that a record requires but a bundle lacks are empty.
 	for _, name := range []string{"stages", "artifacts", "handoffs", "child_runs", "pending_nodes", "completed_nodes"} {
 		members = append(members, member{name, list()})
 	}

@@ -7,15 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Marks are the texts of a document that look like secrets. Each text is searched once,
-// regardless of how often it is written. Texts that are created here are searched when they are
-// needed.
+// Marks records which texts of a document look like secrets. Each text is searched once, regardless
+// of how often it is written. Texts that are created here are searched on demand.
 type marks struct {
 	marker *redact.Marker
-	paths  bool                  // absolute paths go, too
+	paths  bool                  // also remove absolute paths
 	found  map[int]redact.Marked // by the offset of the string
-	names  map[string]nameMark   // results for the names of members, of the first maxNames
-	buffer []byte                // of the path that is written
+	names  map[string]nameMark   // results for the first maxNames member names
+	buffer []byte                // names of the path that is being written
 }
 
 // A nameMark is the result for the name of a member.
@@ -26,21 +25,21 @@ type nameMark struct {
 	strict    bool          // strict ReplayOnly does
 	found     redact.Marked // in the name itself
 	secret    bool          // something was
-	step      string        // as a path has it
+	step      string        // as spelled in a path
 }
 
-// maxNames bounds how many names are remembered: there are seldom a thousand.
+// maxNames limits how many names are remembered; a thousand names are rare.
 const maxNames = 1 << 14
 
 func newMarks(marker *redact.Marker) *marks {
 	return &marks{marker: marker, found: map[int]redact.Marked{}, names: map[string]nameMark{}}
 }
 
-// maxRounds bounds how often a text is searched until nothing more is found.
+// maxRounds limits how often a text is searched until nothing more is found.
 const maxRounds = 8
 
-// mark returns a text with placeholders, and reports whether something was found in it. Marking
-// the result finds nothing.
+// mark replaces secrets in a text with placeholders, and reports whether it found any. A second
+// call with the result finds nothing.
 func (m *marks) mark(text []byte) (redact.Marked, bool) {
 	marked, found := m.marker.Mark(text)
 	if !m.paths || isPointer(text) {
@@ -60,7 +59,7 @@ func (m *marks) mark(text []byte) (redact.Marked, bool) {
 			marked.Rules = append(marked.Rules, rulePath)
 		}
 
-		// The rest of the text may now match a pattern.
+		// The remaining text may now match a pattern.
 		if again, ok := m.marker.Mark(left); ok {
 			marked.Text, marked.Rules = again.Text, append(marked.Rules, again.Rules...)
 		}
@@ -115,7 +114,7 @@ func (m *marks) name(name []byte) nameMark {
 	mark.sensitive = redact.Sensitive(mark.name)
 	mark.payload, mark.strict = payloads(mark.name)
 
-	// A path shows a placeholder instead of a name that looks like a secret.
+	// In a path, a name that looks like a secret is replaced with a placeholder.
 	shown := mark.name
 	if mark.secret {
 		shown = string(mark.found.Text)

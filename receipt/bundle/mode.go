@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A Mode specifies what is removed from a bundle.
+// A Mode specifies which data is removed from a bundle.
 type Mode string
 
 // The modes. Each mode also removes everything that the previous mode removes.
 const (
 	Local      Mode = "local"       // nothing
 	Sanitized  Mode = "sanitized"   // sensitive data; this is also the zero Mode
-	ReplayOnly Mode = "replay_only" // and prompts, arguments, and results
+	ReplayOnly Mode = "replay_only" // sensitive data, prompts, arguments, and results
 )
 
-// Policies, as redaction.policy names them.
+// Policies, as spelled in redaction.policy.
 const (
 	policyNone   = "none"
 	policyOf     = "harn_vm::redact::RedactionPolicy::default+session_bundle_local_paths"
@@ -26,14 +26,14 @@ const (
 const (
 	placeholder = "[redacted]"
 	withheld    = "[withheld]"
-	emptied     = "{}" // an object in a list of the format, one of whose names was a secret
+	emptied     = "{}" // an object in a list of the format, one of whose names contained a secret
 )
 
-// payloadNames are the names of members that ReplayOnly withholds, letter for letter.
+// payloadNames are the names of members that ReplayOnly withholds; the match is exact.
 const payloadNames = `args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text
 	summary system system_prompt task text thinking visible_text`
 
-// strictNames are those that it withholds too when it is strict.
+// strictNames are the names that the strict form of ReplayOnly also withholds.
 const strictNames = `input output stdout stderr message visible_text_contains`
 
 // A manner is a mode, and whether it is strict.
@@ -59,7 +59,7 @@ func newManner(mode Mode, strict bool) (manner, error) {
 func (m manner) redacts() bool   { return m.mode != Local }
 func (m manner) withholds() bool { return m.mode == ReplayOnly }
 
-// payloads reports which manner withholds the value of a member with that name: ReplayOnly, or
+// payloads reports in which manner the value of a member with that name is withheld: ReplayOnly, or
 // only its strict form.
 func payloads(name string) (always, strict bool) {
 	return slices.Contains(strings.Fields(payloadNames), name), slices.Contains(strings.Fields(strictNames), name)
@@ -75,5 +75,5 @@ func (m manner) policy() string {
 	return policyOf
 }
 
-// rank returns the position of a mode, from the one that removes the least.
+// rank returns the position of a mode in ascending order of removed data.
 func (m Mode) rank() int { return slices.Index([]Mode{Local, Sanitized, ReplayOnly}, m) }

@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A step leads to a member, or with an index that is not negative to an element.
+// A step is the name of a member or, if the index is not negative, the index of an element.
 type step struct {
 	name  string
 	index int
 }
 
-// appendStep appends a step as paths have it: .name when the name is only letters,
-// digits and _ of ASCII, ["name"] for another, [n] for an element.
+// appendStep appends a step in path syntax: .name if the name consists only of ASCII letters,
+// digits, and _, ["name"] for any other name, and [n] for an element.
 func appendStep(path []byte, s step) []byte {
 	if s.index >= 0 {
 		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
@@ -34,8 +34,8 @@ func isPlain(name string) bool {
 	return true
 }
 
-// parsePath parses a path in the form that appendStep writes, after the leading $. It reports
-// false for any other text.
+// parsePath parses a path in the form that appendStep writes, after the leading $. For any other
+// text, it reports false.
 func parsePath(path string) (steps []step, ok bool) {
 	rest, ok := strings.CutPrefix(path, "$")
 	for ok && rest != "" {
@@ -66,7 +66,7 @@ func parseStep(path string) (s step, rest string, ok bool) {
 		return step{"", int(n)}, rest, found && err == nil && strconv.FormatUint(n, 10) == digits
 	}
 
-	// A name in quotes is JSON, and ends where its string ends.
+	// A quoted name is a JSON string and ends where that string ends.
 	end := 1
 	for end < len(inner) && inner[end] != '"' {
 		if inner[end] == '\\' {
@@ -78,7 +78,7 @@ func parseStep(path string) (s step, rest string, ok bool) {
 		return step{}, "", false
 	}
 
-	// Only the one spelling that appendStep writes is read.
+	// Only the spelling that appendStep writes is accepted.
 	doc, err := canon.Parse([]byte(inner[:end+1]))
 	if err != nil || !doc.IsCanonical() || isPlain(doc.Root().String()) {
 		return step{}, "", false

@@ -8,10 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A printer writes JSON as bundles have it: two spaces a level, a member or an element a
-// line, strings with the least escaping, numbers as they were.
+// A printer writes JSON in the layout of bundles: two spaces per level, one member or element per
+// line, minimal escaping, and numbers unchanged.
 type printer struct {
-	out     *bufio.Writer // nil: bytes are counted, and not written
+	out     *bufio.Writer // if nil, bytes are only counted
 	under   *counter      // the destination of out
 	size    int64
 	scratch []byte
@@ -35,14 +35,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// count counts bytes, as long as they are no more than a bundle may have.
+// count counts bytes, up to the maximum size of a bundle.
 func (p *printer) count(n int) {
 	if p.size += int64(n); p.size > MaxBytes && p.err == nil {
 		p.err = tooLarge("the bytes that would be written")
 	}
 }
 
-// write writes bytes, as long as they are no more than a bundle may have.
+// write writes bytes, up to the maximum size of a bundle.
 func (p *printer) write(b []byte) {
 	p.count(len(b))
 	if p.out != nil && p.err == nil {
@@ -55,14 +55,14 @@ func (p *printer) text(s string) {
 	p.write(p.scratch)
 }
 
-// line begins a line of a level.
+// line begins a line at a level.
 func (p *printer) line(level int) {
 	if p.out == nil {
 		p.count(len("\n") + 2*level)
 		return
 	}
 
-	// Deep levels take several pieces of the indentation.
+	// Deep levels need the indentation several times.
 	const spaces = "                                                                "
 	p.scratch = append(p.scratch[:0], '\n')
 	for left := 2 * level; left > 0; left -= len(spaces) {
@@ -71,7 +71,7 @@ func (p *printer) line(level int) {
 	p.write(p.scratch)
 }
 
-// next begins a member or an element: after a comma, but for the first.
+// next begins a member or an element, after a comma unless it is the first.
 func (p *printer) next(first bool, level int) {
 	if !first {
 		p.text(",")
@@ -79,7 +79,7 @@ func (p *printer) next(first bool, level int) {
 	p.line(level)
 }
 
-// end ends a list or an object of a level.
+// end ends a list or an object at a level.
 func (p *printer) end(bracket string, empty bool, level int) {
 	if !empty {
 		p.line(level)
@@ -92,7 +92,7 @@ func (p *printer) name(name []byte) {
 	p.text(": ")
 }
 
-// string writes a string piece by piece: one may be as long as the bundle.
+// string writes a string piece by piece, because it may be as long as the bundle.
 func (p *printer) string(content []byte) {
 	const piece = 32 << 10
 	p.text(`"`)
@@ -109,7 +109,7 @@ func (p *printer) string(content []byte) {
 	p.text(`"`)
 }
 
-// node writes the string of a document, as it is where it has no escapes.
+// node writes a string from the document; if it has no escapes, it is copied.
 func (p *printer) node(n canon.Node) {
 	raw, content := n.Raw(), n.Text()
 	if len(raw) == len(content)+2 {

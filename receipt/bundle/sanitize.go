@@ -1,12 +1,12 @@
 package bundle
 
-// Sanitize removes from a bundle what a mode removes. The mode may not remove less than the
-// earlier one did. The list of removals is created anew. It keeps those old entries that the
-// bundle supports and a second pass cannot find, such as a text in which a token was replaced.
-// Sanitizing the result changes nothing.
+// Sanitize removes from a bundle the data that a mode removes. The mode must not remove less than
+// the mode that was applied earlier. The list of removals is created again. It keeps the old
+// entries that the bundle supports but a second pass cannot find, such as for a text in which a
+// token was replaced. Sanitizing the result again changes nothing.
 //
-// Strict is a form of ReplayOnly, see [Options]; a bundle that is strict stays so. The error is
-// an *[Error], or an *[OptionError].
+// Strict modifies ReplayOnly, see [Options]; a strict bundle stays strict. The error is an
+// *[Error], or an *[OptionError].
 func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	r, err := prepared()
 	if err != nil {
@@ -21,7 +21,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}
 
 	found := newMarks(r.marker)
-	info, err := check(r, b, AllowMarkers, found) // markers are removed, not refused
+	info, err := check(r, b, AllowMarkers, found) // secrets are removed, not refused
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}, before)
 }
 
-// with returns an object with another value of one member.
+// with returns a copy of an object in which one member has another value.
 func with(v value, name string, other value) value {
 	members := []member{{name, other}}
 	for _, p := range v.appendPairs(nil) {

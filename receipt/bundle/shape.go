@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A shape is the part of the bundle schema for one value. It is read from the schema, so that
-// there is only one source. It checks values that are not written yet, and its errors quote
+// A shape is the part of the bundle schema for one value. It is derived from the schema, so that
+// there is only one source. It checks values that have not been written yet, and its errors quote
 // nothing.
 type shape struct {
 	types    []string // empty: any
@@ -36,7 +36,7 @@ func newShape() (*shape, error) {
 	return shapeOf(doc.Root(), doc.Root().Member("$defs"))
 }
 
-// shapeOf knows the keywords that the schema uses, and refuses any other.
+// shapeOf supports the keywords that the schema uses, and rejects any other keyword.
 func shapeOf(n, defs canon.Node) (*shape, error) {
 	s := &shape{least: math.Inf(-1), most: math.Inf(1), members: map[string]*shape{}}
 	var err error
@@ -94,7 +94,7 @@ func texts(n canon.Node) (list []string) {
 	return list
 }
 
-// child returns the shape of a member or an element; nil means any value.
+// child returns the shape of a member or an element; nil allows any value.
 func (s *shape) child(at step) *shape {
 	switch {
 	case s == nil:
@@ -132,7 +132,7 @@ func (s *shape) check(v value, path []byte) *Error {
 		}
 	}
 
-	// Elements come after members, of which a list has none.
+	// Elements are checked after members; a list has no members.
 	if s.items != nil && v.kind() == canon.KindArray {
 		for i, e := range v.each {
 			if err := s.items.check(e, appendStep(path, step{"", i})); err != nil {
@@ -143,7 +143,7 @@ func (s *shape) check(v value, path []byte) *Error {
 	return nil
 }
 
-// checkType returns the expectation that the value alone does not meet, or "".
+// checkType returns the expectation that the value itself does not meet, or "".
 func (s *shape) checkType(v value) string {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
 		return "expected " + strings.Join(s.types, " or ") + ", found " + typeOf(v)
@@ -176,7 +176,7 @@ func isType(v value, name string) bool {
 	return typeOf(v) == name
 }
 
-// number returns the number of a document or of a value that was created here.
+// number returns the number in a value, whether from the document or created here.
 func number(v value) float64 {
 	if v.made != nil {
 		doc, err := canon.Parse([]byte(v.made.text))

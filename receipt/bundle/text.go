@@ -2,18 +2,18 @@ package bundle
 
 import "io"
 
-// A Text is a bundle or a run record that is written on demand. It takes memory only for the
-// removed data. It reads its source, which must not change before it is written, and may be
-// written by only one goroutine at a time.
+// A Text is a bundle or a run record that is written on demand. Its memory use depends only on the
+// removed data. It reads its source, which must not change before it is written. Only one goroutine
+// at a time may write it.
 type Text struct {
 	Entries []Entry // the removals, in the order of redaction.entries
 	Size    int64   // bytes
 
 	root   value
-	listed *[]Entry // as the manifest in root has them
+	listed *[]Entry // the list in the manifest in root
 	manner manner
 	marks  *marks
-	shape  *shape // of a bundle; nil: a run record
+	shape  *shape // of a bundle; nil for a run record
 }
 
 // newText determines the removals and the length of the text.
@@ -22,7 +22,7 @@ func newText(t *Text, before prior) (*Text, error) {
 
 	// The first pass counts bytes and collects the removals.
 	w := t.walk(new(printer))
-	listed := 0 // bytes: of a deep list the paths may be longer than all that is in it
+	listed := 0 // in bytes, because the paths of a deep list may be longer than its content
 	w.prior, w.note = before, func(e Entry) {
 		if listed += len(e.Path) + len(e.Replacement); listed > MaxBytes {
 			w.printer.err = tooLarge("the paths of removed data")
@@ -38,7 +38,7 @@ func newText(t *Text, before prior) (*Text, error) {
 		return nil, w.printer.err
 	}
 
-	// The list was empty when it was counted.
+	// The list was empty when the length was counted.
 	if sortEntries(t.Entries); t.listed != nil {
 		*t.listed = t.Entries
 		w.entries(t.Entries, 2)
@@ -56,7 +56,7 @@ func (t *Text) walk(p *printer) *walk {
 	return &walk{manner: t.manner, printer: p, marks: t.marks, bundle: t.shape != nil}
 }
 
-// WriteTo writes the text, all of it or up to an error of the writer.
+// WriteTo writes the text until the writer returns an error.
 func (t *Text) WriteTo(w io.Writer) (int64, error) {
 	p := newPrinter(w)
 	t.walk(p).value(t.root, context{shape: t.shape})

@@ -12,7 +12,7 @@ import (
 // An account is the part of a draft about usage and about gaps in the bundle.
 type account struct{ *drafting }
 
-// usage sets what the run consumed.
+// usage sets the resources that the run consumed.
 func (d account) usage(draft *receipt.Draft) {
 	runtime := d.bundle.member("runtime")
 	usage := runtime.member("usage")
@@ -41,8 +41,8 @@ func (d account) usage(draft *receipt.Draft) {
 	d.untold(chosen)
 }
 
-// cost sets the cost of the run. Only the names of some members state the currency. A sum
-// excludes calls without a price and calls whose usage is unknown.
+// cost sets the cost of the run. The currency appears only in the names of some members. A sum
+// excludes calls without a price and calls with unknown usage.
 func (d account) cost(draft *receipt.Draft, usage value) {
 	draft.Cost = receipt.Cost{Currency: "XXX", ProviderBreakdown: []receipt.ProviderCost{}}
 	d.untold("/cost/provider_breakdown")
@@ -72,14 +72,14 @@ func (d account) cost(draft *receipt.Draft, usage value) {
 	}
 }
 
-// nonzero reports whether the bundle states that a count is not zero. A value that is not a
-// number counts as not zero.
+// nonzero reports whether the bundle states a nonzero count. A value that is not a number is
+// treated as nonzero.
 func nonzero(v value, name string) bool {
 	n := v.member(name)
 	return !absent(n) && (n.kind() != canon.KindNumber || number(n) != 0)
 }
 
-// amount returns a count that the bundle states, or nil if there is none.
+// amount returns a count that the bundle states, or nil if it states none.
 func amount(v value) *int64 {
 	f := number(v)
 	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
@@ -89,14 +89,14 @@ func amount(v value) *int64 {
 	return &count
 }
 
-// Evidence is what a bundle states about its gaps, and what it contains that is not read.
+// Evidence describes the gaps that a bundle states, and the content that is not evaluated.
 type evidence struct {
 	gaps   map[string]int // by component and code
 	unread map[string]int // events of transcripts, by kind
 }
 
-// evidence reads the gaps that the run record states, and the events of transcripts whose kinds
-// are not known to be harmless.
+// evidence collects the gaps that the run record states, and the transcript events whose kinds are
+// not known to be harmless.
 func (d account) evidence() evidence {
 	read := evidence{map[string]int{}, map[string]int{}}
 	recorded := d.bundle.member("replay").member("run_record").member("evidence")
@@ -114,7 +114,7 @@ func (d account) evidence() evidence {
 		read.gaps["flight_recording/dropped_events"]++
 	}
 
-	// An event of a listed call adds nothing.
+	// An event about a listed call adds nothing.
 	listed := map[string]bool{}
 	for _, c := range d.bundle.member("tools").member("calls").each {
 		listed[string(c.member("tool_use_id").content())] = true
@@ -130,7 +130,7 @@ func (d account) evidence() evidence {
 	return read
 }
 
-// maxCounted bounds how many kinds are counted apart.
+// maxCounted limits how many kinds are counted separately.
 const maxCounted = 1000
 
 func add(counts map[string]int, kind string) {
@@ -140,16 +140,15 @@ func add(counts map[string]int, kind string) {
 	counts[kind]++
 }
 
-// harmless reports whether an event of a transcript is about no call: it is a message, or is
-// read elsewhere.
+// harmless reports whether a transcript event is not about a call: it is a message, or it is
+// processed elsewhere.
 func harmless(kind string) bool {
 	return slices.Contains(strings.Fields(`message user_message assistant_message system_message system_reminder private_reasoning tool_schemas tool_schema
 		compaction transcript_compacted`), kind) ||
 		strings.Contains(kind, "permission") || strings.Contains(kind, "approval") || strings.HasPrefix(kind, "hitl_")
 }
 
-// ofCall reports whether an event of a transcript is about a call, which is in the list of
-// calls.
+// ofCall reports whether a transcript event is about a call in the list of calls.
 func ofCall(kind string) bool {
 	return slices.Contains([]string{"tool_call", "tool_use", "tool_result", "tool_intent", "tool_execution"}, kind)
 }
@@ -166,8 +165,8 @@ func callID(e value) string {
 	return ""
 }
 
-// bound turns lists and sums that may be incomplete into lower bounds. A bundle does not state
-// to which of them a gap or an unread event belongs.
+// bound marks lists and sums that may be incomplete as lower bounds. A bundle does not state which
+// of them a gap or an unread event affects.
 func (d account) bound(draft *receipt.Draft, read evidence) {
 	if len(read.gaps) == 0 && len(read.unread) == 0 {
 		if nonzero(d.bundle.member("runtime").member("usage"), "usage_unknown_calls") {
@@ -189,7 +188,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 	}
 }
 
-// tokens turns the sums of tokens into lower bounds.
+// tokens marks the sums of tokens as lower bounds.
 func (d account) tokens(draft *receipt.Draft) {
 	for at, sum := range map[string]*int64{"input_tokens": draft.AutonomyBudget.Consumed.InputTokens, "output_tokens": draft.AutonomyBudget.Consumed.OutputTokens} {
 		if sum != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A value is a JSON value of the output: one of the document that was read, or one that was
-// created here. The zero value stands for an absent value.
+// A value is a JSON value of the output, either from the document or created here. The zero value
+// represents an absent value.
 type value struct {
 	node canon.Node
 	made *made
 }
 
-// A made value is a text, a literal, a list, or an object. Parts that come from a document are
-// not copied.
+// A made value is a text, a literal, a list, or an object that was created here. Parts from a
+// document are not copied.
 type made struct {
 	kind     canon.Kind
-	text     string // of a string; else of a number, true, false or null as JSON has it
+	text     string // the content of a string; otherwise a number, true, false, or null in JSON
 	elements iter.Seq[value]
 	members  []member
-	entries  *[]Entry // of the list of redactions, which may be long
+	entries  *[]Entry // elements of the list of redactions, which may be long
 }
 
 type member struct {
@@ -44,8 +44,7 @@ func listed(elements iter.Seq[value]) value {
 	return value{made: &made{kind: canon.KindArray, elements: elements}}
 }
 
-// object returns an object of the members that have a value, in the order in which they are
-// written.
+// object returns an object of the members that have a value, in the given order.
 func object(members ...member) value {
 	members = slices.DeleteFunc(members, func(m member) bool { return m.value.none() })
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
@@ -116,13 +115,13 @@ func (v value) each(yield func(int, value) bool) {
 	}
 }
 
-// A pair is a member in the order of names.
+// A pair is a member of an object, for iteration in the order of names.
 type pair struct {
 	name  []byte
 	value value
 }
 
-// appendPairs appends the members of an object, in the order of the bytes of their names.
+// appendPairs appends the members of an object in the byte order of their names.
 func (v value) appendPairs(pairs []pair) []pair {
 	if v.made != nil {
 		for _, m := range v.made.members {
@@ -131,7 +130,7 @@ func (v value) appendPairs(pairs []pair) []pair {
 		return pairs
 	}
 
-	// A document's members come in the order of its text.
+	// The members of a document are in the order of its text.
 	from := len(pairs)
 	for name, n := range v.node.Members() {
 		pairs = append(pairs, pair{name.Text(), of(n)})

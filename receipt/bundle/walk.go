@@ -4,33 +4,34 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A walk visits a bundle in the order in which it is written, removes what the mode removes,
-// and prints the rest. There are two passes, because the list of removals is printed before the
-// end: the first determines the removals and the length, and the second writes the bundle.
+// A walk visits a bundle in the order in which it is written, removes the data that the mode
+// removes, and prints the remaining data. There are two passes, because the list of removals is
+// printed before the end: the first pass determines the removals and the length, and the second
+// pass writes the bundle.
 type walk struct {
 	manner
 	*printer
 	marks  *marks
 	prior  prior
-	bundle bool        // and no run record alone
+	bundle bool        // not for a run record alone
 	note   func(Entry) // receives the removals; nil in the second pass
 
 	steps []step
-	pairs []pair // of the objects that the walk is in
+	pairs []pair // members of the enclosing objects
 	err   *Error
 }
 
-// A context is the surroundings of a value.
+// A context describes the surroundings of a value.
 type context struct {
 	shape    *shape
-	name     string // of the member that has the value; "": it is an element
+	name     string // name of the member that has the value; "" for an element
 	level    int
-	pointers bool // a list of pointers to logs: path in it is of a machine
-	roots    bool // an element of the roots of a workspace: its path is of a machine
+	pointers bool // in a list of pointers to logs, where path is a local path
+	roots    bool // an element of the workspace roots, whose path is a local path
 	silent   bool // the value is withheld, and only searched
 }
 
-// Lists with paths of a machine, by name.
+// Lists that contain local paths, by name.
 const (
 	eventLogPointers   = "event_log_pointers"
 	transcriptPointers = "transcript_pointers"
@@ -62,14 +63,14 @@ func (w *walk) print(c context, do func()) {
 	}
 }
 
-// taken records a removal at the current place.
+// taken records a removal at the current location.
 func (w *walk) taken(class string, replacement string, c context) {
 	if w.note != nil {
 		w.listed(Entry{w.marks.path(w.steps), class, replacement}, c)
 	}
 }
 
-// listed records an entry. The changed text of a value that is withheld is not listed.
+// listed records an entry. The changed text of a withheld value is not listed.
 func (w *walk) listed(e Entry, c context) {
 	if c.silent && e.Class == classText {
 		e.Replacement = withheld
@@ -77,8 +78,8 @@ func (w *walk) listed(e Entry, c context) {
 	w.note(e)
 }
 
-// gone writes a placeholder in the place of a value, if the format accepts a text there. An
-// object in a list that requires no members becomes empty.
+// gone writes a placeholder in place of a value, if the format accepts a text there. An object in a
+// list that requires no members is replaced with an empty object.
 func (w *walk) gone(class string, with string, c context) {
 	switch {
 	case c.shape.takesText():
@@ -110,7 +111,7 @@ func (w *walk) string(v value, c context) {
 	})
 }
 
-// listedBefore records removals of an earlier pass that left this text.
+// listedBefore records removals of an earlier pass that resulted in this text.
 func (w *walk) listedBefore(left []byte, c context) {
 	if w.note != nil && len(w.prior.entries) > 0 {
 		w.prior.borneOut(w.marks.path(w.steps), left, func(e Entry) { w.listed(e, c) })
@@ -123,7 +124,7 @@ func (w *walk) array(v value, c context) {
 		return
 	}
 
-	// Its elements are in it at the level of the list and one.
+	// Elements are one level below their list.
 	within := context{
 		shape: c.shape.child(step{"", 0}), level: c.level + 1, silent: c.silent,
 		pointers: c.pointers || c.name == eventLogPointers || c.name == transcriptPointers, roots: c.name == additionalRoots,
@@ -154,7 +155,7 @@ func (w *walk) object(v value, c context) {
 		w.listedBefore([]byte(emptied), c)
 	}
 
-	// A secret in a name removes the object, because no other name could take its place.
+	// If a name contains a secret, the object is removed, because no other name could replace it.
 	for i := from; w.redacts() && i < to; i++ {
 		if w.marks.name(w.pairs[i].name).secret {
 			w.gone(classText, placeholder, c)
@@ -188,7 +189,7 @@ func (w *walk) member(m pair, c context) {
 	null := m.value.kind() == canon.KindNull
 
 	switch {
-	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass writes it, of nothing but its own
+	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass writes it, and only with its own content
 		w.manifest(m.value, within)
 	case w.redacts() && mark.sensitive, w.redacts() && name == "path" && c.roots:
 		w.gone(classField, placeholder, within)
