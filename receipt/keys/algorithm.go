@@ -4,15 +4,15 @@ import (
 	"crypto"
 	"crypto/elliptic"
 	_ "crypto/sha256" // SHA-256 of ES256, PS256 and RS256
-	_ "crypto/sha512" // SHA-384 and SHA-512 of the others
+	_ "crypto/sha512" // SHA-384 and SHA-512 of the other algorithms
 	"fmt"
 
 	"filippo.io/mldsa"
 )
 
-// The algorithms that a receipt may name, in their exact spelling: Ed25519 is that of RFC 8032 as
-// the receipt format writes it, and the others, which [Algorithms] lists, have the JWS names of RFC
-// 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
+// The algorithms that a receipt may name, in their exact spelling. Ed25519 is the algorithm of RFC
+// 8032, in the receipt format's spelling. The others, which [Algorithms] lists, have the JWS names
+// of RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"
@@ -47,12 +47,12 @@ const (
 	familyMLDSA                 // AKP
 )
 
-// An algorithm is one entry of the fixed list.
+// An algorithm is one entry in the fixed list.
 type algorithm struct {
 	name   string
 	family family
-	hash   crypto.Hash // of the message before the signature; 0: none
-	size   int         // bytes of a signature; 0: as many as the modulus
+	hash   crypto.Hash // hash of the message before signing; 0 for none
+	size   int         // length of a signature in bytes; 0: length of the modulus
 }
 
 func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
@@ -62,7 +62,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case edDSA:
 		return algorithm{edDSA, familyEd25519, 0, 64}, true
 
-	// RFC 7518 section 3.4: R and S next to each other, each as long as the order of the curve.
+	// RFC 7518 section 3.4: R followed by S, each as long as the order of the curve.
 	case es256:
 		return algorithm{es256, familyECDSA, crypto.SHA256, 64}, true
 	case es384:
@@ -84,7 +84,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case rs512:
 		return algorithm{rs512, familyPKCS1, crypto.SHA512, 0}, true
 
-	// RFC 9964: the message is signed itself (FIPS 204 calls this pure), without a context.
+	// RFC 9964: the message itself is signed (called pure in FIPS 204), without a context.
 	case mldsa65:
 		return algorithm{mldsa65, familyMLDSA, 0, mldsa.MLDSA65SignatureSize}, true
 	}
@@ -99,13 +99,13 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// isEd25519Name reports whether name is the alg of an Ed25519 key. It has three names: that of
-// RFC 8037, that of RFC 9864, and that of the receipt format.
+// isEd25519Name reports whether name is the alg of an Ed25519 key. It has three names: in RFC 8037,
+// in RFC 9864, and in the receipt format.
 func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
-// jwkAlgorithm returns the spelling of an algorithm in the alg of a JWK.
+// jwkAlgorithm returns the spelling of an algorithm in the alg member of a JWK.
 func jwkAlgorithm(name string) string {
 	if name == Ed25519 {
 		return "Ed25519" // RFC 9864
@@ -113,14 +113,13 @@ func jwkAlgorithm(name string) string {
 	return name
 }
 
-// fits reports whether a key for the algorithm ours may check a signature that names the
-// algorithm theirs.
+// fits reports whether a key for the algorithm ours may check a signature that names the algorithm
+// theirs.
 func fits(ours, theirs string) bool {
 	return ours == theirs || ours == Ed25519 && theirs == edDSA
 }
 
-// curveOf returns the curve with a JWK crv (RFC 7518 section 6.2.1.1) and the only algorithm
-// for it.
+// curveOf returns the curve for a JWK crv (RFC 7518 section 6.2.1.1) and the only algorithm for it.
 func curveOf(crv string) (elliptic.Curve, string) {
 	switch crv {
 	case "P-256":
@@ -133,5 +132,5 @@ func curveOf(crv string) (elliptic.Curve, string) {
 	return nil, ""
 }
 
-// coordinate returns the length of one coordinate in bytes.
+// coordinate returns the length of a coordinate in bytes.
 func coordinate(c elliptic.Curve) int { return (c.Params().BitSize + 7) / 8 }

@@ -10,8 +10,8 @@ import (
 
 var errBase64 = errors.New("not canonical base64url without padding")
 
-// decodeURL reads base64url as RFC 7515 section 2 writes it: no padding, no
-// white space, no unused bits set. encoding/base64 would skip CR and LF.
+// decodeURL decodes base64url according to RFC 7515 section 2: no padding, no whitespace, and no
+// unused bits set. encoding/base64 would skip CR and LF.
 func decodeURL(src []byte) ([]byte, error) {
 	if bytes.ContainsAny(src, "\r\n") {
 		return nil, errBase64
@@ -38,8 +38,7 @@ func octets(key canon.Node, name string, size int) ([]byte, *SetError) {
 	return b, nil
 }
 
-// integer reads a Base64urlUInt (RFC 7518 section 2): big-endian, no leading
-// zeros.
+// integer decodes a Base64urlUInt (RFC 7518 section 2): big-endian, without leading zeros.
 func integer(key canon.Node, name string) ([]byte, *SetError) {
 	b, err := binary(key, name)
 	if err == nil && (len(b) == 0 || b[0] == 0) {

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// CheckSignature implements [receipt.Trust]. It checks the form before it looks up the key, so
-// that a damaged value is detected without the key.
+// CheckSignature implements [receipt.Trust]. It checks the form before it looks up the key, so that
+// a damaged value is detected even if the key is unknown.
 func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	k := s.byID[string(e.KeyID)]
 	err := s.check(k, message, e)
@@ -34,7 +34,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return s.checkNative(k, message, e)
 	}
 
-	// Check the form first, because that needs no key.
+	// Check the form first, because that requires no key.
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -43,7 +43,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return err
 	}
 
-	// EdDSA is Ed25519 over the input of the token, so a table can check it, too.
+	// EdDSA is Ed25519 over the JWS signing input, so a table can be used for it, too.
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
@@ -67,7 +67,7 @@ func refuse(code receipt.Code, format string, args ...any) *receipt.SignatureErr
 
 const (
 	nativePrefix = "base64:"
-	nativeBytes  = len(nativePrefix) + 88 // length of a complete value: 64 bytes take 86 characters and ==
+	nativeBytes  = len(nativePrefix) + 88 // length of a complete value: 64 bytes are encoded as 86 characters and ==
 )
 
 // checkNative is the hot path. It allocates memory only for errors.
@@ -85,8 +85,8 @@ func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt
 	return k.judged(ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]))
 }
 
-// decodeNative decodes the only accepted encoding. A value of 88 characters that decodes to 64
-// bytes has no room for the CR and LF that encoding/base64 skips.
+// decodeNative decodes a signature in its only accepted encoding. A value of 88 characters that
+// decodes to 64 bytes cannot contain the CR and LF that encoding/base64 skips.
 func decodeNative(sig *[66]byte, value []byte) bool {
 	if len(value) != nativeBytes || string(value[:len(nativePrefix)]) != nativePrefix {
 		return false
@@ -96,34 +96,34 @@ func decodeNative(sig *[66]byte, value []byte) bool {
 }
 
 const (
-	// tableAfter is the number of signatures that a [Set] checks with a key before it computes
-	// a table for the key. Computing the table of the base point takes as long as about a
-	// hundred checks without tables, and the table of a key as long as about thirty. A run that
-	// ends soon after has therefore taken at most twice as long as needed, and after about two
-	// hundred more checks the time is regained.
+	// tableAfter is the number of signatures that a [Set] checks with a key before it computes a
+	// table for that key. Computing the base point's table takes as long as about a hundred checks
+	// without tables, and computing a key's table takes as long as about thirty. A run that ends
+	// soon afterward has therefore taken at most twice as long as without tables, and about two
+	// hundred further checks make up for the time.
 	tableAfter = 128
 
-	// maxTables is the number of keys of a Set with a table: the first keys that are used
-	// often.
+	// maxTables is the maximum number of keys in a Set that have a table: the first keys that are
+	// used often.
 	maxTables = 16
 )
 
-// A trusted key is a key of a [Set], which may compute a table for it.
+// A trusted is a key of a [Set], which may compute a table for it.
 type trusted struct {
 	*PublicKey
-	uses  atomic.Uint64 // counted until the table exists
+	uses  atomic.Uint64 // incremented until the table exists
 	table atomic.Pointer[fixedbase.Key]
 }
 
 // tables computes the tables of a Set, which share the table of the base point.
 type tables struct {
-	base    func() *fixedbase.Base // computed once, at its first use
-	claimed atomic.Int64           // number of requests for a table; those above maxTables count, too
+	base    func() *fixedbase.Base // computed once, on first use
+	claimed atomic.Int64           // number of requests for a table, including those above maxTables
 }
 
-// of returns the table of the key, or nil. The result is the same without a table, only slower.
-// The call counts as a use. If it reaches the limit, it computes the table and waits, while
-// concurrent calls continue without one.
+// of returns the table of the key, or nil. The result of a check is the same without a table, only
+// slower to compute. The call counts as a use. If this use reaches the limit, the call computes the
+// table and waits for it, while concurrent calls continue without a table.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil
@@ -135,9 +135,9 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 		return nil
 	}
 
-	// Only one call counts to tableAfter, so the table is not computed twice.
+	// Only one call can reach exactly tableAfter, so the table is not computed twice.
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
-	if err != nil { // never, because every key of a set is a point
+	if err != nil { // cannot happen, because every key of a set is a point
 		return nil
 	}
 	k.table.Store(table)

@@ -2,7 +2,7 @@
 //
 // # Trusted keys
 //
-// A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, at most [MaxSetBytes]
+// A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, with at most [MaxSetBytes]
 // bytes and [MaxKeys] keys. Each key has the members of its type (RFC 7518 section 6, RFC 8037
 // section 2, RFC 9964 section 3) and
 //
@@ -21,9 +21,10 @@
 //	         valid_from and valid_until of RFC 3339
 //	revoked  {"at": NumericDate, "reason": text}
 //
-// Other members are kept and never interpreted: jku, x5u, and x5c are not followed. [ParseSet]
-// rejects the entire file instead of omitting a key. It rejects duplicate kids, private and
-// symmetric keys (whose values no message shows), and keys that provide no security.
+// Other members are kept but never interpreted: jku, x5u, and x5c are not followed. If a key is
+// invalid, [ParseSet] rejects the entire file instead of omitting the key. It rejects duplicate
+// kids, private and symmetric keys (without showing their values in the error), and keys that
+// provide no security.
 //
 // # Signatures
 //
@@ -38,31 +39,30 @@
 //	          header has exactly alg, kid (the entry's key_id), and optionally iat
 //	          (the entry's signed_at in whole seconds).
 //
-// Each value has exactly one accepted encoding: no whitespace and no unused bits. The algorithm
-// is that of the trusted key, never that of the token. For an ECDSA signature (r, s), its twin
-// (r, n−s) is valid, too, as in RFC 7518. Nothing identifies a receipt by the text of a
-// signature. The salt of PS256, PS384, and PS512 is as long as the hash (RFC 7518 section 3.5).
+// Each value has exactly one accepted encoding: no whitespace and no unused bits. The trusted key
+// determines the algorithm; the token never does. For an ECDSA signature (r, s), the value (r, n−s)
+// is also valid, as in RFC 7518. Receipts are never identified by the text of a signature. The salt
+// of PS256, PS384, and PS512 is as long as the hash (RFC 7518 section 3.5).
 //
 // # Envelopes
 //
 // Package internal/attest puts a receipt into a DSSE envelope. The message of an envelope begins
-// with "DSSEv1 ", and no other message does. [Set.CheckSignature] also checks signatures of
-// envelopes: the value is "base64:" and padded base64, the algorithm is that of the key, Ed25519,
-// ES256 (in DER), or ML-DSA-65, and an entry need not name it.
+// with "DSSEv1 "; no other message begins this way. [Set.CheckSignature] also checks signatures of
+// envelopes. Their value is "base64:" followed by padded base64. The key determines the algorithm,
+// which is Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not name it.
 //
 // # Performance
 //
 // A [Set] counts the uses of its Ed25519 keys. When a key has been used for 128 checks, the Set
-// computes a table of multiples of that key during the call, for at most 16 keys. With a table,
-// a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set share
-// another table of 3.8 MB, so the total is at most 23 MB. A table decides exactly as
-// crypto/ed25519 does, as the documentation of package fixedbase explains. With
-// [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no
-// tables.
+// computes a table of multiples of that key during the call. It does so for at most 16 keys. With a
+// table, a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set share
+// another table of 3.8 MB, so the total is at most 23 MB. A check with a table gives exactly the
+// same result as crypto/ed25519, as the documentation of package fixedbase explains. With
+// [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no tables.
 //
 // # Signing
 //
-// [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] with a key that never leaves a
-// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and the checkpoints
-// of logs. Keys for ML-DSA-44 sign only checkpoints.
+// [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] signs with a key that never leaves a
+// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and the checkpoints of
+// logs. ML-DSA-44 keys sign only checkpoints.
 package keys

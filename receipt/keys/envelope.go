@@ -16,14 +16,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// envelopeMark is the beginning of the message of a DSSE envelope (DSSE v1, section "PAE"). A
-// receipt hash begins with "sha256:", a JWS with "eyJ", and a cosignature with
-// "cosignature/v1". A checkpoint contains line ends where this message contains lengths. A
-// signature of one kind of message is therefore never a signature of another.
+// envelopeMark is the prefix of the message of a DSSE envelope (DSSE v1, section "PAE"). A receipt
+// hash begins with "sha256:", a JWS with "eyJ", and a cosignature with "cosignature/v1". A
+// checkpoint contains line feeds where this message contains lengths. A signature for one kind of
+// message is therefore never valid for another kind.
 const envelopeMark = "DSSEv1 "
 
-// Limits of the base64 of a signature of an envelope. The longest is that of ML-DSA-65, with 3,309
-// bytes. Those of ES256 in DER and of Ed25519 have at most 72.
+// Limits on the base64 of an envelope's signature. The longest signature is that of ML-DSA-65, with
+// 3,309 bytes. ES256 signatures in DER and Ed25519 signatures have at most 72 bytes.
 const (
 	maxEnvelopeSignature = 4412
 	maxClassicSignature  = 256
@@ -31,8 +31,8 @@ const (
 
 func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
 
-// checkEnvelope checks the signature of a DSSE envelope. The envelope names no algorithm, so
-// that of the trusted key applies.
+// checkEnvelope checks the signature of a DSSE envelope. The envelope names no algorithm, so the
+// trusted key determines it.
 func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	sig, ok := decodeEnvelope(e.Signature)
 	switch {
@@ -62,7 +62,7 @@ func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receip
 	return nil
 }
 
-// decodeEnvelope decodes "base64:" and standard base64 without line ends and unused bits.
+// decodeEnvelope decodes "base64:" followed by standard base64 without line breaks and unused bits.
 func decodeEnvelope(value []byte) ([]byte, bool) {
 	text, ok := bytes.CutPrefix(value, []byte(nativePrefix))
 	if !ok || len(text) == 0 || len(text) > maxEnvelopeSignature || bytes.ContainsAny(text, "\r\n") {
@@ -93,8 +93,8 @@ func signEnvelope(ctx context.Context, s *Signer, alg algorithm, message []byte)
 	return sig, nil
 }
 
-// inDER converts r and s of equal width to Ecdsa-Sig-Value (RFC 3279 section 2.2.3), the form
-// in an envelope.
+// inDER converts r and s of equal width to Ecdsa-Sig-Value (RFC 3279 section 2.2.3), the encoding
+// in envelopes.
 func inDER(raw []byte) ([]byte, error) {
 	half := len(raw) / 2
 	return asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])})

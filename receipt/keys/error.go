@@ -7,16 +7,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A SetError describes why a key, or a file of keys, was rejected. It never contains private
-// key material.
+// A SetError describes why a key, or a file of keys, was rejected. It never contains private key
+// material.
 type SetError struct {
 	Code    receipt.Code // weak_key or invalid_key_set
 	KeyID   string       // kid of the key, if it has one
 	Index   int          // index of the key in the set, from 0; -1 for the entire file or a single key
 	Pointer string       // RFC 6901
-	Detail  string       // what was found and what to do
+	Detail  string       // the actual value, and the action to take
 
-	// Form is the actual format of the file if it can be converted: "PEM", "PEM private key",
+	// Form is the actual format of the file if the file can be converted: "PEM", "PEM private key",
 	// "OpenSSH", "JWK", or "private JWK". Otherwise, it is "".
 	Form string
 
@@ -52,7 +52,7 @@ func (e *SetError) form(name string) *SetError {
 	return e
 }
 
-// of sets the ID of the key that an error refers to.
+// of sets the ID of the key to which an error refers.
 func (e *SetError) of(id string) *SetError {
 	e.KeyID = id
 	return e
@@ -64,6 +64,6 @@ func (e *SetError) at(index int) *SetError {
 	return e
 }
 
-const maxQuoted = 64 // bytes of foreign text in a message
+const maxQuoted = 64 // maximum bytes of foreign text in a message
 
 func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

@@ -12,15 +12,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A File is a trust file that is being edited. The zero File has no keys. A File keeps unknown
-// members. It is not safe for concurrent use. The caller writes the result of Marshal to a
-// file.
+// A File is a trust file for editing. The zero File has no keys. A File keeps unknown members. It
+// is not safe for concurrent use. The caller writes the result of Marshal to a file.
 type File struct {
 	keys  []*PublicKey
 	other []member // next to "keys"
 }
 
-// ParseFile parses a trust file by the rules of [ParseSet].
+// ParseFile parses a trust file according to the rules of [ParseSet].
 func ParseFile(data []byte) (*File, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -36,14 +35,14 @@ func ParseFile(data []byte) (*File, error) {
 	}
 
 	f := &File{other: otherMembers(root, "keys")}
-	for i, n := range list.Elements() { // first of all, reject secrets
+	for i, n := range list.Elements() { // reject secrets first
 		if err := checkPublic(n); err != nil {
 			return nil, err.at(i).of(n.Member("kid").String())
 		}
 	}
 
-	// One bad key rejects the entire file. Without that key, the file would state something
-	// else.
+	// One invalid key rejects the entire file. Without that key, the meaning of the file would
+	// change.
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -60,7 +59,7 @@ func ParseFile(data []byte) (*File, error) {
 	return f, nil
 }
 
-// parseMember parses a key of a set, in which receipts find it by its kid.
+// parseMember parses a key of a set; receipts refer to the key by its kid.
 func parseMember(n canon.Node) (*PublicKey, *SetError) {
 	if n.Kind() == canon.KindObject && n.Member("kid").IsZero() {
 		return nil, invalid("/kid", "no kid; receipts name keys by it")
@@ -71,9 +70,9 @@ func parseMember(n canon.Node) (*PublicKey, *SetError) {
 // Keys returns copies of the keys.
 func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 
-// Add appends keys. If the file revokes the material of a key under another ID, for a reason
-// other than [receipt.ReasonSuperseded], the key is revoked, too. On error, a *[SetError], the
-// file does not change.
+// Add appends keys. If the file revokes the same key material under another ID, for a reason other
+// than [receipt.ReasonSuperseded], this key is revoked, too. The error is a *[SetError]; the file
+// is then unchanged.
 func (f *File) Add(keys ...*PublicKey) error {
 	list := slices.Clone(f.keys)
 	for _, k := range keys {
@@ -84,7 +83,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 		list = append(list, c)
 	}
 
-	// A file may have no keys. A set may not.
+	// A File may have no keys. A Set must have keys.
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
@@ -95,24 +94,24 @@ func (f *File) Add(keys ...*PublicKey) error {
 	return nil
 }
 
-// Revoke revokes a key from a time on, truncated to the second. With the reason
+// Revoke revokes a key from the given time on, truncated to the second. With the reason
 // [receipt.ReasonSuperseded], earlier signatures still count, and other IDs of the same key
-// material are not affected. With any other reason, the key material is revoked under every ID
-// that it has in the file. A superseded key can still be revoked for another reason. Any other
-// revocation is final. On error, a *[SetError], the file does not change.
+// material are not affected. With any other reason, the key material is revoked under all of its
+// IDs in the file. A superseded key can still be revoked for another reason. Any other revocation
+// is final. The error is a *[SetError]; the file is then unchanged.
 func (f *File) Revoke(id string, at time.Time, reason string) error {
 	i := slices.IndexFunc(f.keys, func(k *PublicKey) bool { return k.ID == id })
 	if i < 0 {
 		return invalid("/keys", "no key of this id among %d", len(f.keys)).of(id)
 	}
 
-	// A revocation can become stricter, and never milder.
+	// A revocation can become stricter but never weaker.
 	k := f.keys[i]
 	if r := k.Revoked; r != nil && (stolen(r) || reason == receipt.ReasonSuperseded) {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
 	}
 
-	// A revoked key must still be one that a file may contain.
+	// A revoked key must still be valid in a file.
 	k, err := revoked(k, at, reason).checked()
 	if err != nil {
 		return err
@@ -124,10 +123,10 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 	return nil
 }
 
-// Marshal returns the file: JSON, indented by two spaces, with a final newline. If the result
-// would be longer than [MaxSetBytes], whitespace is omitted. If it is still longer, the error
-// is a *[SetError], because nobody could read the file. Keys keep their order. The members of a
-// key are kid, the key, what it is trusted for, and the other members.
+// Marshal returns the file as JSON, indented by two spaces, with a final newline. If the result
+// would exceed [MaxSetBytes], whitespace is omitted. If it is still too long, the error is a
+// *[SetError], because no reader would accept the file. Keys keep their order. The members of a key
+// are kid, the key material, its trust attributes, and the other members.
 func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
@@ -137,10 +136,10 @@ func (f *File) Marshal() ([]byte, error) {
 		list = appendObject(list, k.members())
 	}
 
-	// RFC 7517 section 5: an object with the member keys, in which others may stand.
+	// RFC 7517 section 5: an object with the member keys, and possibly other members.
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
-	_ = json.Indent(&b, text, "", "  ") // of text written by canon, or parsed by it
+	_ = json.Indent(&b, text, "", "  ") // for text that canon wrote or parsed
 	if b.Len() >= MaxSetBytes {
 		b.Reset()
 		_ = json.Compact(&b, text)
@@ -162,7 +161,7 @@ type member struct {
 
 func text(name, value string) member { return member{name, canon.AppendString(nil, value)} }
 
-// otherMembers copies the members of an object that known does not name.
+// otherMembers copies the members of an object that are not in known.
 func otherMembers(object canon.Node, known ...string) []member {
 	var others []member
 	for name, value := range object.Members() {
@@ -201,7 +200,7 @@ func sorted(members []member) []member {
 	return members
 }
 
-// recognize rejects key files in other formats, and describes what to do about them.
+// recognize rejects key files in other formats, and describes how to convert them.
 func recognize(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -215,7 +214,7 @@ func recognize(data []byte) error {
 	return nil
 }
 
-// recognizeSet returns the keys of a JWK Set, or an error that describes the actual document.
+// recognizeSet returns the keys of a JWK Set, or an error that describes the document.
 func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	list := root.Member("keys")
 	switch {
@@ -231,7 +230,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 		return list, invalid("", `expected a JWK Set: {"keys": […]}`)
 	}
 
-	// A secret is the worst problem, so it is reported first.
+	// A secret is the most serious problem, so it is reported first.
 	if err := checkPublic(root); err != nil && !root.Member("kty").IsZero() {
 		return list, err.of(root.Member("kid").String())
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// parseKey parses a public JWK. A non-empty id replaces kid. Without either, the key is named
-// after its material, so a set checks for kid before. A non-empty algorithm replaces a missing
-// alg.
+// parseKey parses a public JWK. A non-empty id replaces kid. If both are missing, the ID is derived
+// from the key material, so a set checks for kid beforehand. A non-empty algorithm is used if alg
+// is missing.
 func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	if n.Kind() != canon.KindObject {
 		return nil, invalid("", "expected a JWK, a JSON object")
@@ -25,7 +25,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		known = append(known, "pub")
 	}
 
-	// The ID comes first, because the errors of all further steps contain it.
+	// The ID is read first, because the errors of all further steps contain it.
 	k := &PublicKey{other: otherMembers(n, known...)}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
 		func(k *PublicKey, n canon.Node) *SetError { return k.parseID(n, id) },
@@ -41,8 +41,8 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	return k, nil
 }
 
-// checkPublic rejects members that only private and symmetric keys have (RFC 7518 sections
-// 6.2.2, 6.3.2, and 6.4, RFC 9964). The message shows no value.
+// checkPublic rejects members that occur only in private and symmetric keys (RFC 7518 sections
+// 6.2.2, 6.3.2, and 6.4, RFC 9964). The message contains no values.
 func checkPublic(n canon.Node) *SetError {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"} {
 		if !n.Member(name).IsZero() {
@@ -99,8 +99,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	return nil
 }
 
-// checkForeign rejects the members of another key type. A reader that checked them first would
-// read another key.
+// checkForeign rejects the members of another key type. A reader that used these members first
+// would read a different key.
 func checkForeign(n canon.Node) *SetError {
 	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}, "AKP": {"crv", "x", "y", "n", "e"}}
 	for _, name := range foreign[n.Member("kty").String()] {
@@ -111,8 +111,8 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns the algorithm of a key. It is the natural algorithm of the key type,
-// with which alg must agree if present. For RSA, which has no natural algorithm, it is alg.
+// chooseAlgorithm returns the algorithm of a key. It is the natural algorithm of the key type; if
+// alg is present, it must agree. RSA has no natural algorithm, so alg determines it.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:
@@ -137,7 +137,7 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	return natural, nil
 }
 
-// checkUse checks that a key is for signatures, and for one operation with them (RFC 7517
+// checkUse checks that a key may be used for signatures, and for one signature operation (RFC 7517
 // sections 4.2 and 4.3).
 func checkUse(n canon.Node, operation string) *SetError {
 	if use := n.Member("use"); !use.IsZero() && use.String() != "sig" {
@@ -161,7 +161,7 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 		}
 	}
 
-	// An unknown role is rejected, because a misspelled role must not silently be ignored.
+	// An unknown role is rejected, because a misspelled role must not be ignored silently.
 	if list := n.Member("roles"); !list.IsZero() {
 		names, err := stringList(list, "roles")
 		if err != nil {
@@ -185,7 +185,7 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 	return nil
 }
 
-// stringList parses an array of at least one string, all different and not empty.
+// stringList parses an array of at least one string, all distinct and non-empty.
 func stringList(n canon.Node, name string) ([]string, *SetError) {
 	if n.Kind() != canon.KindArray || n.Len() == 0 {
 		return nil, invalid("/"+name, "expected %s as an array of at least one string", name)
@@ -239,8 +239,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	if !reason.IsZero() && reason.String() == "" {
 		return invalid("/revoked/reason", "expected reason as a string that is not empty")
 	}
-	// Unlike elsewhere, unknown members are rejected, because nothing else may be stated about
-	// a revocation.
+	// Unlike elsewhere, unknown members are rejected, because a revocation must not have unknown
+	// properties.
 	if other := otherMembers(revoked, "at", "reason"); len(other) > 0 {
 		return invalid("/revoked", "unknown member %s; expected at and reason", quote(other[0].name))
 	}
@@ -251,8 +251,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
-// validity parses an end of the window of a key: a NumericDate or, if there is none, the time of
-// RFC 3339 that JWK Sets of Veritas Acta contain.
+// validity parses one end of the validity period of a key: a NumericDate or, if there is none, the
+// RFC 3339 time that Veritas Acta JWK Sets contain.
 func validity(n canon.Node, name, text string) (time.Time, *SetError) {
 	if at := n.Member(text); n.Member(name).IsZero() && !at.IsZero() {
 		t, err := receipt.ParseTime(at.Text())

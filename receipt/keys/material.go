@@ -19,18 +19,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits of an RSA key. A smaller key can be factored. With a larger key, checking one
-// signature costs too much (and crypto/rsa stops).
+// Limits on the size of an RSA key. A smaller key can be factored. With a larger key, checking a
+// signature takes too long (and crypto/rsa refuses it).
 const (
 	minModulus = 2048 // bits
 	maxModulus = 8192
 )
 
-// A material is a public key that passed every check: an ed25519.PublicKey, an
-// *ecdsa.PublicKey, an *rsa.PublicKey, or a *mldsa.PublicKey.
+// A material is a public key that passed all checks: an ed25519.PublicKey, an *ecdsa.PublicKey, an
+// *rsa.PublicKey, or a *mldsa.PublicKey.
 type material = crypto.PublicKey
 
-// parseMaterial parses the key of a JWK. It also returns the algorithm that the key implies, ""
+// parseMaterial parses the key of a JWK. It also returns the algorithm that the key implies, or ""
 // for RSA.
 func parseMaterial(key canon.Node) (material, string, *SetError) {
 	kty := key.Member("kty")
@@ -69,13 +69,13 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 	return ed25519.PublicKey(x), nil
 }
 
-// checkEd25519 rejects points under which signatures prove nothing, or not the same to every
-// verifier: the 14 encodings of low order, every y that is not reduced modulo p = 2^255−19 (RFC
-// 8032 section 5.1.3), and encodings that are not points. Points with a component of low order
-// cannot be distinguished from others by their bytes. crypto/ed25519 treats them as ref10 does.
+// checkEd25519 rejects encodings under which signatures prove nothing or verifiers disagree: the 14
+// encodings of low order, every y that is not reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3),
+// and encodings that are not points. Points with a low-order component cannot be recognized by
+// their bytes. crypto/ed25519 treats them as ref10 does.
 func checkEd25519(key []byte) *SetError {
 	y := bytes.Clone(key)
-	y[31] &= 0x7f // the sign of x; each y below has two encodings
+	y[31] &= 0x7f // the sign bit of x; each y below has two encodings
 	switch hex.EncodeToString(y) {
 	case "0000000000000000000000000000000000000000000000000000000000000000", // order 4
 		"0100000000000000000000000000000000000000000000000000000000000000", // order 1
@@ -87,7 +87,8 @@ func checkEd25519(key []byte) *SetError {
 		return weak("/x", "x is a point of low order, under which anyone can sign")
 	}
 
-	// RFC 8032 section 5.1.3, step 1: y must be below p. Steps 2 to 4: it must have an x.
+	// RFC 8032 section 5.1.3, step 1: y must be below p. Steps 2 to 4: there must be an x for this
+	// y.
 	if y[0] >= 0xed && y[31] == 0x7f && bytes.Count(y[1:31], []byte{0xff}) == 30 {
 		return weak("/x", "x is not the canonical encoding of its point (RFC 8032 section 5.1.3)")
 	}
@@ -112,7 +113,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
 	}
 
-	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each has the full length of a coordinate.
+	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each value has the full length of a coordinate.
 	x, err := octets(key, "x", coordinate(curve))
 	if err != nil {
 		return nil, "", err
@@ -131,7 +132,8 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 	return pub, alg, nil
 }
 
-// parseMLDSA parses the members in RFC 9964 section 3. alg is required: it selects the parameters.
+// parseMLDSA parses the members in RFC 9964 section 3. alg is required, because it selects the
+// parameters.
 func parseMLDSA(key canon.Node) (material, string, *SetError) {
 	alg := key.Member("alg").String()
 	parameters, ok := parametersOf(alg)
@@ -194,9 +196,9 @@ func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
 	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
 }
 
-// isROCA recognizes the moduli of CVE-2017-15361, whose primes are powers of 65537 modulo every
-// small prime. The published test checks whether n is such a power modulo each prime. About one
-// in 2^27 other moduli passes it, too.
+// isROCA recognizes the moduli described in CVE-2017-15361, whose primes are powers of 65537 modulo
+// every small prime. The published test checks whether n is such a power modulo each small prime.
+// About one in 2^27 other moduli also passes the test.
 func isROCA(n *big.Int) bool {
 	for _, prime := range []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157} {
 		want := new(big.Int).Mod(n, big.NewInt(prime)).Int64()
@@ -233,7 +235,7 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 			return nil, "", invalid("", "the ECDSA curve is %s, expected P-256, P-384 or P-521", quote(pub.Curve.Params().Name))
 		}
 
-		// Encode and decode the key, which checks the point and copies it.
+		// Encode and decode the key, to check the point and to copy it.
 		point, err := pub.Bytes()
 		if err != nil {
 			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
@@ -266,7 +268,7 @@ func jwkMembers(m material) []member {
 		return []member{text("kty", "OKP"), text("crv", "Ed25519"), text("x", encodeURL(pub))}
 	case *ecdsa.PublicKey:
 		point, err := pub.Bytes()
-		if err != nil { // never, because it was a point when it was parsed
+		if err != nil { // cannot happen, because it was a point when it was parsed
 			return nil
 		}
 		size := coordinate(pub.Curve)
@@ -280,8 +282,8 @@ func jwkMembers(m material) []member {
 	return nil
 }
 
-// thumbprint hashes the required members, sorted by name (RFC 7638 section 3). For an AKP key,
-// alg is one of them (RFC 9964 section 6).
+// thumbprint hashes the required members, sorted by name (RFC 7638 section 3). For an AKP key, alg
+// is one of these members (RFC 9964 section 6).
 func thumbprint(m material) [32]byte {
 	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
 }
@@ -291,7 +293,7 @@ func defaultID(m material, algorithm string) string {
 	data, prefix := []byte(nil), strings.ToLower(algorithm)
 	if raw, ok := m.(ed25519.PublicKey); ok {
 		data, prefix = raw, Ed25519
-	} else if der, err := x509.MarshalPKIXPublicKey(m); err == nil { // all our types marshal
+	} else if der, err := x509.MarshalPKIXPublicKey(m); err == nil { // all of these types can be marshaled
 		data = der
 	}
 	sum := sha256.Sum256(data)

@@ -14,13 +14,13 @@ import (
 	"filippo.io/mldsa/x509"
 )
 
-// maxPEMBytes is the maximum size of a PEM file. It is checked first, because reading can take
-// time quadratic in the length.
+// maxPEMBytes is the maximum size of a PEM file. It is checked first, because parsing can take
+// quadratic time.
 const maxPEMBytes = 64 << 10
 
-// ParsePublicPEM parses a PEM file (RFC 7468) with exactly one public key, as
-// SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and algorithm are those
-// of [FromPublic]. The error is a *[SetError].
+// ParsePublicPEM parses a PEM file (RFC 7468) with exactly one public key, as SubjectPublicKeyInfo
+// ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and algorithm are as in [FromPublic]. The error
+// is a *[SetError].
 func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -48,9 +48,9 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	return FromPublic(pub, id, algorithm)
 }
 
-// ParsePrivatePEM parses a PEM file with exactly one private key, as unencrypted PKCS #8
-// ("PRIVATE KEY"). id and algorithm are those of [FromPublic]. The error is a *[SetError] and
-// never shows key material.
+// ParsePrivatePEM parses a PEM file with exactly one private key, as unencrypted PKCS #8 ("PRIVATE
+// KEY"). id and algorithm are as in [FromPublic]. The error is a *[SetError] and never shows key
+// material.
 func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
 
-	// Check before crypto/x509 computes with an RSA key: see checkPrimes.
+	// Check before crypto/x509 computes with an RSA key; see checkPrimes.
 	if err := checkPKCS8(block.Bytes); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,8 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 }
 
 // checkPKCS8 calls checkPrimes for an RSA key, and requires an ML-DSA key to be a seed. It ignores
-// input that it cannot parse. Package x509 parses more of the same structures and reports the error.
+// input that it cannot parse. Package x509 parses more variants of the structures and reports the
+// error.
 func checkPKCS8(der []byte) *SetError {
 	var outer struct { // RFC 5208 section 5
 		Version   int
@@ -100,7 +101,8 @@ func checkPKCS8(der []byte) *SetError {
 	if _, err := asn1.Unmarshal(der, &outer); err != nil {
 		return nil
 	}
-	// RFC 9881 section 6: the seed [0], the expanded key, or both. Only the seed can be a JWK.
+	// RFC 9881 section 6: the seed [0], the expanded key, or both. Only the seed can be represented
+	// as a JWK.
 	switch outer.Algorithm.Algorithm.String() {
 	case "2.16.840.1.101.3.4.3.17", "2.16.840.1.101.3.4.3.18":
 		if len(outer.Key) == 2+mldsa.PrivateKeySize {
@@ -115,7 +117,7 @@ func checkPKCS8(der []byte) *SetError {
 	return checkPrimes(inner.N, inner.D, inner.P, inner.Q)
 }
 
-// onePEM rejects text around a block, so that nothing is overlooked.
+// onePEM rejects text around a block, so that nothing is ignored silently.
 func onePEM(data []byte) (*pem.Block, error) {
 	if len(data) > maxPEMBytes {
 		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), maxPEMBytes)

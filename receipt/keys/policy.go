@@ -23,14 +23,14 @@ const MaxPolicyBytes = 1 << 20
 //	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}},
 //	 "timestamp": {"required": true}}
 //
-// All members are optional, but the file and checkpoint must each have at least one. required
-// is true or absent. threshold is at least 1 and at most the number of keys. Without keys,
-// every trusted witness counts. Unknown members are rejected, because each would be a
-// requirement that is not checked.
+// All members are optional, but the file and checkpoint must each have at least one. required is
+// true or absent. threshold is at least 1 and at most the number of keys. Without keys, every
+// trusted witness counts. Unknown members are rejected, because each could be a requirement that
+// would not be checked.
 //
-// The file can also be a tlog-policy (C2SP). The keys of its logs and witnesses are to be trusted in
-// addition to those of a trust file, with their names and key IDs as IDs. An error in its syntax is
-// a *[tlog.PolicyError].
+// The file can also be a tlog-policy (C2SP). The keys of its logs and witnesses are then trusted in
+// addition to the keys of a trust file; their IDs are their names and key IDs. An error in its
+// syntax is a *[tlog.PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	if isLogPolicy(data) {
 		p, err := tlog.ParsePolicy(data)

@@ -18,15 +18,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A PrivateKey signs receipts. Printing a PrivateKey with any verb only shows its ID and
-// algorithm. Only [PrivateKey.MarshalPrivate] writes the secret.
+// A PrivateKey signs receipts. Printing a PrivateKey with any verb shows only its ID and algorithm.
+// Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
-	algorithm string        // of its signatures; for an Ed25519 key ed25519, or EdDSA if its alg is EdDSA
+	algorithm string        // algorithm of its signatures; for an Ed25519 key ed25519, or EdDSA if its alg is EdDSA
 	key       crypto.Signer // of crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
 	public    *PublicKey
 }
 
-// newPrivate combines a private key with its checked public half. The algorithm is one of
+// newPrivate combines a private key with its checked public key. The algorithm is one of
 // [Algorithms], "Ed25519", or "" for the natural algorithm of the key.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	public, err := FromPublic(key.Public(), id, algorithm)
@@ -44,8 +44,8 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	return k, nil
 }
 
-// Public returns the public half, with the roles and the origin in the private file. It does
-// not speak for any issuer yet.
+// Public returns the public key, with the roles and the origin in the private key file. It does not
+// yet speak for any issuer.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
 // Format writes the ID and the algorithm, for every verb.
@@ -53,15 +53,15 @@ func (k PrivateKey) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "private key %s (%s)", quote(k.public.ID), k.algorithm)
 }
 
-// rsaBits is the size of generated RSA keys, in bits: 128 bits of security (NIST SP 800-57 part
+// rsaBits is the size of generated RSA keys in bits, for 128 bits of security (NIST SP 800-57 part
 // 1).
 const rsaBits = 3072
 
-// Generate generates a key for one of [Algorithms] or [MLDSA44]. An empty id means the ID that
-// [FromPublic] would choose.
+// Generate generates a key for one of [Algorithms] or [MLDSA44]. If id is empty, the ID is chosen
+// as in [FromPublic].
 //
-// An Ed25519 key and the seed of an ML-DSA key are 32 bytes of random. crypto/ecdsa and crypto/rsa
-// use the randomness of the system and ignore random (since Go 1.26).
+// An Ed25519 key and the seed of an ML-DSA key are 32 bytes read from random. crypto/ecdsa and
+// crypto/rsa use the system's randomness and ignore random (since Go 1.26).
 func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
 	return generate(random, algorithm, id, rsaBits)
 }
@@ -103,10 +103,10 @@ func generateKey(random io.Reader, algorithm string, bits int) (crypto.Signer, e
 }
 
 // ParsePrivate parses a private JWK: Ed25519 (RFC 8037), EC, RSA with two primes (RFC 7518 section
-// 6), or ML-DSA (RFC 9964). If kid is absent, the ID is the one that [FromPublic] would choose. alg is
-// required for RSA. An Ed25519 key with the alg EdDSA creates JWS signatures. Any other Ed25519
-// key creates native ed25519 signatures. The public members are required and must match the
-// private members. The error is a *[SetError] and never shows key material.
+// 6), or ML-DSA (RFC 9964). If kid is absent, the ID is chosen as in [FromPublic]. alg is required
+// for RSA. An Ed25519 key with the alg EdDSA creates JWS signatures. Any other Ed25519 key creates
+// native ed25519 signatures. The public members are required and must match the private members.
+// The error is a *[SetError] and never shows key material.
 func ParsePrivate(data []byte) (*PrivateKey, error) {
 	root, err := parsePrivateJSON(data)
 	if err != nil {
@@ -135,7 +135,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
-	// These bindings inform signers. A verifier only believes the trust file.
+	// These bindings inform signers. A verifier relies only on the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.public.ID)
@@ -144,9 +144,9 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	return k.For(bound.Roles, bound.Origin), nil
 }
 
-// For returns the key with the roles for which its public half is trusted, and the origin under
-// which it signs or cosigns checkpoints. They inform signers. A verifier only believes the
-// trust file.
+// For returns the key with the roles for which its public key is trusted, and the origin under
+// which it signs or cosigns checkpoints. They inform signers. A verifier relies only on the trust
+// file.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()
@@ -154,7 +154,7 @@ func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	return &c
 }
 
-const maxPrivate = 64 << 10 // bytes of a private JWK
+const maxPrivate = 64 << 10 // maximum bytes of a private JWK
 
 func parsePrivateJSON(data []byte) (canon.Node, error) {
 	doc := new(canon.Document)
@@ -165,7 +165,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		return canon.Node{}, syntax(err)
 	}
 
-	// Recognize documents that are commonly given instead of a private JWK.
+	// Recognize documents that are often given instead of a private JWK.
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -187,7 +187,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 		return nil, err
 	}
 
-	// Halves of different keys would create signatures that the public half refutes.
+	// With mismatched keys, signatures would not verify with the public key.
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		seed, err := octets(n, "d", ed25519.SeedSize)
@@ -222,7 +222,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 }
 
 // parsePrivateRSA parses the members in RFC 7518 section 6.3.2. dp, dq, and qi follow from the
-// others. If present, they must match.
+// other members. If present, they must match.
 func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError) {
 	if !n.Member("oth").IsZero() {
 		return nil, invalid("/oth", "an RSA key with more than two primes")
@@ -250,7 +250,7 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		return nil, invalid("/d", "the private and the public members are not one key")
 	}
 
-	// RFC 7518 sections 6.3.2.4 to 6.3.2.6: another reader may compute with these.
+	// RFC 7518 sections 6.3.2.4 to 6.3.2.6: another reader may use these values.
 	key.Precompute()
 	for name, want := range map[string]*big.Int{"dp": key.Precomputed.Dp, "dq": key.Precomputed.Dq, "qi": key.Precomputed.Qinv} {
 		if got := value[name]; got != nil && got.Cmp(want) != 0 {
@@ -261,7 +261,7 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	return key, nil
 }
 
-// checkPrimes prevents crypto/rsa from exponentiating numbers of any size before it detects
+// checkPrimes prevents crypto/rsa from exponentiating numbers of arbitrary size before it detects
 // that they are not a key.
 func checkPrimes(n, d, p, q *big.Int) *SetError {
 	switch {

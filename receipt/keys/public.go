@@ -16,27 +16,27 @@ import (
 // maxIDBytes is the maximum length of a kid, in bytes.
 const maxIDBytes = 1024
 
-// A PublicKey is one key of a trust file. The embedded [receipt.Key] states what it may be used
-// for. Algorithm and Thumbprint follow from the key itself.
+// A PublicKey is one key of a trust file. The embedded [receipt.Key] states the uses of the key.
+// Algorithm and Thumbprint are derived from the key material.
 //
-// A caller may set Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked before it passes
-// the key to [File.Add] or [NewSet], which check them.
+// Before a caller passes the key to [File.Add] or [NewSet], which check it, the caller may set
+// Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked.
 type PublicKey struct {
 	receipt.Key
 
 	material material
-	alg      string   // for an Ed25519 key: its name in the file, "" if absent
+	alg      string   // for an Ed25519 key: its name in the file, or "" if absent
 	other    []member // members that do not affect trust, in source order
 }
 
 // FromPublic returns the PublicKey of an ed25519.PublicKey, an *ecdsa.PublicKey, an *rsa.PublicKey,
-// or a *mldsa.PublicKey. An empty algorithm means the only algorithm of the key. It is rejected for
-// RSA, which has six.
+// or a *mldsa.PublicKey. If algorithm is empty, the only algorithm of the key type is used. It must
+// not be empty for RSA, which has six algorithms.
 //
-// If id is empty, the ID is made from the key material: "ed25519:" and 32 hexadecimal digits,
-// the first half of the SHA-256 of the 32 key bytes. For other keys it is the algorithm in
-// lowercase, ":", and the same digits for the SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
-// In a shell, for a PEM file of an EC key:
+// If id is empty, the ID is derived from the key material: "ed25519:" and 32 hexadecimal digits,
+// the first half of the SHA-256 of the 32 key bytes. For other keys, the ID is the algorithm in
+// lowercase, ":", and the same digits of the SHA-256 of the SubjectPublicKeyInfo (RFC 5280 section
+// 4.1.2.7). In a shell, this command prints the digits for the PEM file of an EC key:
 //
 //	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
 func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) {
@@ -54,9 +54,9 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 	return k.checked()
 }
 
-// ParsePublic parses a public JWK. A non-empty id replaces its kid. If both are missing, the ID
-// is the one that [FromPublic] would choose. A non-empty algorithm is used if the JWK has no
-// alg. The error is a *[SetError].
+// ParsePublic parses a public JWK. A non-empty id replaces its kid. If both are missing, the ID is
+// chosen as in [FromPublic]. A non-empty algorithm is used if the JWK has no alg. The error is a
+// *[SetError].
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -76,7 +76,7 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 // filippo.io/mldsa. It must not be modified.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 
-// Log returns the key as that of the log with the given origin.
+// Log returns the key as the note key of the log with the given origin.
 func (k *PublicKey) Log(origin string) (*tlog.Log, error) {
 	if err := k.signsNotes(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (k *PublicKey) Log(origin string) (*tlog.Log, error) {
 	return tlog.NewLog(origin, k.material)
 }
 
-// Witness returns the key as that of the witness with the given name.
+// Witness returns the key as the note key of the witness with the given name.
 func (k *PublicKey) Witness(name string) (*tlog.Witness, error) {
 	if err := k.signsNotes(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (k *PublicKey) signsNotes() error {
 	return nil
 }
 
-// Fingerprint returns the thumbprint in the form of RFC 7638 section 3.1: 43 characters of
+// Fingerprint returns the thumbprint in the encoding of RFC 7638 section 3.1: 43 characters of
 // base64url.
 func (k *PublicKey) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(k.Thumbprint[:])
@@ -113,13 +113,13 @@ func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	return appendObject(nil, k.members()), nil
 }
 
-// members returns kid, the key itself, what it is trusted for, and the other members.
+// members returns kid, the key material, its trust attributes, and the other members.
 func (k *PublicKey) members() []member {
 	// RFC 7517 section 4. An Ed25519 key keeps its original alg.
 	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
 	_, complete := parametersOf(k.Algorithm)
 	switch {
-	case complete: // alg is a part of the key
+	case complete: // alg is part of the key material
 	case k.Algorithm != Ed25519:
 		list = append(list, text("alg", k.Algorithm))
 	case k.alg != "":
@@ -171,14 +171,14 @@ func (k *PublicKey) clone() *PublicKey {
 	return &c
 }
 
-// checked parses the key again from its written form, so that a key filled in by a caller obeys
-// the rules of the file.
+// checked parses the key again from its JSON form, so that a key filled in by a caller follows the
+// rules of the file.
 func (k *PublicKey) checked() (*PublicKey, error) {
 	data, err := k.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	// The rules of the file are those of its parser, so nothing is checked twice.
+	// The parser enforces the rules of the file, so no rule is implemented twice.
 	root, err := parseJSON(data)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ func rawName(sig *receipt.ForeignSignature) string {
 	return quote(sig.KeyID)
 }
 
-// rawKeys returns the trusted keys that may have made a signature: the one of its ID or of its
-// material or, if it names none, those for the author or the role.
+// rawKeys returns the trusted keys that may have made a signature: the key with its ID or its
+// material. If the signature names no key, rawKeys returns the keys for the author or the role.
 func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
 	if sig.Public == nil && sig.KeyID != "" {
 		if k := s.byID[sig.KeyID]; k != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// Limits of a trust file.
+// Limits on a trust file.
 const (
 	MaxSetBytes = 4 << 20
 	MaxKeys     = 10_000
-	maxDepth    = 32 // unknown members may nest
+	maxDepth    = 32 // unknown members may be nested
 )
 
-// A Set is the keys of one trust file. It implements [receipt.LogTrust], is immutable, and is
+// A Set contains the keys of one trust file. It implements [receipt.LogTrust], is immutable, and is
 // safe for concurrent use.
 type Set struct {
 	keys   []*PublicKey
@@ -55,7 +55,7 @@ func index(keys []*PublicKey) (*Set, error) {
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
 
-	// An entry names its key only by kid, so kids must be unique.
+	// Entries refer to keys only by kid, so kids must be unique.
 	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
 	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {
@@ -68,7 +68,8 @@ func index(keys []*PublicKey) (*Set, error) {
 	return s, nil
 }
 
-// With returns a set with other keys in addition. A revocation in the set applies to the others, too.
+// With returns a set that also contains other keys. A revocation in the set also applies to the
+// added keys with the same material.
 func (s *Set) With(others ...*PublicKey) (*Set, error) {
 	if len(others) == 0 {
 		return s, nil
@@ -82,7 +83,7 @@ func (s *Set) Len() int { return len(s.keys) }
 // Keys returns copies of the keys, in the order of the file.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
 
-// NoteKeys implements [receipt.LogTrust]: the keys, in the order of the file.
+// NoteKeys implements [receipt.LogTrust]. It returns the keys in the order of the file.
 func (s *Set) NoteKeys() []receipt.NoteKey {
 	list := make([]receipt.NoteKey, len(s.keys))
 	for i, k := range s.keys {
@@ -91,8 +92,8 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 	return list
 }
 
-// CheckRaw implements [receipt.RawTrust]: the message is any bytes, without the frame that a
-// receipt has. The trusted key determines the algorithm.
+// CheckRaw implements [receipt.RawTrust]. The message may be any bytes; it is not framed as for
+// receipts. The trusted key determines the algorithm.
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
 	candidates := rawKeys(s, sig)
 	if len(candidates) == 0 {
@@ -119,10 +120,10 @@ func cloneAll(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// ended returns keys in which a revocation applies to the key material, under every ID that it
-// has. A signature names its key by ID, outside the hash. Otherwise, the holder of a stolen key
-// could choose an ID that is not revoked. A superseded key ends under that ID only, because its
-// owner may continue to use it under another ID. The given keys do not change.
+// ended returns keys in which each revocation applies to the key material, under all of its IDs. A
+// signature names its key by ID, outside the hash. Otherwise, the holder of a stolen key could
+// choose an ID that is not revoked. A superseded key ends only under that ID, because its owner may
+// continue to use it under another ID. The given keys are not modified.
 func ended(keys []*PublicKey) []*PublicKey {
 	first := map[[32]byte]*receipt.Revocation{}
 	for _, k := range keys {
@@ -143,21 +144,20 @@ func ended(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// stolen reports whether a revocation rejects every signature of the key, regardless of its
-// date.
+// stolen reports whether a revocation rejects all signatures of the key, regardless of their dates.
 func stolen(r *receipt.Revocation) bool { return r != nil && r.Reason != receipt.ReasonSuperseded }
 
-// earlier reports whether a revocation ends its key before the other revocation, if any.
+// earlier reports whether a revocation ends its key before the other revocation, if any, does.
 func earlier(r, other *receipt.Revocation) bool { return other == nil || r.At.Before(other.At) }
 
-// revoked returns a copy of the key with another revocation. If the key was superseded, it
-// expires at that time, because the new revocation excepts data that a witness observed before,
-// and receipts that the key signed after it was superseded must not be excepted.
+// revoked returns a copy of the key with another revocation. If the key was superseded, it expires
+// at that time. The new revocation exempts data that a witness observed earlier, but it must not
+// exempt receipts that the key signed after it was superseded.
 func revoked(k *PublicKey, at time.Time, reason string) *PublicKey {
 	c := k.clone()
 	if r := k.Revoked; r != nil && !stolen(r) {
 		switch {
-		case !r.At.After(c.NotBefore): // the key was never valid, which a file cannot state otherwise
+		case !r.At.After(c.NotBefore): // the key was never valid, which a file can state only in this way
 			if r.At.Before(at) {
 				at = r.At
 			}

@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope.
-// A receipt key signs nothing else.
+// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope. A
+// receipt key signs nothing else.
 var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and envelopes that contain receipts")
 
 // A Signer creates signature entries with one key. It is safe for concurrent use if its
@@ -31,21 +31,21 @@ type Signer struct {
 	algorithm string
 	raw       rawSigner
 	now       func() time.Time
-	check     *Set // for a remote key: checks what the service returned
+	check     *Set // for a remote key: checks the signatures that the service returns
 }
 
 var _ receipt.Signer = (*Signer)(nil)
 
-// NewSigner returns a Signer that signs with k. The time of each signature is the result of
-// now. If now is nil, signed_at, and iat in the header of a JWS, are omitted.
+// NewSigner returns a Signer that signs with k. now returns the time of each signature. If now is
+// nil, signed_at is omitted, and so is iat in the header of a JWS.
 func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 	return &Signer{public: k.public, algorithm: k.algorithm, raw: local(k.key), now: now}
 }
 
-// NewRemoteSigner returns a Signer whose key is elsewhere. The algorithm is one of [Algorithms] or
-// [MLDSA44], and must match the public key, which is checked like a trusted key. An empty id means
-// the ID that [FromPublic] would choose. Each signature is verified before it is returned, so that
-// a service with another key is detected.
+// NewRemoteSigner returns a Signer whose key is held elsewhere, such as in a KMS. The algorithm is
+// one of [Algorithms] or [MLDSA44]. It must match the public key, which is checked like a trusted
+// key. If id is empty, the ID is chosen as in [FromPublic]. Each signature is verified before it is
+// returned, so that a service with a different key is detected.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {
 		return nil, errors.New("keys: signer is missing")
@@ -58,7 +58,7 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 		return nil, err
 	}
 
-	// A set of this key checks the returned signatures.
+	// A set with this key checks the returned signatures.
 	check, err := NewSet(public)
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func (s *Signer) forReceipts() (algorithm, error) {
 // envelope. If the context ends before the signature is available, Sign returns the error of
 // the context.
 //
-// The signature of an envelope is "base64:" and the standard base64 of a signature as in RFC
-// 8032, of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or of ML-DSA-65. It has no signed_at.
-// Only keys for Ed25519, ES256, and ML-DSA-65 sign envelopes.
+// The signature of an envelope is "base64:" followed by the standard base64 of an RFC 8032
+// signature, an Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or an ML-DSA-65 signature. It has
+// no signed_at. Only Ed25519, ES256, and ML-DSA-65 keys sign envelopes.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	alg, err := s.forReceipts()
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 		return receipt.Signature{}, errNotHash
 	}
 
-	// iat repeats signed_at under the signature, in whole seconds.
+	// iat repeats signed_at inside the signed data, in whole seconds.
 	sig := receipt.Signature{KeyID: s.public.ID, Algorithm: s.algorithm}
 	var iat *int64
 	if s.now != nil {
@@ -159,11 +159,12 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// SignCheckpoint signs a checkpoint of a log with its key for Ed25519 or ML-DSA-44. The origin of
+// SignCheckpoint signs a checkpoint of a log with the log's Ed25519 or ML-DSA-44 key. The origin of
 // the checkpoint is the name of the log. The result is a signed note. The text of a checkpoint has
 // at least three lines, so it is never a receipt hash.
 //
-// The caller must track which trees a log has signed: see [tlog.LogSigner.SignCheckpoint].
+// The caller must keep track of the trees that a log has signed: see
+// [tlog.LogSigner.SignCheckpoint].
 func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	log, err := s.public.Log(c.Origin)
 	if err != nil {
@@ -172,8 +173,9 @@ func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte
 	return (&tlog.LogSigner{Log: log, SignMessage: s.signNote}).SignCheckpoint(ctx, c)
 }
 
-// Cosign adds the cosignature of a witness, with its name and the time, to a signed checkpoint. It
-// does not check who signed the checkpoint or which tree it extends: see [tlog.Cosigner.Cosign].
+// Cosign adds the cosignature of a witness, with the witness's name and the time, to a signed
+// checkpoint. It does not check who signed the checkpoint or which tree it extends: see
+// [tlog.Cosigner.Cosign].
 func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
 	witness, err := s.public.Witness(name)
 	if err != nil {
@@ -182,18 +184,17 @@ func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at 
 	return (&tlog.Cosigner{Witness: witness, SignMessage: s.signNote}).Cosign(ctx, checkpoint, at)
 }
 
-// signNote signs the message itself. Package tlog verifies the signature.
+// signNote signs the message itself, without hashing it first. Package tlog verifies the signature.
 func (s *Signer) signNote(ctx context.Context, message []byte) ([]byte, error) {
 	return signRaw(ctx, s.raw, algorithm{}, message)
 }
 
-// coseMark is the beginning of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4):
-// an array of four elements, and its context. No message that this package signs otherwise begins
-// with it.
+// coseMark is the prefix of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4): an
+// array of four elements, and its context. No other message that this package signs begins with it.
 const coseMark = "\x84\x6aSignature1"
 
-// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the value of the message's
-// signature. The key must be for EdDSA or ECDSA.
+// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the signature value of
+// the message. The key must be an EdDSA or ECDSA key.
 func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error) {
 	alg, err := s.forReceipts()
 	switch {
@@ -215,9 +216,9 @@ func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error)
 	return raw, nil
 }
 
-// SignObject signs the text of a JSON object as a JWS (RFC 7515) with the protected header alg, kid,
-// and typ, and returns its compact serialization. The payload of a signature of a receipt is a hash,
-// which is not an object.
+// SignObject signs the text of a JSON object as a JWS (RFC 7515) with alg, kid, and typ in its
+// protected header, and returns the compact serialization. The payload of a receipt signature is a
+// hash, which is not an object.
 func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) {
 	if !bytes.HasPrefix(object, []byte("{")) {
 		return "", errors.New("keys: expected the text of a JSON object")
@@ -238,7 +239,7 @@ func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) 
 		return "", err
 	}
 
-	// A remote key may differ from its public key.
+	// The private key of a remote signer may not match its public key.
 	input := compact[:bytes.LastIndexByte([]byte(compact), '.')]
 	if err := s.confirmRaw([]byte(input), token.Signatures[0].Signature); err != nil {
 		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
@@ -254,8 +255,8 @@ func (s *Signer) confirmRaw(message, value []byte) error {
 	return nil
 }
 
-// signToken returns a JWS with the protected header alg, the members of options, and kid (if the
-// key has an ID), in this order.
+// signToken returns a JWS whose protected header contains alg, the members of options, and kid (if
+// the key has an ID), in this order.
 func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKey, options *jose.SignerOptions, payload []byte) (*jose.JSONWebSignature, error) {
 	if public.ID != "" {
 		options.WithHeader("kid", public.ID)
@@ -268,7 +269,7 @@ func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKe
 	return signer.Sign(payload)
 }
 
-// An opaqueSigner lets go-jose write the token while a rawSigner signs. It exists for one
+// An opaqueSigner lets go-jose create the token while a rawSigner signs. It is used for a single
 // signature, with the context of that signature.
 type opaqueSigner struct {
 	ctx       context.Context
@@ -276,7 +277,7 @@ type opaqueSigner struct {
 	algorithm algorithm
 }
 
-func (*opaqueSigner) Public() *jose.JSONWebKey { return nil } // go-jose does not know ML-DSA keys
+func (*opaqueSigner) Public() *jose.JSONWebKey { return nil } // go-jose does not support ML-DSA keys
 
 func (o *opaqueSigner) Algs() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(o.algorithm.name)}
@@ -286,20 +287,21 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 	return signRaw(o.ctx, o.raw, o.algorithm, input)
 }
 
-// A ContextSigner is a private key that may be in a KMS or an HSM. It is a crypto.Signer with a
-// context instead of a source of randomness.
+// A ContextSigner is a private key that may be in a KMS or an HSM. It is like a crypto.Signer, with
+// a context instead of a source of randomness.
 //
 // The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519 and ML-DSA, it is
-// the message itself; with another hash, it is the digest. An ECDSA signature is returned in ASN.1
-// DER, as by crypto.Signer. An RSA signature is PKCS #1 v1.5, or PSS if opts is an
+// the message itself; with any other hash, it is the digest. An ECDSA signature is returned in
+// ASN.1 DER, as with crypto.Signer. An RSA signature is PKCS #1 v1.5, or PSS if opts is an
 // *rsa.PSSOptions, with a salt as long as the hash.
 //
-// A service that takes the message and hashes it itself, like an ssh-agent, also has the method
+// If a service accepts the message and hashes it itself, like an ssh-agent, its type also has the
+// method
 //
 //	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 //
-// It is called instead of SignContext, with the message regardless of opts. It relates to
-// crypto.MessageSigner as SignContext relates to crypto.Signer.
+// This method is called instead of SignContext, always with the message regardless of opts. It
+// relates to crypto.MessageSigner as SignContext relates to crypto.Signer.
 type ContextSigner interface {
 	Public() crypto.PublicKey
 	SignContext(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
@@ -310,13 +312,13 @@ type messageSigner interface {
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// A rawSigner signs as a ContextSigner does.
+// A rawSigner signs like a ContextSigner.
 type rawSigner struct {
 	sign   func(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
 	hashes bool // sign hashes the message itself
 }
 
-// local returns a rawSigner with a key in memory. It cannot be interrupted: signRaw checks the
+// local returns a rawSigner with a key in memory. It cannot be interrupted, so signRaw checks the
 // context before and after the call.
 func local(key crypto.Signer) rawSigner {
 	return rawSigner{sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
@@ -331,14 +333,15 @@ func remote(s ContextSigner) rawSigner {
 	return rawSigner{sign: s.SignContext}
 }
 
-// signRaw returns the signature of input in the form of JWS (RFC 7518 section 3). For ed25519,
-// this is the signature of RFC 8032.
+// signRaw returns the signature of input in JWS encoding (RFC 7518 section 3). For ed25519, this is
+// the RFC 8032 signature.
 func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 
-	// Ed25519 and ML-DSA sign the message itself (RFC 8032, RFC 9964). The others sign its digest.
+	// Ed25519 and ML-DSA sign the message itself (RFC 8032, RFC 9964). The other algorithms sign
+	// its digest.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if !s.hashes && alg.hash != 0 {
@@ -359,7 +362,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 		return nil, err
 	}
 
-	// RFC 7518 section 3.4: an ECDSA signature in JWS is r and s, and not DER.
+	// RFC 7518 section 3.4: an ECDSA signature in JWS is r and s, not DER.
 	if alg.family == familyECDSA {
 		return fixedWidth(sig, alg.size)
 	}

@@ -16,20 +16,20 @@ import (
 const (
 	tokenPrefix = "jws:"
 
-	// maxToken is the maximum length of a complete value, in bytes. It exceeds the longest kid,
-	// escaped, and the signature of the largest RSA key together.
+	// maxToken is the maximum length of a complete value, in bytes. It exceeds the combined length
+	// of the longest escaped kid and the signature of the largest RSA key.
 	maxToken = 16 << 10
 )
 
-// A token is a detached compact JWS (RFC 7515 appendix F) whose form was checked.
+// A token is a detached compact JWS (RFC 7515 appendix F) whose form has been checked.
 type token struct {
 	text      string // without the prefix
 	header    []byte // the first part, still encoded
 	signature []byte
 }
 
-// parseToken checks everything about a token that requires no key. go-jose would be more
-// lenient: it accepts line breaks, unused bits, and unknown header members.
+// parseToken makes all checks of a token that require no key. go-jose would be more lenient: it
+// accepts line breaks, unused bits, and unknown header members.
 func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
 		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
@@ -44,7 +44,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed(`a signature with %s begins with "jws:"`, alg.name)
 	}
 
-	// RFC 7515 section 7.1 and appendix F: three parts, of which the payload is empty.
+	// RFC 7515 section 7.1 and appendix F: three parts, with an empty payload.
 	parts := bytes.SplitN(compact, []byte{'.'}, 4)
 	if len(parts) != 3 || len(parts[1]) != 0 {
 		return malformed("not a detached compact JWS: a header, two dots, a signature")
@@ -59,7 +59,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed("%s", problem)
 	}
 
-	// Step 7. RFC 7518 section 3 gives each signature its length.
+	// Step 7. RFC 7518 section 3 defines the length of each signature.
 	signature, err := decodeURL(parts[2])
 	if err != nil {
 		return malformed("the signature is %v", err)
@@ -74,7 +74,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 }
 
 // checkHeader requires exactly alg, kid, and optionally iat. Each must equal the value in the
-// entry, which the signature does not protect.
+// entry, which is outside the signature.
 func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	doc := new(canon.Document)
 	if err := doc.Parse(header, canon.Limits{Depth: 8}); err != nil {
@@ -82,7 +82,7 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	}
 
 	root := doc.Root()
-	if root.Kind() != canon.KindObject { // whitespace around it is as harmless as inside (RFC 8259 section 2)
+	if root.Kind() != canon.KindObject { // whitespace around the header is as harmless as whitespace inside it (RFC 8259 section 2)
 		return "the header is not a JSON object"
 	}
 
@@ -96,7 +96,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
-	// The entry is outside the signature. Its values count because the header repeats them.
+	// The entry is outside the signature. Its values are trustworthy because the header repeats
+	// them.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
@@ -107,7 +108,7 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	return checkIssuedAt(root.Member("iat"), e.SignedAt)
 }
 
-// checkIssuedAt compares iat, inside the signature, with signed_at, outside the signature. A
+// checkIssuedAt compares iat, which is inside the signature, with signed_at, which is outside. A
 // missing value contradicts nothing.
 func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	if iat.IsZero() {
@@ -126,9 +127,9 @@ func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	return ""
 }
 
-// verifyToken verifies the signature mathematically. The algorithm is that of the key.
+// verifyToken verifies the signature mathematically. The key determines the algorithm.
 func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureError {
-	if public, ok := k.material.(*mldsa.PublicKey); ok { // RFC 9964, which go-jose does not have
+	if public, ok := k.material.(*mldsa.PublicKey); ok { // RFC 9964, which go-jose does not support
 		return k.judged(mldsa.Verify(public, t.input(message), t.signature, nil) == nil)
 	}
 	name := k.Algorithm
@@ -136,7 +137,7 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 		name = edDSA
 	}
 	if message == nil {
-		message = []byte{} // to go-jose, nil would mean attached
+		message = []byte{} // to go-jose, nil would mean an attached payload
 	}
 	jws, err := jose.ParseDetached(t.text, message, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(name)})
 	valid := err == nil && jws.DetachedVerify(message, k.material) == nil

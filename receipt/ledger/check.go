@@ -17,13 +17,13 @@ type Checked struct {
 	Streams   []StreamHead
 	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
 	Unsigned  int  // checkpoints of pruned receipts without a signature by a trusted key of their log
-	Audited   bool // whether the structures of the database were checked, and rows of no stream searched for
-	Marked    bool // whether the end of the ledger was compared with a record outside of it
-	Faults    int  // passed to the callback of Check
+	Audited   bool // whether the structures of the database were checked, and whether rows that belong to no stream were searched for
+	Marked    bool // whether the end of the ledger was compared with an external record
+	Faults    int  // number of faults passed to the callback of Check
 }
 
-// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if anything is
-// undecided, and otherwise verified.
+// Verdict returns the verdict on the ledger: refuted if there are faults, otherwise undecided if
+// any receipt is undecided, and otherwise verified.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
@@ -34,17 +34,19 @@ func (c *Checked) Verdict() receipt.Verdict {
 	return receipt.Verified
 }
 
-// Check reads the entire ledger: each receipt, its row, its position in the chain, and the heads; of
-// a [Pruner] the prunings, and of an [Auditor] the structures of the database. It verifies receipts
-// with v; a v for integrity only checks no signatures. Each fault is passed to report when it is
-// found. Seen, unless it is nil, is called with the number of receipts that were read: with 0 after
-// the check of the structures, which takes long in a large ledger. The error concerns the check
-// itself: with an error, the ledger was not checked to its end.
+// Check reads the entire ledger: each receipt, its row, its position in the chain, and the heads.
+// For a [Pruner], it also checks the prunings, and for an [Auditor], the structures of the
+// database. It verifies receipts with v. If v is for integrity only, signatures are not checked.
+// Each fault is passed to report as soon as it is found. Seen, unless it is nil, is called with the
+// number of receipts read so far. The first call, with 0, follows the check of the structures,
+// which takes long in a large ledger. An error concerns the check itself, and means that the check
+// is incomplete.
 //
-// Without an Auditor, the structures are not checked, and rows that no stream leads to are not
-// found: Audited is then false. Receipts that were removed at the end of a stream together with its
-// head leave no trace in the ledger. A record outside of it shows them, such as FILE-head of a
-// SQLite ledger; otherwise, compare the heads with copies that were kept elsewhere.
+// Without an Auditor, the structures are not checked, and rows that do not belong to a stream are
+// not found; Audited is then false. If receipts at the end of a stream were removed together with
+// its head, the ledger contains no trace of them. An external record shows them, such as the
+// FILE-head of a SQLite ledger. Without one, compare the heads with copies that were stored
+// elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	c := &checker{Reader: r, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
@@ -75,7 +77,7 @@ func (c *checker) fault(f Fault) {
 	c.tell(f)
 }
 
-// damaged turns the error of a damaged ledger into a fault, and returns other errors.
+// damaged converts an error about a damaged ledger to a fault, and returns other errors.
 func (c *checker) damaged(err error) error {
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		c.fault(*fault)
@@ -88,7 +90,7 @@ func (c *checker) damaged(err error) error {
 	return err
 }
 
-// self lets the database check its own structures.
+// self requests the database's check of its own structures.
 func (c *checker) self() (err error) {
 	if a, ok := c.Reader.(Auditor); ok {
 		c.Audited = true
@@ -122,8 +124,8 @@ func (c *checker) prunings() error {
 	return proven(list, p.Hashes(c.ctx, list[len(list)-1].Last))
 }
 
-// unchanged makes sure that no receipts were pruned in the meantime, because their hashes were not
-// compared.
+// unchanged makes sure that no receipts were pruned in the meantime, because the hashes of such
+// receipts were not compared.
 func (c *checker) unchanged() error {
 	p, ok := c.Reader.(Pruner)
 	if !ok {
@@ -153,9 +155,9 @@ func (c *checker) chains() error {
 }
 
 func (c *checker) chain(s StreamHead) error {
-	// After a missing or unreadable receipt, the link of the next one cannot be judged.
+	// After a missing or unreadable receipt, the link of the next receipt cannot be judged.
 	last := new(Row) // the previous receipt
-	known := true    // whether last is the previous receipt
+	known := true    // whether last is the receipt immediately before
 	for position := uint64(1); position <= s.Head.Count; position++ {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (c *checker) chain(s StreamHead) error {
 		case errors.Is(err, ErrNotFound):
 			c.missing(&s, position, known, last.Hash)
 			known = false
-			if position > s.Last { // and so is everything after it, regardless of the count
+			if position > s.Last { // everything after it is also missing, regardless of the count
 				return nil
 			}
 			continue
@@ -180,7 +182,7 @@ func (c *checker) chain(s StreamHead) error {
 			return err
 		}
 
-		// The row is compared with the place where it was found.
+		// The row is compared with the position at which it was found.
 		r.Stream, r.Position = s.Stream, position
 		c.read(r)
 		if known {
@@ -189,14 +191,14 @@ func (c *checker) chain(s StreamHead) error {
 		last, known = r, true
 	}
 
-	// A head can be compared only with a last receipt that was read.
+	// A head can be compared with the last receipt only if that receipt was read.
 	if known {
 		return s.Check(last.Hash[:])
 	}
 	return nil
 }
 
-// read checks the content of a row, unless it was pruned.
+// read checks the content of a row unless it was pruned.
 func (c *checker) read(r *Row) {
 	if r.Pruned {
 		c.Pruned++
@@ -210,7 +212,7 @@ func (c *checker) read(r *Row) {
 	c.seen(c.Receipts + c.Pruned)
 }
 
-// follows compares a row with the one before it.
+// follows compares a row with the previous row.
 func (c *checker) follows(r, last *Row) {
 	if !follows(r.Link, last.Hash) {
 		c.fault(*r.fault(string(receipt.CodeChainBreak), "it names another predecessor than the receipt before it, which has the hash %v", last.Hash))
@@ -220,7 +222,7 @@ func (c *checker) follows(r, last *Row) {
 	}
 }
 
-// missing reports a missing receipt, or all after the last existing one.
+// missing reports a missing receipt, or all receipts after the last existing one.
 func (c *checker) missing(s *StreamHead, position uint64, known bool, last canon.Digest) {
 	f := Fault{Code: FaultMissing, Stream: s.Stream, Position: position, Detail: "the receipt is gone from the ledger"}
 	if position > s.Last && position < s.Head.Count {
@@ -250,7 +252,7 @@ func (c *checker) judge(r *Row) {
 		return
 	}
 
-	// An intact receipt may be in a row with other values.
+	// An intact receipt may be in a row with incorrect values.
 	var own Row
 	if err := own.of(&c.doc, r.JSON); err != nil {
 		c.fault(*r.fault(FaultRow, "%v", err))

@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Fault is one thing that is wrong with a ledger: a row is not what the ledger stored, because it,
-// or a row that leads to it, was altered. As the error of a method, it replaces the row, whose
-// content is not returned.
+// A Fault describes a defect in a ledger: a row differs from the row that the ledger stored,
+// because that row, or a row that leads to it, was altered. If a method returns it as an error, it
+// does not return the content of the row.
 type Fault struct {
-	Code     string       // of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
-	ID       string       // receipt_id, as far as it is known
-	Stream   chain.Stream // that the row names; zero: none
-	Position uint64       // in the stream, from 1; 0: not known
+	Code     string       // one of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
+	ID       string       // receipt_id, if it is known
+	Stream   chain.Stream // hash that the row names; zero if there is none
+	Position uint64       // position in the stream, from 1; 0 if unknown
 	Detail   string
 }
 
-// Codes of faults that are not those of a receipt.
+// Codes of faults that are not codes of receipts.
 const (
-	FaultFile       = "ledger_file"       // the database finds its file damaged
+	FaultFile       = "ledger_file"       // the database reports that its file is damaged
 	FaultMissing    = "ledger_missing"    // a row is gone
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
 	FaultRow        = "ledger_row"        // a row differs from its receipt

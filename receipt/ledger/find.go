@@ -12,23 +12,23 @@ import (
 )
 
 // A Key selects one row: by ID, by Hash, by Stream and Position, or by Rival. The first of these
-// that is not zero counts, and the zero Key selects no row.
+// that is not zero applies; the zero Key selects no row.
 type Key struct {
 	ID       string
-	Hash     canon.Digest // of several rows, the first one that was stored
+	Hash     canon.Digest // if several rows match, the row that was stored first
 	Stream   chain.Stream
 	Position uint64
 
-	// Rival is the sequence of a row. It selects the first row that was stored before that row, in
-	// the same stream, and names the same predecessor.
+	// Rival is the sequence number of a row. It selects the first row in the same stream that was
+	// stored before that row and names the same predecessor.
 	Rival int64
 
-	// Sees excludes rows of the streams for which it returns false, before they are read: the time
-	// for that would reveal them. Nil: none.
+	// Sees excludes rows of streams for which it returns false. They are excluded before they are
+	// read, because the time for reading would reveal them. Nil: none.
 	Sees func(chain.Stream) bool
 }
 
-// selects reports whether a row is the one that was requested.
+// selects reports whether a row is the requested row.
 func (k *Key) selects(r *Row) bool {
 	switch {
 	case k.ID != "":
@@ -57,10 +57,10 @@ func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	return r, nil
 }
 
-// Get returns the receipt of a receipt_id. It is the requested receipt, its content matches its
-// hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
-// *[Fault]. For a pruned receipt, it is a *[PrunedError]. If there is no such receipt, it is or wraps
-// ErrNotFound.
+// Get returns the receipt of a receipt_id. The receipt is the requested one, its content matches
+// its hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
+// *[Fault]. For a pruned receipt, it is a *[PrunedError]. If there is no such receipt, it is or
+// wraps ErrNotFound.
 func Get(ctx context.Context, s Store, receiptID string) (*receipt.Sealed, error) {
 	r, err := Lookup(ctx, s, Key{ID: receiptID})
 	if err == nil && r.Pruned {
@@ -90,12 +90,12 @@ func prunedError(ctx context.Context, s Store, r *Row) error {
 	return r.fault(FaultMissing, "it was pruned, and the row that names its archive is gone")
 }
 
-// Linked returns the row of a receipt for verification. Its content may be altered, and may not be a
-// receipt at all. If it belongs to another receipt or another position, the error is a *[Fault]; for
-// a pruned receipt, it is a *[PrunedError].
+// Linked returns the row of a receipt for verification. Its content may have been altered, and may
+// not be a receipt at all. If it belongs to another receipt or another position, the error is a
+// *[Fault]. For a pruned receipt, it is a *[PrunedError].
 //
-// The link passes if the receipt follows the one before it. It is refuted if it does not, or if an
-// earlier receipt follows the same predecessor. The link of an unreadable receipt is not checked.
+// The link passes if the receipt follows its predecessor. It is refuted if it does not, or if an
+// earlier receipt names the same predecessor. The link of an unreadable receipt is not checked.
 func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, err error) {
 	if r, err = s.Find(ctx, k); err != nil {
 		return nil, link, err
@@ -115,8 +115,8 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 		return r, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 
-	// A fork is checked first: of two receipts that name one predecessor, the later one is invalid,
-	// regardless of its position. A row that differs from its receipt proves nothing.
+	// A fork is checked first: if two receipts name the same predecessor, the later receipt is
+	// invalid, regardless of its position. A row that differs from its receipt proves nothing.
 	rival, err := s.Find(ctx, Key{Rival: r.Sequence})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, link, err
@@ -125,7 +125,7 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 		return r, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
 	}
 
-	// Clients get these details, so none of them names another receipt.
+	// Clients receive these details, so no detail names another receipt.
 	if r.Place != nil {
 		switch fault := r.placed(); {
 		case fault != nil && fault.Code == string(receipt.CodeChainBreak):
@@ -137,15 +137,15 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 	return r, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// A StreamHead is a stream of the ledger with its head.
+// A StreamHead is a stream of the ledger and its head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
-	Last   uint64 // the greatest position of a row of the stream; of an intact stream Head.Count
+	Last   uint64 // the greatest position of a row in the stream; Head.Count if the stream is intact
 }
 
 // Heads returns the streams with their heads, in the order of chain.Stream.Compare. Each head is
-// that of the last receipt of its stream; otherwise, the error is a *[Fault].
+// that of the last receipt in its stream; otherwise, the error is a *[Fault].
 func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	list, err := r.Streams(ctx)
 	if err != nil {
@@ -166,9 +166,9 @@ func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	return list, nil
 }
 
-// Check returns a *[Fault] unless the head is the hash of the last row of its stream. last is nil if
-// there is no such row. A store checks that before it returns a head or appends to it, because a receipt that
-// is linked to another hash would be invalid.
+// Check returns a *[Fault] unless the head is the hash of the last row of its stream. last is nil
+// if the stream has no rows. A store calls Check before it returns a head or appends to it, because
+// a receipt that is linked to a different hash would be invalid.
 func (s *StreamHead) Check(last []byte) error {
 	if bytes.Equal(last, s.Head.Hash[:]) {
 		return nil
@@ -181,7 +181,7 @@ func (s *StreamHead) Check(last []byte) error {
 	return f
 }
 
-// CountPruned returns how many of the receipts of a query were pruned.
+// CountPruned returns the number of pruned receipts that match a query.
 func CountPruned(ctx context.Context, r Reader, q Query) (n int64, err error) {
 	p, ok := r.(Pruner)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Imported counts the results of an import.
+// Imported contains the results of an import.
 type Imported struct {
 	Stored int // receipts
 	Copies int // receipts that were already stored, with the same hash
@@ -24,12 +24,12 @@ func (i *Imported) add(other Imported) {
 	i.Pruned += other.Pruned
 }
 
-// An ImportError states which receipt ended an import, and why. The receipts before it are stored,
-// or become copies when the import is repeated.
+// An ImportError states which receipt ended an import, and why. The receipts before it are stored;
+// if the import is repeated, they count as copies.
 type ImportError struct {
-	Index int // of the receipt, from 1
+	Index int // number of the receipt, from 1
 	ID    string
-	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or other
+	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or another error
 }
 
 // Error returns the index and the ID of the receipt, and the reason.
@@ -44,19 +44,20 @@ var (
 	// ErrGap indicates that the predecessor of a receipt is not in the ledger.
 	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import the earlier receipts first")
 
-	// ErrFork indicates that the ledger has another receipt in the place of an imported one: the
-	// stream has two histories, and no import can repair that.
+	// ErrFork indicates that the ledger has a different receipt in the position of an imported
+	// receipt. The stream has two histories, and no import can repair that.
 	ErrFork = errors.New("the ledger has a different receipt at this position, so the stream forks")
 )
 
 const (
-	importRun   = 256 // receipts that an import stores together
-	importTries = 64  // how often it starts again if others store receipts, too
+	importRun   = 256 // number of receipts that an import stores together
+	importTries = 64  // number of retries if other processes store receipts at the same time
 )
 
-// Import stores receipts that others issued. Each must be verified by v and follow the head of its
-// stream, or be the first of a new stream. Receipts that are already stored are counted as copies,
-// so an import can be repeated. It ends at the first receipt that cannot be stored.
+// Import stores receipts that were issued elsewhere. Each receipt must be verified by v and follow
+// the head of its stream, or be the first receipt of a new stream. Receipts that are already stored
+// are counted as copies, so an import can be repeated. It ends at the first receipt that cannot be
+// stored.
 func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
 	i := &importer{store: s, ctx: ctx, verifier: v}
 	for data, err := range receipts {

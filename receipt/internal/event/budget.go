@@ -2,7 +2,7 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Approximate memory, in bytes, in addition to the bytes of strings: places in maps and lists, and
+// Approximate memory, in bytes, in addition to the bytes of strings: entries of maps and lists, and
 // values of fixed size.
 const (
 	TextCost     = 64  // a string
@@ -12,8 +12,8 @@ const (
 	PartCost     = 192 // a part of an entry
 )
 
-// A Budget counts the memory that a recording keeps until its draft is made, at most MaxKept bytes.
-// Equal strings are stored, and counted, once.
+// A Budget counts the memory that a recording keeps until its draft is created, which is at most
+// MaxKept bytes. Equal strings are stored and counted once.
 type Budget struct {
 	used    int
 	entries int // in all lists of the draft
@@ -40,7 +40,7 @@ func (b *Budget) Charge(e *Event, at canon.Node, n int) {
 	}
 }
 
-// Keep charges for bytes that are kept until the draft is made, or until they are freed.
+// Keep charges for bytes that are kept until the draft is created, or until they are freed.
 func (b *Budget) Keep(e *Event, data []byte) []byte {
 	if b.Charge(e, e.Payload, len(data)); e.Err != nil {
 		return nil
@@ -54,10 +54,10 @@ func (b *Budget) Free(n int) { b.used -= n }
 // Room charges for one more entry of the draft.
 func (b *Budget) Room(e *Event) { b.List(e, entryCost) }
 
-// Part charges for one more entry of a list in an entry.
+// Part charges for one more list element in an entry.
 func (b *Budget) Part(e *Event) { b.List(e, PartCost) }
 
-// List charges for one more entry of a list, with a cost in bytes.
+// List charges for one more list element, with a cost in bytes.
 func (b *Budget) List(e *Event, cost int) {
 	if b.entries++; b.entries > MaxEntries {
 		e.Exceed("MaxEntries", e.Root, b.entries)

@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Content is the content of a message, to which blocks are added. Its digest is that of an array
-// of blocks in RFC 8785 form in which successive texts are joined, so that it does not depend on
-// how the message was split.
+// A Content is the content of a message, which is built up from blocks. Its digest covers the RFC
+// 8785 form of an array of blocks in which successive texts are joined, so the digest does not
+// depend on how the message was split.
 type Content struct {
 	sum    hash.Hash
 	blocks int
@@ -23,7 +23,7 @@ func NewContent() *Content {
 	return c
 }
 
-// Block adds a block. A plain text is joined with the text before it.
+// Block adds a block. A plain text is joined with the preceding text.
 func (c *Content) Block(n canon.Node) {
 	if text := n.Member("text"); plain(n) {
 		c.Text(text)
@@ -42,7 +42,7 @@ func (c *Content) Text(n canon.Node) {
 		c.inText = true
 	}
 
-	// RFC 8785 section 3.2.2.2: a string has one spelling.
+	// RFC 8785 section 3.2.2.2: a string has only one spelling.
 	quoted := canon.AppendString(nil, n.String())
 	c.sum.Write(quoted[1 : len(quoted)-1])
 }

@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Decisions returns the words of decisions. Any other word is a denial, because only a known
-// approval approves.
+// Decisions returns the words of decisions. Any other word is a denial, because only recognized
+// words approve.
 func Decisions() Words {
 	return NewWords(
 		"approved", Approved, "approve", Approved, "allow", Approved, "allowed", Approved, "granted", Approved, "accepted", Approved,
@@ -12,9 +12,9 @@ func Decisions() Words {
 	)
 }
 
-// DecisionOf returns the decision in an answer. If the answer has no decision, approved or accepted
-// being true approves. In any case, the answer does not approve if one of the two is present and
-// not true.
+// DecisionOf returns the decision in an answer. If the answer has no decision, it approves if
+// approved or accepted is true. However, it does not approve if either of them is present and not
+// true.
 func DecisionOf(answer canon.Node) string {
 	n, decision := answer.Member("decision"), Denied
 	switch {

@@ -17,7 +17,7 @@ func alphanumeric(c rune) rune {
 }
 
 // DeltaPath returns the default path of the delta of an override key: a lifecycle time, a material
-// by its ID, or a label if a receipt has no place for it.
+// by its ID, or a label if receipts have no member for it.
 func DeltaPath(key string) string {
 	under := "/replay_input/materials"
 	switch {

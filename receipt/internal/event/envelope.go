@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Emitter creates numbered events for a recorder, which parses and checks them like all others.
+// An Emitter creates numbered events for a recorder, which parses and checks them like logged
+// events.
 type Emitter struct {
 	add    func(*canon.Document) error
 	number int // of the latest event
@@ -22,16 +23,16 @@ func NewEmitter(add func(*canon.Document) error) Emitter {
 	return Emitter{add: add, doc: new(canon.Document)}
 }
 
-// A Part is the source of an event, such as a frame: its number, from 1, its name in errors, and
-// its time.
+// A Part is the source of an event, such as a frame: its number, counted from 1, its name in
+// errors, and its time.
 type Part struct {
 	Index int
 	Name  string
 	At    time.Time
 }
 
-// Emit passes the next event, of a kind. The payload is a JSON object. An *[Error] names the part
-// instead of the event.
+// Emit passes on the next event, which has the given kind. The payload is a JSON object. An
+// *[Error] refers to the part instead of the event.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
 	// The recorder parses the text, so that created and logged events are checked alike.
 	m.number++
@@ -50,20 +51,20 @@ func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) er
 	return err
 }
 
-// Resume continues after the event with a number.
+// Resume continues numbering after the event with the given number.
 func (m *Emitter) Resume(number int) { m.number = max(m.number, number) }
 
 // Latest returns the latest event.
 func (m *Emitter) Latest() canon.Node { return m.doc.Root() }
 
-// An Envelope contains the members around the payloads of created events, all of one task. Empty
-// members are omitted.
+// An Envelope contains the members around the payloads of created events, which all belong to one
+// task. Empty members are omitted.
 type Envelope struct {
 	TaskID, SessionID, WorkspaceRef string
 	Replayed, Replay                canon.Node
 }
 
-// Append appends an event of the task, with its number in decimal as ID and as sequence. The
+// Append appends an event of the task, with its number in decimal as both ID and sequence. The
 // payload is a JSON object.
 func (v Envelope) Append(b []byte, number int, kind string, at time.Time, payload []byte) []byte {
 	id, when := strconv.Itoa(number), receipt.At(at).String()

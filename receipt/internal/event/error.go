@@ -8,24 +8,24 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code is the reason for which an event or a frame is refused. Codes are never renamed.
+// A Code is the reason why an event or a frame is refused. Codes are never renamed.
 type Code string
 
 const (
-	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required members of the envelope are missing or of another type
-	CodePayload    Code = "payload"     // a member of the payload has a type or value that its kind does not allow
-	CodeConflict   Code = "conflict"    // two events with one ID and different contents
-	CodeOrder      Code = "order"       // a sequence that is not higher than the previous one of the same resource
-	CodeGap        Code = "gap"         // a missing sequence of the task
-	CodeOtherTask  Code = "other_task"  // a second task, and none was selected
-	CodeTransition Code = "transition"  // a state that cannot follow the current one
-	CodeAfterEnd   Code = "after_end"   // an event after the terminal one that would change the receipt
+	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required members of the envelope are missing or have the wrong type
+	CodePayload    Code = "payload"     // a member of the payload has a type or value that the event kind does not allow
+	CodeConflict   Code = "conflict"    // two events with the same ID but different contents
+	CodeOrder      Code = "order"       // a sequence that is not higher than the previous sequence of the same resource
+	CodeGap        Code = "gap"         // a missing sequence number of the task
+	CodeOtherTask  Code = "other_task"  // a second task, but none was selected
+	CodeTransition Code = "transition"  // a state that cannot follow the current state
+	CodeAfterEnd   Code = "after_end"   // an event after the terminal event that would change the receipt
 	CodeLimit      Code = "limit"       // too many events, entries, or bytes
 	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
 	CodeTime       Code = "time"        // a frame without a time
-	CodeAmbiguous  Code = "ambiguous"   // a response that could answer two open requests
-	CodeReplay     Code = "replay"      // an event of a replay without replay.started, or two substitutions with one key
-	CodeSession    Code = "session"     // a second session, and none was selected
+	CodeAmbiguous  Code = "ambiguous"   // a response that could answer either of two open requests
+	CodeReplay     Code = "replay"      // an event of a replay without replay.started, or two substitutions with the same key
+	CodeSession    Code = "session"     // a second session, but none was selected
 	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the reverse
 )
 
@@ -34,14 +34,14 @@ type Error struct {
 	Index   int    // number of the call of Add, from 1
 	ID      string // of the event
 	Kind    string // of the event or the frame
-	Pointer string // JSON Pointer (RFC 6901) into the event or the frame; "" for all of it
+	Pointer string // JSON Pointer (RFC 6901) into the event or the frame; "" for the entire event or frame
 	Code    Code
-	Detail  string // the value found and the values expected
+	Detail  string // the actual value and the expected values
 
 	err error
 }
 
-// Error returns the place and the detail in one line.
+// Error returns the location and the detail on one line.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("event %d", e.Index)
 	if e.Kind != "" {
@@ -68,7 +68,7 @@ func Unparsed(index int, kind string, err error) *Error {
 		e.Code = CodeLimit
 	}
 
-	// Only the column is useful, because the caller knows the line.
+	// Only the column is useful, because the caller knows the line number.
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
 		if syntax.Line == 1 {
@@ -87,7 +87,7 @@ func OverLimit(index int, name string, found int64) *Error {
 	return &Error{Index: index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 }
 
-const maxQuoted = 64 // bytes of untrusted text in a message
+const maxQuoted = 64 // maximum bytes of untrusted text in a message
 
 // Quote quotes untrusted text for a message.
 func Quote(s string) string { return untrusted.Quote(s, maxQuoted) }

@@ -13,22 +13,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Event is an event while it is applied. Its methods that read members keep the first error, so
-// that they can be called in a row.
+// An Event is an event that is being applied. Its methods that read members keep the first error,
+// so that they can be called in sequence.
 type Event struct {
-	Index    int // number among the events passed to the log, from 1
+	Index    int // number of the event passed to the log, from 1
 	ID, Kind string
-	Task     string // the task that it names, or its resource if that is a task; "" if neither
+	Task     string // the task that the event names, or its resource if that is a task; "" if neither
 	Resource Resource
-	Sequence int64 // among the events of its resource
+	Sequence int64 // sequence within the events of its resource
 	At       time.Time
 	Root     canon.Node // the entire event; valid while it is applied
 	Payload  canon.Node
-	Kept     *Budget // stores the strings that are read; nil: they are not stored
+	Kept     *Budget // stores the strings that are read; if nil, they are not stored
 	Err      *Error  // the first error
 }
 
-// A Resource has events with its own sequence.
+// A Resource has events with their own sequence numbers.
 type Resource struct{ Object, ID string }
 
 // digest returns a short key for the resource.
@@ -59,14 +59,14 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 			e.Fail(CodeMalformed, e.Root, "the member %s is missing", name)
 		}
 	}
-	if e.At.IsZero() { // the zero time represents a missing one
+	if e.At.IsZero() { // a missing time is the zero time
 		e.Fail(CodeMalformed, e.Root.Member("created_at"), "expected a time after 0001-01-01T00:00:00Z")
 	}
 	if e.Payload.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, e.Root, "expected an object as payload")
 	}
 
-	// An event of the task itself need not name it again.
+	// An event of the task resource need not name the task again.
 	if e.Task = e.Text(e.Root, "task_id"); e.Task == "" && e.Resource.Object == "task" {
 		e.Task = e.Resource.ID
 	}
@@ -84,8 +84,8 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	return e, nil
 }
 
-// optional checks members that are read later or only for some events, so that an event is valid or
-// invalid regardless of other events.
+// optional checks members that are read later or only for some events, so that the validity of an
+// event does not depend on other events.
 func (e *Event) optional() {
 	for name, value := range e.Root.Members() {
 		switch string(name.Text()) {
@@ -101,7 +101,7 @@ func (e *Event) optional() {
 	}
 }
 
-// retelling checks the origin of a repeated event.
+// retelling checks the origin of a redelivered event.
 func (e *Event) retelling(replay canon.Node) {
 	if !Absent(replay) && replay.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, replay, "expected an object")
@@ -114,8 +114,8 @@ func (e *Event) retelling(replay canon.Node) {
 	}
 }
 
-// identity returns the digest of the contents of an event, without the marks of a repeated
-// delivery. canonical is its canonical form.
+// identity returns the digest of the contents of an event, without the marks of redelivery.
+// canonical is its canonical form.
 func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
 	if replayed.IsZero() && replay.IsZero() {
@@ -124,7 +124,7 @@ func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	return doc.Digest(replayed, replay)
 }
 
-// Fail records an error, unless there is one, and returns the first error.
+// Fail records an error, unless there already is one, and returns the first error.
 func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Error {
 	if e.Err == nil {
 		e.Err = &Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: at.Pointer(), Code: code, Detail: fmt.Sprintf(format, args...)}
@@ -132,7 +132,7 @@ func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Erro
 	return e.Err
 }
 
-// Exceed refuses an event that exceeds a limit.
+// Exceed refuses an event because it exceeds a limit.
 func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	if e.Err == nil {
 		limit := exceeded(name, int64(found))
@@ -142,7 +142,7 @@ func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	return e.Err
 }
 
-// Absent reports whether a member is missing or null, which is equivalent.
+// Absent reports whether a member is missing or null, which are equivalent.
 func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
 
 // Text returns an optional string.
@@ -171,7 +171,8 @@ func (e *Event) isText(n canon.Node) bool {
 	return true
 }
 
-// Once returns a string that is stored once, regardless of how often it occurs.
+// Once returns a stored copy of a string, which exists only once regardless of how often the string
+// occurs.
 func (e *Event) Once(text []byte) string {
 	if e.Kept == nil {
 		return string(text)
@@ -247,7 +248,7 @@ func (e *Event) timeOf(n canon.Node) time.Time {
 		return time.Time{}
 	}
 
-	// RFC 3339 sections 1 and 5.6: a date-time of the years 0 to 9999.
+	// RFC 3339 sections 1 and 5.6: a date-time in the years 0 to 9999.
 	t, err := receipt.ParseTime(n.Text())
 	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 || !leaps(n.Text(), t.UTC()) {
 		e.Fail(CodePayload, n, "expected an RFC 3339 date-time")
@@ -256,14 +257,14 @@ func (e *Event) timeOf(n canon.Node) time.Time {
 	return receipt.At(t).Time
 }
 
-// leaps reports whether a second 60, if there is one, is the last second of a day in UTC (RFC 3339
-// section 5.7).
+// leaps reports whether a second 60, if present, is the last second of a UTC day (RFC 3339 section
+// 5.7).
 func leaps(text []byte, t time.Time) bool {
 	return string(text[17:19]) != "60" || t.Hour() == 0 && t.Minute() == 0
 }
 
-// Digest returns an optional SHA-256. The prefix is optional, and the case does not matter, as in
-// the protocol's resources.
+// Digest returns an optional SHA-256. The prefix is optional and case does not matter, as in the
+// protocol's resources.
 func (e *Event) Digest(of canon.Node, name string) canon.Digest { return e.digestOf(of.Member(name)) }
 
 func (e *Event) digestOf(n canon.Node) canon.Digest {
@@ -277,8 +278,8 @@ func (e *Event) digestOf(n canon.Node) canon.Digest {
 	return d
 }
 
-// Abbreviated reports whether a digest is shortened for display, as in 3a7b…. Such a digest is not
-// known, so its member is unreported.
+// Abbreviated reports whether a digest is shortened for display, as in 3a7b…. The full digest is
+// then unknown, so the member is unreported.
 func Abbreviated(n canon.Node) bool {
 	head, mark, tail := ends(n.String())
 	return n.Kind() == canon.KindString && isHex(head, 1, 63) && isHex(tail, 0, 62) && mark >= 1 && mark <= 3
@@ -295,8 +296,8 @@ func Abbreviates(short string, d canon.Digest) bool {
 	return !d.IsZero() && strings.HasPrefix(hex, head) && strings.HasSuffix(hex, tail)
 }
 
-// ends returns the beginning and the end of an abbreviated digest in lowercase, and the number of
-// characters of the mark between them. A valid mark has one to three.
+// ends returns the lowercase beginning and end of an abbreviated digest, and the number of
+// characters in the mark between them. A valid mark has one to three characters.
 func ends(short string) (head string, mark int, tail string) {
 	const marks = ".…"
 	short = strings.ToLower(strings.TrimPrefix(short, "sha256:"))
@@ -308,13 +309,14 @@ func ends(short string) (head string, mark int, tail string) {
 	return short[:i], utf8.RuneCountInString(short[i : len(short)-len(tail)]), tail
 }
 
-// OptionalDigest returns a digest, or null if there is nothing. A missing member is neither.
+// OptionalDigest returns a digest, or null if no content exists. A missing member is neither a
+// digest nor null.
 func (e *Event) OptionalDigest(of canon.Node, name string) receipt.OptionalDigest {
 	return receipt.OptionalDigest{Digest: e.Digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
 }
 
-// replays returns the task of the replay that repeats this event, if the event names the task of
-// its source; else "".
+// replays returns the task of the replay that repeats this event if the event names the task of its
+// source, and "" otherwise.
 func (e *Event) replays() string {
 	meta := e.Root.Member("replay")
 	if source := e.Text(meta, "source_task_id"); source == "" || source != e.Task {
@@ -334,8 +336,8 @@ func ParseDigest(n canon.Node) (canon.Digest, bool) {
 	return d, err == nil
 }
 
-// Content returns the digest of a JSON value, or else the digest in the member with the suffix
-// _sha256.
+// Content returns the digest of a JSON value, or if the value is absent, the digest in the member
+// with the suffix _sha256.
 func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	if n := of.Member(name); !n.IsZero() {
 		return HashOf(n)
@@ -357,7 +359,7 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 		return nil
 	}
 
-	// The length of a list from a log must not determine the memory to allocate.
+	// Do not allocate memory based on the length of a list in a log.
 	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {
@@ -370,7 +372,7 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 	return all
 }
 
-// Actor returns the actor of an event: a string, or the id of an object. The payload takes
+// Actor returns the actor of an event, from a string or from the id of an object. The payload takes
 // precedence over the envelope.
 func (e *Event) Actor() string { return cmp.Or(e.Named(), e.actorOf(e.Root)) }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Limits of one recording. If one is exceeded, the recording fails with [CodeLimit] and a
-// *[LimitError], and nothing is truncated. With these limits, a recording uses at most 256 MiB of
-// memory, and time in proportion to the log.
+// Limits of one recording. If a limit is exceeded, the recording fails with [CodeLimit] and a
+// *[LimitError]; nothing is truncated. With these limits, a recording uses at most 256 MiB of
+// memory, and its time is proportional to the size of the log.
 const (
 	MaxLine    = canon.MaxBytes // bytes of one line, 16 MiB
 	MaxValues  = 1 << 20        // JSON values in one line, including names of members
 	MaxEvents  = 1 << 18        // events of one task
 	MaxEntries = 1 << 16        // entries of all lists of the draft together
-	MaxKept    = 64 << 20       // bytes that are kept until the draft is made: names, digests, questions, and answers
+	MaxKept    = 64 << 20       // bytes that are kept until the draft is created: names, digests, questions, and answers
 	MaxText    = 4 << 10        // bytes of one ID, name, or path
 	MaxFailure = 64 << 10       // bytes of a failure, in canonical form
 	MaxTokens  = 1<<53 - 1      // sum of all tokens
@@ -23,17 +23,17 @@ const (
 )
 
 const (
-	MaxPaths     = 1 << 12 // files that one call may change
+	MaxPaths     = 1 << 12 // files that a single call may change
 	MaxReviewers = 1_000   // of one approval
 )
 
-// MaxFailureDepth leaves levels for the objects around a failure: a receipt has at most
+// MaxFailureDepth leaves levels for the objects around a failure, because a receipt has at most
 // receipt.MaxDepth levels.
 const MaxFailureDepth = 100
 
 // A Limit is one limit of a recording.
 type Limit struct {
-	Name string // of the constant, or a description if there is none
+	Name string // name of the constant, or a description if there is no constant
 	Most int64
 	Of   string // what is counted
 	Do   string // how to stay within the limit
@@ -72,10 +72,10 @@ const (
 // A LimitError indicates that a limit was exceeded.
 type LimitError struct {
 	Limit
-	Found int64 // a lower bound; 0: more than Most, and not counted
+	Found int64 // a lower bound; 0 if the number exceeds Most and was not counted
 }
 
-// Error returns the limit, the number found, and a way to stay within the limit.
+// Error returns the limit, the actual number, and a way to stay within the limit.
 func (e *LimitError) Error() string {
 	found := "more"
 	if e.Found > 0 {

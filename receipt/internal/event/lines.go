@@ -21,12 +21,12 @@ type Lines struct {
 
 func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 
-// Next returns the next line, and io.EOF after the last one. The bytes are valid until the next
+// Next returns the next line, or io.EOF after the last line. The bytes are valid until the next
 // call. If a line is too long, the error is a *[LineError].
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		l.start = l.next
-		line, err := l.in.ReadSlice('\n') // most lines fit into the buffer of the reader
+		line, err := l.in.ReadSlice('\n') // most lines fit into the reader's buffer
 		if err == bufio.ErrBufferFull {
 			l.buf = append(l.buf[:0], line...)
 			for err == bufio.ErrBufferFull && len(l.buf) <= MaxLine {
@@ -57,7 +57,7 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// Each calls do with each line that is not blank. It passes the line number, from 1, and the
+// Each calls do for each line that is not blank. It passes the line number, from 1, and the
 // document, or an error if the line is not strict JSON. The document is valid until do returns. An
 // *[Error] from do becomes a *[LineError].
 func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
@@ -86,7 +86,7 @@ func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) err
 	}
 }
 
-// AppendPart appends a part of a line that may have at most most bytes. It doubles the capacity,
+// AppendPart appends a part of a line whose maximum length is most bytes. It doubles the capacity,
 // because append would grow it by a quarter and copy a long line five times.
 func AppendPart(line, part []byte, most int) []byte {
 	if need := len(line) + len(part); need > cap(line) {
@@ -102,7 +102,7 @@ type LineError struct {
 	Err  error
 }
 
-// Error gives the line and the error.
+// Error returns the line number and the error.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
 // Unwrap returns the error, such as an *[Error].

@@ -6,7 +6,7 @@ type List[T any] struct {
 	Order []*T
 }
 
-// Entry returns the entry of an ID, and whether it is new.
+// Entry returns the entry for an ID, and reports whether it is new.
 func (l *List[T]) Entry(id string) (*T, bool) {
 	if have, ok := l.ByID[id]; ok {
 		return have, false

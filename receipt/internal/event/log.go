@@ -9,32 +9,33 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Log selects the events of one task. It passes them on in the order of their sequence, without
-// gaps, each once, and with one content for each ID. It is not safe for concurrent use.
+// A Log selects the events of one task. It passes them on in sequence order and without gaps. It
+// passes each event once, and accepts only one content for each ID. It is not safe for concurrent
+// use.
 type Log struct {
 	scope  Scope
 	budget *Budget
 	doc    *canon.Document
 
 	index     int
-	err       error                         // the first error, which ends the reading
-	task      string                        // "" until an event names one
-	session   string                        // "" until an event names one
-	seen      map[canon.Digest]canon.Digest // digests of contents, by digests of IDs
-	sequences map[canon.Digest]int64        // the last sequence, by digests of resources
-	sum       hash.Hash                     // of the canonical events, each followed by a line feed
+	err       error                         // the first error, which ended the reading
+	task      string                        // "" until an event names a task
+	session   string                        // "" until an event names a session
+	seen      map[canon.Digest]canon.Digest // digests of contents, keyed by the digests of IDs
+	sequences map[canon.Digest]int64        // the last sequence, keyed by the digests of resources
+	sum       hash.Hash                     // hash of the canonical events, each followed by a line feed
 	line      []byte                        // canonical form of the latest event
-	waiting   []sessionEvent                // events of sessions, while the session is unknown
-	replays   bool                          // the task replays another task
+	waiting   []sessionEvent                // events of sessions, held while the session is unknown
+	replays   bool                          // the task is a replay of another task
 	counts    Counts
 }
 
 // A Scope selects the events of a Log, and receives them.
 type Scope struct {
-	Task    string // "": the task that the first event names; another one is an error
-	Session string // "": the session that the first event names; another one is an error
+	Task    string // default: the task that the first event names; any other task is an error
+	Session string // default: the session that the first event names; any other session is an error
 
-	// Apply receives each event of the task, except receipt.* events, which issuing creates. It
+	// Apply receives each event of the task, except receipt.* events, which result from issuing. It
 	// reports whether the digest of the log covers the event; no receipt covers an event after the
 	// end. An error ends the reading.
 	Apply func(*Event) (covered bool, err *Error)
@@ -42,28 +43,28 @@ type Scope struct {
 	// Ended reports whether the terminal event of the task was applied.
 	Ended func() bool
 
-	// Keep, if it is not nil, receives each event that the digest covers: its canonical form (RFC
-	// 8785) and a line feed. The bytes are valid only during the call. An error is final.
+	// Keep, if it is not nil, receives the canonical form (RFC 8785) of each event that the digest
+	// covers, followed by a line feed. The bytes are valid only during the call. An error is final.
 	Keep func(line []byte) error
 }
 
-// Counts count the events that were read without an error.
+// Counts contains the numbers of events that were read without an error.
 type Counts struct {
 	Events     int // events of the task that the digest of the log covers
 	Repeated   int // repeated deliveries of events
 	OtherTasks int // events of other tasks, or of no task
-	Receipts   int // receipt.* events, which issuing creates, so no receipt covers them
-	Gaps       int // gaps in the sequences of other resources, whose missing events may be of other tasks
+	Receipts   int // receipt.* events, which result from issuing, so no receipt covers them
+	Gaps       int // gaps in the sequences of other resources; the missing events may belong to other tasks
 }
 
-// A sessionEvent names a session and no task.
+// A sessionEvent names a session but no task.
 type sessionEvent struct {
 	index   int
 	session string
 	text    []byte
 }
 
-// NewLog returns a Log. The budget counts the memory that it uses.
+// NewLog returns a Log. The budget includes the memory that the Log uses.
 func NewLog(s Scope, b *Budget) *Log {
 	return &Log{
 		scope: s, budget: b, doc: new(canon.Document), task: s.Task, sum: sha256.New(),
@@ -71,7 +72,7 @@ func NewLog(s Scope, b *Budget) *Log {
 	}
 }
 
-// Add adds an event, a JSON object. The error is an *[Error], or the error of Keep. It is final:
+// Add adds an event, a JSON object. The error is an *[Error], or the error from Keep. It is final:
 // every later call returns it.
 func (l *Log) Add(event []byte) error {
 	if l.err == nil {
@@ -106,23 +107,23 @@ func (l *Log) Index() int { return l.index }
 // Err returns the error that ended the reading, if there was one.
 func (l *Log) Err() error { return l.err }
 
-// TaskID returns the selected task, or "" if none is known.
+// TaskID returns the selected task, or "" if it is unknown.
 func (l *Log) TaskID() string { return l.task }
 
-// SessionID returns the session that an event named, or "" if none did.
+// SessionID returns the session that an event named, or "" if no event named a session.
 func (l *Log) SessionID() string { return l.session }
 
 // Empty reports whether the log has no event of the task.
 func (l *Log) Empty() bool { return len(l.seen) == 0 }
 
-// Counts returns the counts of the events so far.
+// Counts returns the current counts.
 func (l *Log) Counts() Counts { return l.counts }
 
 // Digest returns the SHA-256 of the covered events, each in canonical form and followed by a line
-// feed. A receipt names it as the digest of its log.
+// feed. A receipt states it as the digest of its log.
 func (l *Log) Digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
 
-// take passes an event on if it belongs to the task and its place is valid.
+// take passes an event on if it belongs to the task and is in a valid position.
 func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	mine, err := l.ofTask(e)
 	if err != nil {
@@ -140,7 +141,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 		return err
 	}
 
-	// A repeated event counts once, and must have the same content.
+	// A redelivered event counts once, and must have the same content.
 	l.line = doc.AppendCanonical(l.line[:0])
 	id, content := canon.Sum([]byte(e.ID)), e.identity(doc, l.line)
 	if before, ok := l.seen[id]; ok {
@@ -161,7 +162,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	l.seen[id] = content
 	l.budget.Charge(e, e.Root, eventCost)
 
-	// Issuing creates the events of receipts, so no receipt covers them.
+	// The events of receipts result from issuing, so no receipt covers them.
 	if strings.HasPrefix(e.Kind, "receipt.") {
 		l.counts.Receipts++
 		return nil
@@ -185,8 +186,8 @@ func (l *Log) cover(e *Event) {
 	}
 }
 
-// ofTask reports whether an event is of the task. Without a task in the scope, the first event that
-// names one selects it.
+// ofTask reports whether an event is of the task. If the scope has no task, the first event that
+// names a task selects it.
 func (l *Log) ofTask(e *Event) (bool, *Error) {
 	// The scope takes precedence over the first event that names a task.
 	want := cmp.Or(l.scope.Task, l.task)
@@ -206,7 +207,7 @@ func (l *Log) ofTask(e *Event) (bool, *Error) {
 	return false, e.Fail(CodeOtherTask, e.Root.Member("task_id"), "expected an event of the task %s, found one of %s; name the task that is meant", Quote(want), Quote(e.Task))
 }
 
-// scoped reports whether an event is about a session or a branch and names no task.
+// scoped reports whether an event is about a session or a branch but names no task.
 func scoped(e *Event) bool {
 	return e.Task == "" && (e.Kind == "session.compacted" || strings.HasPrefix(e.Kind, "branch."))
 }
@@ -214,15 +215,15 @@ func scoped(e *Event) bool {
 // known returns the session, or "" if it is unknown.
 func (l *Log) known() string { return cmp.Or(l.scope.Session, l.session) }
 
-// ofSession reports whether an event without a task is of the session of the task. If the session
-// is unknown, the event waits.
+// ofSession reports whether an event without a task belongs to the session of the task. If the
+// session is unknown, the event is held.
 func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	of := e.Session()
 	if e.Resource.Object == "session" {
 		of = cmp.Or(of, e.Resource.ID)
 	}
 	switch {
-	case of == "" || l.scope.Ended(): // a session continues after a task
+	case of == "" || l.scope.Ended(): // a session may continue after a task
 		return false
 	case l.known() == "":
 		l.waiting = append(l.waiting, sessionEvent{e.Index, of, l.budget.Keep(e, doc.AppendCanonical(nil))})
@@ -231,7 +232,7 @@ func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	return of == l.known()
 }
 
-// settle applies the events that waited for the session, if an event names one.
+// settle applies the held events once an event names the session.
 func (l *Log) settle(e *Event) *Error {
 	told := e.Text(e.Root, "session_id")
 	if l.waiting == nil || told == "" {
@@ -243,7 +244,7 @@ func (l *Log) settle(e *Event) *Error {
 	l.session = cmp.Or(l.session, told)
 	doc := new(canon.Document)
 
-	// The waiting events precede the event that names the session, and are handled like any other.
+	// The held events precede the event that names the session, and are handled like all others.
 	for _, w := range all {
 		if w.session != l.known() {
 			continue
@@ -265,8 +266,8 @@ func (l *Log) settle(e *Event) *Error {
 	return nil
 }
 
-// follow checks the sequence. The sequence of the task starts with 0 or 1 and has no gaps. Other
-// resources, such as a session, may have events of other tasks.
+// follow checks the sequence. The sequence of the task starts at 0 or 1 and has no gaps. Other
+// resources, such as a session, may have events for other tasks.
 func (l *Log) follow(e *Event) *Error {
 	at := e.Root.Member("sequence")
 	of := e.Resource.digest()
@@ -290,8 +291,8 @@ func (l *Log) follow(e *Event) *Error {
 	return e.Err
 }
 
-// Enter records the session in an event of the task. If the scope selects none, there must be only
-// one.
+// Enter records the session that an event of the task names. If the scope selects no session, all
+// events must name the same session.
 func (l *Log) Enter(e *Event) {
 	of, named := e.Text(e.Root, "session_id"), l.scope.Session
 	switch {
@@ -305,9 +306,9 @@ func (l *Log) Enter(e *Event) {
 	}
 }
 
-// Retold reports whether an event repeats an event of another task. Repeated deliveries of the
-// task's own events are marked as replayed, too. In a replay, only the mark distinguishes them, and
-// an event that may be the source's is not claimed.
+// Retold reports whether an event repeats an event of another task. Redeliveries of the task's own
+// events are marked as replayed, too. In a replay, this mark is the only distinction, and an event
+// that may belong to the source is not claimed.
 func (l *Log) Retold(e *Event) bool {
 	if strings.HasPrefix(e.Kind, "replay.") {
 		return false

@@ -7,21 +7,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Members are the members of a JSON object to write. Empty strings and lists, absent nodes and
-// numbers, zero digests, and false are omitted.
+// Members are the members of a JSON object that is being written. Empty strings and lists, absent
+// nodes and numbers, zero digests, and false are omitted.
 type Members map[string]any
 
-// Raw is JSON that is written unchanged.
+// Raw is JSON text that is written unchanged.
 type Raw []byte
 
 // Text returns the canonical form of the object (RFC 8785), so that its digest does not depend on
-// the order of a map. Raw members must be canonical, too.
+// the iteration order of a map. Raw members must also be canonical.
 func (m Members) Text() []byte { return m.Append(nil) }
 
-// Append appends the object as Text does.
+// Append appends the same text as Text returns.
 func (m Members) Append(b []byte) []byte {
 	b = append(b, '{')
-	var few [32]string // as many as objects have, so that sorting allocates nothing
+	var few [32]string // enough for typical objects, so that sorting does not allocate
 	names := few[:0]
 	for name := range m {
 		names = append(names, name)
@@ -36,7 +36,7 @@ func (m Members) Append(b []byte) []byte {
 		}
 		b = append(canon.AppendString(b, name), ':')
 
-		// An omitted value has no name, either.
+		// The name of an omitted value is omitted, too.
 		empty := len(b)
 		if b = appendValue(b, m[name]); len(b) == empty {
 			b = b[:before]
@@ -49,7 +49,8 @@ func (m Members) Append(b []byte) []byte {
 // appendValue appends a value, or nothing if the value is omitted.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
-	// Empty, absent, and false are omitted, because they mean that the source states nothing.
+	// Empty, absent, and false values are omitted, because they mean that the source states
+	// nothing.
 	case string:
 		if v != "" {
 			return canon.AppendString(b, v)
@@ -65,7 +66,7 @@ func appendValue(b []byte, value any) []byte {
 	case []string:
 		return appendTexts(b, v)
 
-	// A number is always written, because 0 differs from a missing number.
+	// A number is always written, because 0 and a missing number differ.
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case *int64:

@@ -8,18 +8,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Amounts of money are added as decimals, so 0.1 and 0.2 are 0.3. A receipt contains the double
-// nearest to the sum, with the fewest digits.
+// Amounts of money are added as decimals, so 0.1 and 0.2 are exactly 0.3. A receipt contains the
+// double that is nearest to the sum, with the fewest digits.
 const (
-	maxDecimals = 40 // after the point, more than the longest text of a double of a cent
+	maxDecimals = 40 // digits after the decimal point, more than the longest text of a double of a cent
 	maxWhole    = 15 // before the point
 )
 
-// Money is an amount, times 10^maxDecimals.
+// Money is an amount, scaled by 10^maxDecimals.
 type Money struct{ big.Int }
 
-// ParseMoney parses a JSON number, or a string with one. It reports false if the amount is negative
-// or out of bounds.
+// ParseMoney parses a JSON number, or a string that contains one. It reports false if the amount is
+// negative or out of range.
 func ParseMoney(text string) (*Money, bool) {
 	mantissa, exponent := text, 0
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -30,14 +30,14 @@ func ParseMoney(text string) (*Money, bool) {
 		mantissa, exponent = text[:i], n
 	}
 
-	// RFC 8259 section 6: a point has digits on both sides.
+	// RFC 8259 section 6: a decimal point has digits on both sides.
 	whole, fraction, pointed := strings.Cut(mantissa, ".")
 	digits := whole + fraction
 	if whole == "" || pointed && fraction == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, false
 	}
 
-	// Zeros at either end change no value, so bounds do not count them.
+	// Leading and trailing zeros do not change the value, so limits do not count them.
 	exponent -= len(fraction)
 	kept := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(kept)
@@ -67,16 +67,16 @@ func (m *Money) Agrees(n *Money) bool {
 // Float returns the nearest double.
 func (m *Money) Float() float64 {
 	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)
-	if err != nil { // impossible: a sum of MaxEvents amounts is in the range of a double
+	if err != nil { // cannot happen: a sum of MaxEvents amounts is in the range of a double
 		return 0
 	}
 	return f
 }
 
-// WantMoney accepts the amounts that Money reads.
+// WantMoney accepts the same amounts as Money.
 func WantMoney(e *Event, n canon.Node) { e.moneyOf(n) }
 
-// Money returns an optional amount: a number, a string with a number, or {amount, currency}.
+// Money returns an optional amount, from a number, a string with a number, or {amount, currency}.
 func (e *Event) Money(of canon.Node, name string) (m *Money, currency string) {
 	return e.moneyOf(of.Member(name))
 }
@@ -91,7 +91,7 @@ func (e *Event) moneyOf(n canon.Node) (m *Money, currency string) {
 		amount, currency = n.Member("amount"), e.Text(n, "currency")
 	}
 
-	// Use the digits of the number, because a double would round it.
+	// Use the digits of the number, because a double would round them.
 	text := amount.String()
 	if amount.Kind() == canon.KindNumber {
 		text = string(amount.Raw())

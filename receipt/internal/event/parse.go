@@ -6,14 +6,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Parse parses one line. It limits both the bytes and the values of a line, because a Document uses
-// more memory for a value than its text may have.
+// Parse parses one line. It limits both the bytes and the values of a line, because a Document may
+// use more memory for a value than its text.
 func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))
 	}
 
-	// A shorter line cannot contain too many values, so counting them is unnecessary.
+	// A shorter line cannot contain too many values, so there is no need to count them.
 	if len(text) > MaxValues {
 		if n := values(text); n > MaxValues {
 			return exceeded("MaxValues", int64(n))
@@ -22,8 +22,8 @@ func Parse(doc *canon.Document, text []byte) error {
 	return doc.Parse(text, canon.Limits{Bytes: MaxLine})
 }
 
-// values returns an upper bound for the values in a JSON text, including names of members: one for
-// each comma, colon, and opening bracket outside of strings.
+// values returns an upper bound on the number of values in a JSON text, including names of members:
+// one for each comma, colon, and opening bracket outside strings.
 func values(text []byte) int {
 	n := 1
 	for len(text) > 0 {
@@ -32,7 +32,7 @@ func values(text []byte) int {
 			quote = len(text)
 		}
 
-		// RFC 8259 section 2: outside of strings, these characters are structural.
+		// RFC 8259 section 2: outside strings, these characters are structural.
 		for _, c := range text[:quote] {
 			switch c {
 			case ',', ':', '[', '{':
@@ -49,7 +49,7 @@ func values(text []byte) int {
 	return n
 }
 
-// afterString returns the text after the string in which the text starts.
+// afterString returns the remaining text after the string in which text starts.
 func afterString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')

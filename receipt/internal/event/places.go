@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Outside is the label of a path outside the workspace.
+// Outside is the label for a path outside the workspace.
 const Outside = "(outside the workspace)"
 
-// InWorkspace returns a path relative to the workspace, with slashes. It treats a backslash as a
-// separator, too, when it checks whether the path leaves the workspace.
+// InWorkspace returns a path relative to the workspace, with slashes. When it checks whether the
+// path leaves the workspace, it also treats a backslash as a separator.
 func InWorkspace(root, p string) (string, bool) {
 	root, p = trimmed(cleaned(root)), cleaned(p)
 	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // drive letters are case-insensitive
@@ -20,7 +20,7 @@ func InWorkspace(root, p string) (string, bool) {
 		p = slashed
 	}
 
-	// A directory whose name only starts like the root's is a different one.
+	// A directory whose name merely starts with the root's name is a different directory.
 	if under != "" && strings.HasPrefix(slashed, under) {
 		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
 			slashed = strings.TrimLeft(rest, "/")
@@ -28,7 +28,7 @@ func InWorkspace(root, p string) (string, bool) {
 		}
 	}
 
-	// An absolute path, a path below a home directory or a drive, or a URL is outside the
+	// An absolute path, a path below a home directory or a drive, and a URL are outside the
 	// workspace.
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
 		return Outside, false
@@ -53,13 +53,13 @@ func IsHTTP(at string) bool {
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
 
-// noHost is the placeholder for an unclear host.
+// noHost is the placeholder for an ambiguous host.
 const noHost = "unknown"
 
 // HostOf returns only the host of a URL or of host:port, because user information, path, and query
-// may contain secrets. It returns noHost and false if URL parsers disagree about the host, or
-// cannot find one (RFC 3986, 3.2; browsers treat a backslash as a slash, ignore whitespace, and
-// normalize wide characters).
+// may contain secrets. It returns noHost and false if there is no host or if URL parsers disagree
+// about it (RFC 3986, 3.2; browsers treat a backslash as a slash, ignore whitespace, and normalize
+// wide characters).
 func HostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):
@@ -78,7 +78,7 @@ func HostOf(at string) (host string, clear bool) {
 		return noHost, false
 	}
 
-	// RFC 3986 section 3.2.1: remove user information, which may be a password.
+	// RFC 3986 section 3.2.1: remove user information, which may contain a password.
 	at = at[strings.LastIndexByte(at, '@')+1:]
 
 	// RFC 3986 section 3.2.2: colons between brackets are part of an address.

@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Want refuses an event if a member has an unacceptable value. Null is equivalent to a missing
-// member and always accepted.
+// A Want refuses an event if the value of a member is unacceptable. Null is equivalent to a missing
+// member and is always accepted.
 type Want func(*Event, canon.Node)
 
 // WantText accepts a string of at most MaxText bytes.
@@ -16,10 +16,10 @@ func WantName(e *Event, n canon.Node) {
 	}
 }
 
-// WantFlag accepts true or false.
+// WantFlag accepts true and false.
 func WantFlag(e *Event, n canon.Node) { e.isFlag(n) }
 
-// WantCount accepts an integer from 0 to 2^53-1.
+// WantCount accepts an integer from 0 to 2^53−1.
 func WantCount(e *Event, n canon.Node) { e.isCount(n) }
 
 // WantTime accepts an RFC 3339 date-time.
@@ -41,7 +41,7 @@ func WantActor(e *Event, n canon.Node) {
 	}
 }
 
-// WantObject accepts an object whose listed members are acceptable. Other members may have any
+// WantObject accepts an object if its listed members are acceptable. Other members may have any
 // value.
 func WantObject(members map[string]Want, required ...string) Want {
 	return func(e *Event, n canon.Node) {
@@ -66,7 +66,7 @@ func WantObject(members map[string]Want, required ...string) Want {
 	}
 }
 
-// WantList accepts an array of acceptable values, without null.
+// WantList accepts an array of acceptable values that contains no null.
 func WantList(of Want) Want {
 	return func(e *Event, n canon.Node) {
 		switch {

@@ -9,10 +9,10 @@ import (
 // A Word maps one spelling of a status or a decision to its meaning.
 type Word struct{ Word, Means string }
 
-// Words are a table of words. Each word occurs once.
+// Words is a table of words. Each word occurs once.
 type Words []Word
 
-// NewWords returns a table from pairs of a word and its meaning.
+// NewWords returns a table of words, given as pairs of a word and its meaning.
 func NewWords(pairs ...string) Words {
 	table := make(Words, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -44,8 +44,9 @@ const (
 	TimedOut = "timeout"
 )
 
-// HandoffStatuses maps the states of another agent's work, including workers on the bridge, to
-// statuses. Any other word, such as running, means accepted, because it claims no end.
+// HandoffStatuses maps the states of another agent's work, including that of bridge workers, to
+// statuses. Any other word, such as running, means accepted, because that status does not claim an
+// end.
 func HandoffStatuses() Words {
 	return Words{
 		{"rejected", "rejected"}, {"denied", "rejected"},
@@ -54,7 +55,7 @@ func HandoffStatuses() Words {
 	}
 }
 
-// Buckets maps the causes of failed turns of a chat to the buckets of package record.
+// Buckets maps the causes of failed chat turns to the buckets of package record.
 func Buckets() Words {
 	const terminating, transient, correctable = "session_terminating", "retryable_transient", "user_correctable"
 	return NewWords(
@@ -73,7 +74,7 @@ func Buckets() Words {
 // Shorten shortens text for display. IDs are never shortened.
 func Shorten(s string) string { return untrusted.Cut(s, 1<<10) }
 
-// Rows returns a table for documentation, with a row of cells for each value.
+// Rows returns a documentation table with a row of cells for each value.
 func Rows[T any](all []T, cells func(T) []string) [][]string {
 	rows := make([][]string, 0, len(all))
 	for _, x := range all {

@@ -8,15 +8,15 @@ import (
 )
 
 // A Workspace is the set of directories in which a task worked. Paths in the first directory are
-// relative to it, and paths in another directory start with its label.
+// relative to it, and paths in any other directory start with its label.
 type Workspace struct {
 	roots  []string
-	labels []string // of each root; "" for the first
+	labels []string // label of each root; "" for the first
 	seen   map[string]string
 }
 
-// NewWorkspace returns the workspace with these roots. It omits later roots that contain almost
-// everything, or that are inside an earlier root.
+// NewWorkspace returns the workspace with these roots. It omits later roots that are broad or that
+// are inside an earlier root.
 func NewWorkspace(roots ...string) *Workspace {
 	w := &Workspace{seen: map[string]string{}}
 	names := map[string]int{}
@@ -50,7 +50,8 @@ func trimmed(root string) string {
 	return root
 }
 
-// Place returns a path relative to the workspace, with slashes, and false if the path is outside.
+// Place returns a path relative to the workspace, with slashes. It returns false if the path is
+// outside.
 func (w *Workspace) Place(p string) (string, bool) {
 	p = cleaned(p)
 	for i, root := range w.roots {
@@ -66,10 +67,11 @@ func (w *Workspace) Place(p string) (string, bool) {
 	return Outside, false
 }
 
-// Label returns the label of a path outside the workspace: its class, and a number that is the same
+// Label returns the label of a path outside the workspace: its class, and a number that is equal
 // for all spellings of the path.
 func (w *Workspace) Label(p string) string {
-	// A relative path is resolved against the first root, so that all spellings get one label.
+	// A relative path is resolved against the first root, so that all its spellings have the same
+	// label.
 	if !absolute(p) && !strings.HasPrefix(p, "~") && ofURL(p) == p && absolute(w.roots[0]) {
 		p = w.roots[0] + "/" + p
 	}
@@ -81,8 +83,8 @@ func (w *Workspace) Label(p string) string {
 	return w.seen[p]
 }
 
-// Worktree returns the repository of a Git worktree in a directory where agents create worktrees,
-// or "" for other directories.
+// Worktree returns the repository of a Git worktree if dir is in a directory where agents create
+// worktrees, and "" otherwise.
 func Worktree(dir string) string {
 	slashed := slashes(dir) + "/"
 	for _, parent := range []string{"/.worktrees/", "/.claude/worktrees/"} {
@@ -94,7 +96,7 @@ func Worktree(dir string) string {
 }
 
 // classOf returns the class of a path outside the workspace. There are few classes, so a label
-// reveals only the class.
+// reveals little about the path.
 func classOf(p string) string {
 	p = path.Clean(strings.TrimPrefix(slashes(p), "file:"))
 	rooted := p
@@ -127,14 +129,14 @@ func classOf(p string) string {
 	return "elsewhere"
 }
 
-// isBroad reports whether a directory contains more than one project: a home directory, one for
-// temporary files, one of the system, or a parent of these.
+// isBroad reports whether a directory usually contains more than one project: a home directory, a
+// directory for temporary files, a system directory, or a parent of these.
 func isBroad(dir string) bool {
 	if classOf(dir+"/x") == "system" {
 		return true
 	}
 
-	// The drive does not matter, nor does the case.
+	// The drive and the case are ignored.
 	dir = strings.ToLower(slashes(dir))
 	if drive(dir) {
 		dir = dir[2:]
@@ -149,8 +151,8 @@ func isBroad(dir string) bool {
 	return parent == "/home" || parent == "/users"
 }
 
-// cleaned returns an absolute path, or the path of a file URL, without redundant parts (see
-// [path.Clean]), and other paths unchanged.
+// cleaned returns an absolute path, or the path of a file URL, without redundant elements (see
+// [path.Clean]), and any other path unchanged.
 func cleaned(p string) string {
 	p = ofURL(p)
 	switch {
@@ -162,14 +164,14 @@ func cleaned(p string) string {
 	return p
 }
 
-// ofURL returns the path of a file URL of this machine (RFC 8089, section 2), and other paths
-// unchanged.
+// ofURL returns the path of a file URL that refers to this machine (RFC 8089, section 2), and any
+// other path unchanged.
 func ofURL(p string) string {
 	if len(p) < len("file:") || !strings.EqualFold(p[:len("file:")], "file:") {
 		return p
 	}
 
-	// RFC 8089 section 2: an empty host and localhost are this machine.
+	// RFC 8089 section 2: an empty host and localhost refer to this machine.
 	at := p[len("file:"):]
 	if rest, ok := strings.CutPrefix(at, "//"); ok {
 		host, _, _ := strings.Cut(rest, "/")

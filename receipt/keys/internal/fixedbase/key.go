@@ -9,9 +9,9 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Widths of the windows, in bits. Wider windows need fewer additions and more memory, which is
-// slower to access. With 8 keys used in turn, 12 and 10 bits are one twentieth faster and use
-// nearly twice the memory.
+// Window widths, in bits. Wider windows need fewer additions but more memory, and access to that
+// memory is slower. With 8 keys in rotation, 12 and 10 bits are one twentieth faster but use nearly
+// twice the memory.
 const (
 	baseWidth = 11
 	keyWidth  = 9
@@ -23,11 +23,11 @@ const (
 	KeyBytes  = 27<<8*pointBytes + 1<<9*pointBytes   // of a [Key]
 
 	pointBytes = 160
-	additions  = 23 + 28 // rows of both, the most that a check adds
+	additions  = 23 + 28 // rows of both tables, the maximum number of additions in a check
 )
 
-// A Base contains the multiples of the base point, which all keys share. It is immutable and
-// safe for concurrent use.
+// A Base contains the multiples of the base point, shared by all keys. It is immutable and safe for
+// concurrent use.
 type Base struct {
 	table
 	keyWidth uint
@@ -50,7 +50,7 @@ type Key struct {
 
 // NewKey computes the multiples of a public key, which takes as long as about thirty checks by
 // crypto/ed25519. It returns an error if the key is not 32 bytes that encode a point.
-// crypto/ed25519 accepts no signature of such a key either.
+// crypto/ed25519 does not accept any signature of such a key, either.
 func (b *Base) NewKey(public []byte) (*Key, error) {
 	a, err := new(edwards25519.Point).SetBytes(public)
 	if err != nil {
@@ -76,11 +76,11 @@ func (k *Key) Verify(message, sig []byte) bool {
 	// Step 2.
 	hash := k.hash(sig[:32], message)
 	c, err := new(edwards25519.Scalar).SetUniformBytes(hash[:])
-	if err != nil { // never, because the hash has 64 bytes
+	if err != nil { // cannot happen, because the hash has 64 bytes
 		return false
 	}
 
-	// Step 3, solved for R and compared as bytes.
+	// Step 3, solved for R, with a comparison of bytes.
 	r := k.combine(s, c)
 	return bytes.Equal(r.Bytes(), sig[:32])
 }
@@ -95,16 +95,15 @@ func (k *Key) hash(r, message []byte) (sum [sha512.Size]byte) {
 	return sum
 }
 
-// combine returns [s]B − [c]A. It first copies the points next to each other. This costs
-// little. Otherwise, each addition would wait for memory: a processor looks ahead over many
-// copies and loads all of them at the same time, but it does not look past an addition, which
-// is long.
+// combine returns [s]B − [c]A. It first copies the points next to each other. This costs little.
+// Otherwise, each addition would wait for memory: a processor looks ahead across many copies and
+// loads their data at the same time, but it does not look ahead past a long addition.
 func (k *Key) combine(s, c *edwards25519.Scalar) edwards25519.Point {
 	var places [additions]term
 	ofBase := k.base.appendTerms(places[:0], s.Bytes())
 	terms := k.minus.appendTerms(ofBase, c.Bytes())
 
-	// First all the copies, then all the additions.
+	// Make all copies first, and then all additions.
 	var copies [additions]edwards25519.Point
 	points := k.base.appendPoints(copies[:0], ofBase)
 	points = k.minus.appendPoints(points, terms[len(ofBase):])

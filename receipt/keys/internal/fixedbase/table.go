@@ -14,9 +14,10 @@ const scalarBits = 252
 // consecutive rows. Row i begins with 2^(w·i)·P. The last row has 2^(252−w·(n−1)) points, and
 // the others have 2^(w−1).
 //
-// The last row is long enough. Above its bits, a scalar has at most bit 252. If bit 252 is set,
-// bits 125 to 251 are not set, because c is below 2^125, so there is no carry from below, and
-// the digit is 2^(252−w·(n−1)). Otherwise, the digit is smaller, and a carry adds one.
+// The last row is long enough, as the following argument shows. Above the bits of the previous
+// rows, the highest possible bit of a scalar is bit 252. If bit 252 is set, bits 125 to 251 are
+// zero, because c is below 2^125. There is then no carry from below, and the digit is
+// 2^(252−w·(n−1)). Otherwise, the digit is smaller, and a carry adds one.
 type table struct {
 	width  uint
 	points []edwards25519.Point
@@ -55,8 +56,8 @@ func newTable(p *edwards25519.Point, width uint) table {
 	return t
 }
 
-// A term is one addend of a sum: the point at term−1 of a table, or the point at −term−1 to be
-// subtracted.
+// A term is one addend of a sum: the point at term−1 of a table or, if the term is negative, the
+// point at −term−1, which is subtracted.
 type term int32
 
 // appendTerms appends the digits of s, the 32 bytes of a scalar.
@@ -67,14 +68,15 @@ func (t *table) appendTerms(terms []term, s []byte) []term {
 	half := term(1) << (t.width - 1)
 	row, carry := term(0), term(0)
 	for i := range rows {
-		// The last window is the remainder above the others.
+		// The last window is the remainder above the other windows.
 		at := i * t.width
 		window := binary.LittleEndian.Uint32(padded[at/8:]) >> (at % 8)
 		if i < rows-1 {
 			window &= 1<<t.width - 1
 		}
 
-		// Above half a window, the digit becomes negative, and the next digit increases by one.
+		// If a digit exceeds half a window, it becomes negative, and the next digit increases by
+		// one.
 		digit := term(window) + carry
 		carry = 0
 		if digit > half && i < rows-1 {
