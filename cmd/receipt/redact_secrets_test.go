@@ -29,6 +29,11 @@ import (
 // must not be visible.
 type knownSecret struct{ text, body string }
 
+// printed returns the values of --format.
+func printed() []string {
+	return []string{"text", "json", "ndjson", "junit", "sarif", "codequality", "markdown", "github"}
+}
+
 // ownSecrets returns secrets that are assembled at run time.
 func ownSecrets() []knownSecret {
 	r := rand.New(rand.NewPCG(13, 14))
@@ -359,7 +364,7 @@ func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	s.run(t, "", "0", "redact", "renewed.json", "--supersedes", "careless.json", "-o", "again.json")
 	s.run(t, "", "0", "seal", "redacted.json", "--strict", "--key", "me.private.json", "-o", "receipt.json")
 	s.run(t, "", "0", "seal", "strict.json", "--strict", "--key", "me.private.json", "-o", "strict-receipt.json")
-	for _, format := range []string{"text", "json", "ndjson", "junit", "github"} {
+	for _, format := range printed() {
 		s.run(t, "", "0", "verify", "receipt.json", "--format", format)
 	}
 	s.run(t, "receipt.json", "0", "verify", "-", "--disclosures", "disclosures.json", "--report", "report.json", "--report", "report.ndjson", "--report", "report.csv", "--report", "report.xml", "--report", "report.html")
@@ -412,7 +417,7 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 			s.run(t, "", "12", "disclose", "receipt.json", "--disclosures", name, "--all")
 			s.run(t, "", "12", "disclose", "receipt.json", "--disclosures", name, "--field", "/metadata/"+known.text)
 			if name != "withheld-unknown.json" { // a report names the field that it is about
-				s.run(t, "", "123", "verify", "receipt.json", "--disclosures", name, "--format", []string{"text", "json", "ndjson", "junit", "github"}[(i+j)%5])
+				s.run(t, "", "123", "verify", "receipt.json", "--disclosures", name, "--format", printed()[(i+j)%len(printed())])
 			}
 		}
 		for _, arg := range []string{known.text, "/metadata/" + known.text, "/metadata/case_0/names/0/" + known.text} {

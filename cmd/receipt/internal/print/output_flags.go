@@ -50,6 +50,9 @@ func formats() []format {
 		{name: "ndjson", extension: ".ndjson", lists: true, digests: true, new: func(w io.Writer) printer { return &ndjsonPrinter{NewJSONWriter(w)} }},
 		{extension: ".csv", about: "a table", lists: true, rows: true, new: func(w io.Writer) printer { return newTablePrinter(w) }},
 		{name: "junit", extension: ".xml", about: "JUnit", new: func(w io.Writer) printer { return &junitPrinter{w: w} }},
+		{name: "sarif", extension: ".sarif", new: func(w io.Writer) printer { return &sarifPrinter{w: w} }},
+		{name: "codequality", new: func(w io.Writer) printer { return &qualityPrinter{w: w} }},
+		{name: "markdown", extension: ".md", new: func(w io.Writer) printer { return &markdownPrinter{w: w} }},
 		{name: "github", new: func(w io.Writer) printer { return newGithubPrinter(w) }},
 		{extension: ".html", about: "to read and print", new: func(w io.Writer) printer { return &htmlPrinter{w: w} }},
 	}

@@ -1,0 +1,153 @@
+package print
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A problem is a refuted or undecided receipt, a finding about the whole input, or an input
+// that was not read. Its texts are escaped.
+type problem struct {
+	level   level
+	rule    receipt.Code // or notRead
+	title   string       // the verdict and the code
+	source  string
+	line    int    // 1, unless the source lists receipts
+	subject string // of a problem in no file: its stream
+	text    string
+	id      string // equal in each run that finds the problem
+}
+
+// A level is the effect of a problem, in the words of SARIF.
+type level string
+
+const (
+	levelError   level = "error"   // refuted
+	levelWarning level = "warning" // undecided, or an input was not read
+	levelNote    level = "note"    // something was not checked, and the verdict stands
+)
+
+// notRead is the rule of inputs that were not read.
+const notRead = "not_read"
+
+// maxProblems is the number of problems that are listed of each level. GitHub shows 5,000.
+const maxProblems = 5_000
+
+// Problems keeps the first problems of each level, and counts the others.
+type problems struct {
+	lists map[level][]problem
+	count int
+	first string // the first source, for problems that are in no file
+	notes []receipt.Note
+}
+
+// complete sets the place and the ID of a problem.
+func (l *problems) complete(p problem) problem {
+	if p.source == "" {
+		p.source = l.first
+	}
+	p.line = max(p.line, 1)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", p.rule, p.source, p.line, p.subject, p.id))
+	p.id = hex.EncodeToString(sum[:16])
+	p.text = untrusted.Cut(p.text, 1000)
+	return p
+}
+
+func (l *problems) add(p problem) {
+	if l.lists == nil {
+		l.lists = map[level][]problem{}
+	}
+	if l.count++; len(l.lists[p.level]) < maxProblems {
+		l.lists[p.level] = append(l.lists[p.level], l.complete(p))
+	}
+}
+
+// Report adds a receipt that is not verified.
+func (l *problems) Report(rep *receipt.Report, _ []byte) error {
+	if l.first == "" {
+		l.first = rep.Source
+	}
+	if rep.Verdict == receipt.Verified {
+		return nil
+	}
+	f := rep.Finding()
+	p := problem{level: levelWarning, rule: f.Code, title: word(rep) + ", " + coded(f.Code, f.Cause), source: rep.Source,
+		text: cli.EscapeLine(ReasonLine(f)), id: string(rep.ReceiptID) + "\x00" + f.Pointer}
+	if rep.Verdict == receipt.Refuted {
+		p.level = levelError
+	}
+	if rep.Listed {
+		p.line = rep.Index
+	}
+	l.add(p)
+	return nil
+}
+
+// end adds the problems of the whole input, and keeps the notes about what was not checked.
+func (l *problems) end(s *stream.Summary) {
+	for _, f := range s.Findings {
+		p := problem{level: levelError, rule: f.Code, title: "refuted, " + coded(f.Code, f.Cause), text: cli.EscapeLine(f.Detail), id: f.Stated}
+		if f.Source != "" {
+			p.source, p.line = splitAddress(f.Source)
+		} else {
+			p.subject = cli.EscapeLine(FindingName(f))
+		}
+		l.add(p)
+	}
+
+	for _, n := range s.NotChecked {
+		if n.Undecides() {
+			l.add(problem{level: levelWarning, rule: n.Code, title: "undecided, " + string(n.Code), subject: "the input", text: cli.EscapeLine(n.Detail), id: n.Detail})
+		}
+	}
+
+	for _, n := range s.Inputs.Unreadable {
+		l.add(problem{level: levelWarning, rule: notRead, title: "not read", source: n.Source, text: cli.EscapeLine(n.Detail)})
+	}
+	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
+		l.add(problem{level: levelWarning, rule: notRead, title: "not read", subject: "the input", text: "no receipts"})
+	}
+	l.notes = unchecked(s)
+}
+
+// splitAddress returns the source and the line of an address such as "a.jsonl:3".
+func splitAddress(address string) (source string, line int) {
+	if i := strings.LastIndexByte(address, ':'); i > 0 {
+		if n, err := strconv.Atoi(address[i+1:]); err == nil && n > 0 {
+			return address[:i], n
+		}
+	}
+	return address, 1
+}
+
+// listed returns what of returns for the problems, refuted ones first, up to a number and to a
+// size in bytes of JSON. It also returns the number of the others.
+func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
+	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
+		item := of(&p)
+		text, _ := json.Marshal(item) // of texts and numbers
+		if size -= len(text); len(list) == most || size < 0 {
+			break
+		}
+		list = append(list, item)
+	}
+	return list, l.count - len(list)
+}
+
+// whole returns the text with the subject of a problem in no file.
+func (p *problem) whole() string {
+	if p.subject == "" {
+		return p.text
+	}
+	return p.subject + ": " + p.text
+}
