@@ -79,6 +79,7 @@ var rooms = map[string]room{
 	inside + "daily":        {may: below(lower, nil), libs: anyLib},
 	inside + "issue":        {may: below(lower, []string{"daily"}, "redact/rulefile"), libs: anyLib},
 	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
+	inside + "setup":        {may: below(lower, []string{"keyring"}), libs: anyLib},
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
 	inside + "conformance":  {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
@@ -114,7 +115,7 @@ const inside = "cmd/receipt/internal/"
 // commands themselves.
 var (
 	lower = []string{"cli", "input", "custody", "trust", "print"}
-	verbs = []string{"verify", "issue", "logs", "keyring", "server", "conformance"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server", "conformance", "setup"}
 )
 
 // below returns what a package of the command may import: the library and the given packages.
@@ -146,9 +147,10 @@ var homes = map[string]string{
 
 // guests lists packages that use a library in addition to its home.
 var guests = map[string][]string{
-	"github.com/spf13/cobra":    {"harness/cmd/agents-conformance"},
-	"github.com/fxamacker/cbor": {"internal/foreign/scitt"},
-	"filippo.io/mldsa":          {"receipt/keys"},
+	"github.com/spf13/cobra":     {"harness/cmd/agents-conformance"},
+	"github.com/fxamacker/cbor":  {"internal/foreign/scitt"},
+	"filippo.io/mldsa":           {"receipt/keys"},
+	"github.com/BurntSushi/toml": {inside + "cli"},
 }
 
 // impure lists the packages that a pure package must not import; "net/" is every package below net.

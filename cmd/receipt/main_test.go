@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 type inMemory struct{ *testing.M }
 
 func (m inMemory) Run() int {
+	os.Setenv("RECEIPT_CONFIG", "") // not the defaults of the user who runs the tests
 	scratch.InMemory()
 	return m.M.Run()
 }

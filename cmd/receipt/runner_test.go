@@ -154,7 +154,7 @@ func serveOrders() {
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{
 			In: bytes.NewReader(o.Stdin), Out: &out, Err: &told,
-			Getenv: os.Getenv, Now: time.Now, Piped: true, Messages: messages,
+			Getenv: os.Getenv, Now: time.Now, Piped: true, Messages: messages, Config: cli.DefaultsFile(os.LookupEnv),
 		})
 		if err := became.Encode(ran{code, out.Bytes(), told.Bytes()}); err != nil {
 			panic(err)

@@ -35,7 +35,7 @@ func Main(drivers ...ledger.Driver) {
 		Getenv: os.Getenv, Now: time.Now,
 		Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr), Piped: cli.IsPipe(os.Stdout),
 		Width: cli.TerminalWidth(os.Stdout), ErrWidth: cli.TerminalWidth(os.Stderr),
-		Drivers: drivers, Patience: &patience, Messages: sync.OnceValues(cli.CompileMessages),
+		Drivers: drivers, Config: cli.DefaultsFile(os.LookupEnv), Patience: &patience, Messages: sync.OnceValues(cli.CompileMessages),
 	}
 	e.ShareTerminal()
 	go func() { done <- root.Run(ctx, os.Args[1:], e) }()

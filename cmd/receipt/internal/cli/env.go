@@ -34,6 +34,9 @@ type Env struct {
 
 	Drivers []ledger.Driver // of ledgers that are not files
 
+	Config   string   // file of defaults; "" for none
+	Defaults Defaults // that ReadDefaults read
+
 	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; nil: compiled for each message
 
 	Patience *atomic.Int64 // time that an interrupted run may take to end, in nanoseconds; may be nil

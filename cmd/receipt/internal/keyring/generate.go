@@ -55,38 +55,8 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	trust, err := openTrust(e, o.public, true)
+	trust, public, err := o.create(ctx, e)
 	if err != nil {
-		return err
-	}
-
-	private, err := keys.Generate(rand.Reader, o.algorithm, o.id)
-	if err != nil {
-		return cli.Usage("", "%w", err)
-	}
-
-	// Add the key in memory first, so that a conflict is reported before anything is written.
-	public := private.Public()
-	o.bind(public)
-	if err := trust.Add(public); err != nil {
-		return addFailure(trust, err, public)
-	}
-
-	// The private key file also records the purpose of the key.
-	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
-	if err != nil {
-		return err
-	}
-	if o.encrypt {
-		passphrase, err := custody.NewPassphrase(ctx, e, o.private)
-		if err != nil {
-			return err
-		}
-		if secret, err = custody.Encrypt(secret, passphrase); err != nil {
-			return err
-		}
-	}
-	if err := writePair(trust, o.private, secret, o.force); err != nil {
 		return err
 	}
 
@@ -98,6 +68,67 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 	fmt.Fprintf(e.Notes(), "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
 	printKey(e.Notes(), public, e.Now())
 	return nil
+}
+
+// Create generates a key that speaks for an issuer, writes it to a new file, and adds it to a trust
+// file.
+func Create(ctx context.Context, e *cli.Env, issuer, private, public string) error {
+	o := generateOptions{bindingFlags: bindingFlags{issuers: []string{issuer}}, algorithm: keys.Ed25519, private: private, public: public}
+	if err := o.check(); err != nil {
+		return err
+	}
+	_, _, err := o.create(ctx, e)
+	return err
+}
+
+// Trust adds a key that speaks for an issuer to a trust file.
+func Trust(e *cli.Env, issuer, path string, public *keys.PublicKey) error {
+	o := bindingFlags{issuers: []string{issuer}}
+	trust, err := openTrust(e, path, true)
+	if err != nil {
+		return err
+	}
+	o.bind(public)
+	if err := trust.Add(public); err != nil {
+		return addFailure(trust, err, public)
+	}
+	return trust.save()
+}
+
+// create generates the key, and returns its trust file and its public half.
+func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *keys.PublicKey, error) {
+	trust, err := openTrust(e, o.public, true)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	private, err := keys.Generate(rand.Reader, o.algorithm, o.id)
+	if err != nil {
+		return nil, nil, cli.Usage("", "%w", err)
+	}
+
+	// Add the key in memory first, so that a conflict is reported before anything is written.
+	public := private.Public()
+	o.bind(public)
+	if err := trust.Add(public); err != nil {
+		return nil, nil, addFailure(trust, err, public)
+	}
+
+	// The private key file also records the purpose of the key.
+	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.encrypt {
+		passphrase, err := custody.NewPassphrase(ctx, e, o.private)
+		if err != nil {
+			return nil, nil, err
+		}
+		if secret, err = custody.Encrypt(secret, passphrase); err != nil {
+			return nil, nil, err
+		}
+	}
+	return trust, public, writePair(trust, o.private, secret, o.force)
 }
 
 func (o *generateOptions) check() error {

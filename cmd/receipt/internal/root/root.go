@@ -20,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/logs"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/setup"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
 
@@ -97,6 +98,9 @@ Exit codes, unless the help of a command differs:
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if err := cli.RefuseEmpty(cmd); err != nil {
+			return err
+		}
+		if err := cli.ReadDefaults(e); err != nil {
 			return err
 		}
 		return input.KeepRead(cmd, args)
@@ -191,6 +195,7 @@ type verb struct {
 // verbs returns all commands except help, which cobra adds.
 func verbs() []verb {
 	return []verb{
+		{"init", setup.NewInit},
 		{"verify", verify.New},
 		{"show", verify.NewShow},
 		{"diff", verify.NewDiff},
@@ -280,6 +285,7 @@ func group(root *cobra.Command) {
 		id, title string
 		verbs     []string
 	}{
+		{"start", "Start:", []string{"init"}},
 		{"check", "Verify receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
 		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
 		{"keep", "Store receipts:", []string{"ledger", "batch", "timestamp", "archive", "serve"}},

@@ -29,11 +29,10 @@ type claim struct {
 // ClaimsOf returns the path of the state file for a witness whose key is not in a file. It
 // is in the user's configuration directory, and is named by the fingerprint of the key.
 func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
-	dir := configDir(e)
-	if !filepath.IsAbs(dir) {
+	dir := cli.ConfigFile(e, "cosigned")
+	if dir == "" {
 		return "", cli.Usage("--state FILE records what the witness cosigned; use the same file every time", "the key %q is in no file, and the user has no configuration directory", key.ID)
 	}
-	dir = filepath.Join(dir, "receipt", "cosigned")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", cli.Usage("specify another file with --state", "%q: %w", dir, cli.Reason(err))
 	}

@@ -1,12 +1,11 @@
 package trust
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -31,7 +30,7 @@ type KeyFile struct {
 // String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
-// TrustPath returns the path of the trusted keys: the flag, $RECEIPT_KEYS, or
+// TrustPath returns the path of the trusted keys: the flag, $RECEIPT_KEYS, the default, or
 // receipt/keys.json in the user's configuration directory. It returns "" if the user has
 // none, because keys are never read from the current directory without being named.
 func TrustPath(e *cli.Env, flag string) string {
@@ -41,25 +40,7 @@ func TrustPath(e *cli.Env, flag string) string {
 	if path := e.Getenv("RECEIPT_KEYS"); path != "" {
 		return path
 	}
-	if dir := configDir(e); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "receipt", "keys.json")
-	}
-	return ""
-}
-
-// configDir returns os.UserConfigDir for the variables of e.
-func configDir(e *cli.Env) string {
-	home := e.Getenv("HOME")
-	switch runtime.GOOS {
-	case "windows":
-		return e.Getenv("AppData")
-	case "darwin":
-		return filepath.Join(home, "Library", "Application Support")
-	}
-	if dir := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(home, ".config")
+	return cmp.Or(e.Defaults.Keys, cli.ConfigFile(e, "keys.json"))
 }
 
 // ReadKeys reads the file of trusted keys. All failures have exit code 2, because a
@@ -68,6 +49,11 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	path := TrustPath(e, flag)
 	if err := noKeyFile(e, flag, path); err != nil {
 		return nil, err
+	}
+	if flag == "" && e.Getenv("RECEIPT_KEYS") == "" {
+		if err := cli.RefuseShared(path); err != nil {
+			return nil, err
+		}
 	}
 	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {
