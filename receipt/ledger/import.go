@@ -68,7 +68,7 @@ func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Se
 			continue
 		}
 
-		// A waiting receipt may be invalid too, and comes before this one.
+		// A waiting receipt may also be invalid, and precedes this receipt.
 		if earlier := i.flush(); earlier != nil {
 			err = earlier
 		}
@@ -105,14 +105,14 @@ func (i *importer) add(data []byte) error {
 		return &ImportError{i.done + len(i.waiting) + 1, string(i.report.ReceiptID), err}
 	}
 
-	// Receipts are stored in groups, each of which costs about as much as one receipt.
+	// Receipts are stored in groups, because a group costs about as much as one receipt.
 	if i.waiting = append(i.waiting, sealed); len(i.waiting) == importRun {
 		return i.flush()
 	}
 	return nil
 }
 
-// flush stores the waiting receipts, up to the first one that does not fit.
+// flush stores the waiting receipts, up to the first receipt that does not fit.
 func (i *importer) flush() error {
 	for range importTries {
 		p := &plan{importer: i, heads: map[chain.Stream]chain.Head{}, ids: map[string]canon.Digest{}, hashes: map[canon.Digest]bool{}}
@@ -121,7 +121,7 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// Between the plan and the append, others may store receipts, too.
+		// Between the plan and the append, other processes may store receipts, too.
 		if len(p.runs) > 0 {
 			err = i.store.Append(i.ctx, p.runs...)
 		}
@@ -132,7 +132,7 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// The receipts are counted after they were stored.
+		// The receipts are counted after they have been stored.
 		first := i.done + 1
 		i.done, i.waiting = i.done+len(i.waiting), nil
 		i.count.add(p.count)
@@ -145,7 +145,7 @@ func (i *importer) flush() error {
 	return fmt.Errorf("%w: other processes stored receipts %d times during the import", ErrNotStored, importTries)
 }
 
-// A plan is what happens to the waiting receipts.
+// A plan describes how the waiting receipts will be stored.
 type plan struct {
 	*importer
 	runs   []Run
@@ -155,7 +155,8 @@ type plan struct {
 	hashes map[canon.Digest]bool       // of these receipts
 }
 
-// make plans up to the first receipt that does not fit, which it returns with its index from 0.
+// make makes a plan up to the first receipt that does not fit, and returns that receipt with its
+// index, from 0.
 func (p *plan) make() (*ImportError, error) {
 	for n, r := range p.waiting {
 		err := p.plan(r)
@@ -229,7 +230,7 @@ func (p *plan) known(r *receipt.Sealed) (bool, error) {
 }
 
 // misfit returns the reason why a receipt does not follow the head of its stream. If its
-// predecessor is stored, that has another successor.
+// predecessor is stored, the predecessor has another successor.
 func (p *plan) misfit(s chain.Stream, link chain.Link) error {
 	if link.First || p.hashes[link.Previous] {
 		return ErrFork

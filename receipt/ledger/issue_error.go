@@ -8,15 +8,15 @@ import (
 // ErrClosed indicates that the issuer was closed before it accepted the draft.
 var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
 
-// An IssueError is the error of [Issuer.Issue]. A draft may always be issued again: that never
-// creates a second receipt. To do so is useful if Temporary is set:
+// An IssueError is the error of [Issuer.Issue]. A draft can always be issued again; that never
+// creates a second receipt. Retrying is useful if Temporary is set:
 //
 //	sealed, err := issuer.Issue(ctx, draft)
 //	if failed, ok := errors.AsType[*ledger.IssueError](err); ok && failed.Temporary {
 //		// issue the same draft again later
 //	}
 type IssueError struct {
-	Stage     string // of Issue, in order: accept, seal, head (of the stream), sign, store
+	Stage     string // stage of Issue, in order: accept, seal, head (of the stream), sign, store
 	Stored    Stored // whether the draft's receipt is stored
 	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
 
@@ -26,7 +26,8 @@ type IssueError struct {
 	Err error
 }
 
-// Error returns the text of the cause. If the outcome is unknown, it also describes the remedy.
+// Error returns the text of the cause. If the outcome is unknown, it also describes how to resolve
+// that.
 func (e *IssueError) Error() string {
 	if e.Stored == StoredUnknown && e.Temporary {
 		return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
@@ -39,7 +40,7 @@ func (e *IssueError) Unwrap() error { return e.Err }
 
 // The stages, in order.
 const (
-	stageAccept = "accept" // the issuer is incomplete or closed, or the context ended before any work
+	stageAccept = "accept" // the issuer is incomplete or closed, or the context ended before any work began
 	stageSeal   = "seal"   // the draft is invalid or contains secrets
 	stageHead   = "head"   // the head of the stream could not be read
 	stageSign   = "sign"   // the signer failed
@@ -58,7 +59,7 @@ const (
 // refused returns the error of a draft that cannot become a receipt.
 func refused(err error) error { return &IssueError{stageSeal, StoredNo, false, err} }
 
-// storedError returns the error of a receipt_id that is already stored, or whose outcome is
+// storedError returns the error for a receipt_id that is already stored, or whose outcome is
 // unknown.
 func storedError(err error) error {
 	e := &IssueError{Stage: stageStore, Err: err}
@@ -67,7 +68,7 @@ func storedError(err error) error {
 		e.Stored = StoredYes
 	case errors.Is(err, ErrDuplicateID):
 		e.Stored = StoredNo
-	case errors.As(err, new(*PrunedError)): // its content is not here to be compared
+	case errors.As(err, new(*PrunedError)): // its content is not available for comparison
 	default:
 		e.Temporary = true
 	}

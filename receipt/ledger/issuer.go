@@ -22,25 +22,25 @@ type Issuer struct {
 	Store  Store
 	Signer receipt.Signer // required, unless Unsigned is set
 
-	// Unsigned seals receipts without signing them: they match their hashes, which anyone can
-	// compute, and nobody vouches for them. Signer must be nil. [Sign] adds signatures later.
+	// Unsigned seals receipts without signing them. Their hashes match, but anyone can compute a
+	// hash, so nothing shows who issued them. Signer must be nil. [Sign] adds signatures later.
 	Unsigned bool
 
-	// Now dates drafts and documents without issued_at when they are linked, so that the times in a
-	// stream do not decrease unless the clock does. Nil: such drafts are refused.
+	// Now sets issued_at when drafts and documents without it are linked, so that the times in a
+	// stream do not decrease unless the clock does. If it is nil, such drafts are refused.
 	Now func() time.Time
 
-	// Secrets finds values that must not be in a receipt. Nil: the default policy of package
-	// redact. A draft with findings is not issued.
+	// Secrets finds values that must not be in a receipt. If it is nil, the default policy of
+	// package redact is used. A draft with findings is not issued.
 	Secrets *redact.Policy
 
 	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
-	// StoreTimeout limits each call of Head, Append, and Find. Zero: no limit, which suits SQLite,
-	// because it waits for other processes for a minute at most; a store on the network needs a
-	// limit. The context of a call has the values of the context of one of the drafts, the one that
-	// has waited longest, and does not end with it.
+	// StoreTimeout limits each call of Head, Append, and Find. Zero means no limit, which is
+	// suitable for SQLite, because SQLite waits at most a minute for other processes. A store on
+	// the network needs a limit. The context of a call has the values from the context of the draft
+	// that has waited longest, but does not end with that context.
 	StoreTimeout time.Duration
 
 	once sync.Once
@@ -49,7 +49,7 @@ type Issuer struct {
 	mu     sync.Mutex
 	queues map[chain.Stream]*queue
 	closed bool
-	idle   chan struct{} // made by Close, and closed when there are no queues
+	idle   chan struct{} // created by Close, and closed when no queues are left
 }
 
 const (
@@ -57,11 +57,11 @@ const (
 	mostSigning = 8   // receipts that are signed at the same time
 )
 
-// A SecretsError indicates that a draft contains values that look like secrets. It has their
+// A SecretsError indicates that a draft contains values that look like secrets. It contains their
 // locations, but not the values.
 type SecretsError struct{ Findings []redact.Finding }
 
-// Error lists the places and rules of the first ten findings.
+// Error lists the locations and rules of the first ten findings.
 func (e *SecretsError) Error() string {
 	var b strings.Builder
 	b.WriteString("ledger: the draft holds what looks like secrets; redact it first")
@@ -76,13 +76,13 @@ func (e *SecretsError) Error() string {
 }
 
 // Issue seals, signs, and stores a draft, and returns its receipt. The draft is a *[receipt.Draft],
-// a *[canon.Document], or any other value whose JSON is a draft, such as a json.RawMessage. It is
-// read once, before it waits. If the receipt_id and the content of a draft are already stored, Issue
-// returns the stored receipt. An issuer that signs returns no unsigned receipt: the error is
-// ErrUnsigned.
+// a *[canon.Document], or any other value whose JSON is a draft, such as a json.RawMessage. The
+// draft is read once, before Issue waits. If the receipt_id and the content of a draft are already
+// stored, Issue returns the stored receipt. An issuer that signs never returns an unsigned receipt;
+// the error is then ErrUnsigned.
 //
-// Every error is an *[IssueError]. A panic of the Store, of the Signer, or of Now is in a goroutine
-// of the issuer, so it ends the program.
+// Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in a goroutine
+// of the issuer, so it terminates the program.
 func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, &IssueError{stageAccept, StoredNo, false, err}
@@ -91,7 +91,7 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 		return nil, &IssueError{stageAccept, StoredNo, true, err}
 	}
 
-	// The issuer reads only this copy, so that the caller may change the draft.
+	// The issuer reads only this copy, so the caller may change the draft.
 	text, err := draft.MarshalJSON()
 	if err != nil {
 		return nil, refused(err)
@@ -104,13 +104,13 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 	return i.wait(ctx, newJob(ctx, doc, i.Now != nil))
 }
 
-// untilKnownPause is how long IssueUntilKnown waits before it issues a draft again.
+// untilKnownPause is the pause before IssueUntilKnown issues a draft again.
 const untilKnownPause = 100 * time.Millisecond
 
-// IssueUntilKnown is Issue, but if the outcome is unknown, it issues the same draft again until the
-// outcome is known, the context ends, or the issuer is closed. Only in the latter two cases, the
-// error has the value StoredUnknown. There is never a second receipt. Without a deadline, it waits
-// as long as the outcome is unknown.
+// IssueUntilKnown is like Issue, but while the outcome is unknown, it issues the same draft again,
+// until the outcome is known, the context ends, or the issuer is closed. The error has the value
+// StoredUnknown only in the latter two cases. A second receipt is never created. Without a
+// deadline, it waits until the outcome is known.
 func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	sealed, err := i.Issue(ctx, draft)
 	doubt, failed := errors.AsType[*IssueError](err)
@@ -125,8 +125,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 			return nil, doubt
 		}
 
-		// Only results that concern the receipt_id also apply to the previous attempt. That this
-		// attempt stored nothing does not.
+		// Only results about the receipt_id also apply to the previous attempt. An error that only
+		// means that this attempt stored nothing does not.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):
@@ -142,10 +142,10 @@ func answers(err error) bool {
 	return errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError))
 }
 
-// Close makes Issue refuse drafts with ErrClosed, and waits for the drafts that it has accepted.
-// After it has returned nil, the issuer has no goroutine and does not use the Store. If ctx ends
-// first, Close returns an error, the accepted drafts continue, and Close can be called again. Close
-// does not close the Store.
+// Close makes Issue refuse new drafts with ErrClosed, and waits for the accepted drafts. After it
+// has returned nil, the issuer has no goroutines and no longer uses the Store. If ctx ends first,
+// Close returns an error, the accepted drafts continue, and Close can be called again. Close does
+// not close the Store.
 func (i *Issuer) Close(ctx context.Context) error {
 	i.mu.Lock()
 	i.closed = true
@@ -188,7 +188,7 @@ func (i *Issuer) prepare() error {
 	return i.err
 }
 
-// wait adds a job to the queue of its stream, and waits for its end.
+// wait adds a job to the queue of its stream, and waits until the job has ended.
 func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	i.mu.Lock()
 	if i.closed {
@@ -217,7 +217,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	case <-ctx.Done():
 	}
 
-	// A run that has taken the job may still store it, so the outcome is unknown.
+	// A run that already contains the job may still store it, so the outcome is unknown.
 	i.mu.Lock()
 	taken := j.taken
 	j.taken = true // by nobody
@@ -229,7 +229,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	return nil, &IssueError{stageAccept, StoredNo, true, ctx.Err()}
 }
 
-// work commits the waiting jobs, run by run, until there are none.
+// work commits the waiting jobs, run by run, until the queue is empty.
 func (i *Issuer) work(s chain.Stream, q *queue) {
 	for {
 		run := i.take(s, q)
@@ -241,13 +241,14 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 	}
 }
 
-// take returns the next run, without jobs whose callers have left and with at most one job of a
+// take returns the next run, without jobs whose callers have left and with at most one job per
 // receipt_id. It returns nil if the queue is empty, and removes the queue.
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	// A second job with the same receipt_id waits: the next run finds the first one stored.
+	// A second job with the same receipt_id waits, so that the next run finds the first job's
+	// receipt stored.
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {

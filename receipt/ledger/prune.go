@@ -12,20 +12,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Cut is a set of receipts that was compared with a checkpoint and an archive, and may be pruned.
+// A Cut describes receipts that were compared with a checkpoint and an archive, and may be pruned.
 type Cut struct {
 	Pruning        // without its archive
-	Receipts int64 // with content; 0: all were pruned before
+	Receipts int64 // receipts with content; 0 if all were pruned before
 	Bytes    int64 // of these receipts
 }
 
 // Prunable compares the first receipts of the ledger with a checkpoint that covers them and with an
 // archive, so that their content can be removed from the ledger. A key of trust must have signed
-// the checkpoint. The archive yields exactly the receipts that were not already pruned, their JSON
-// as stored, in the order of Walk.
+// the checkpoint. The archive must yield exactly the receipts that were not already pruned, with
+// their JSON as stored, in the order of Walk.
 //
-// Nothing is changed or locked. The error is a *[PruneError], a *[Fault],
-// an error of the archive, or one of reading.
+// Prunable changes and locks nothing. The error is a *[PruneError], a *[Fault], an error of the
+// archive, or an error of reading the ledger.
 func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Cut, error) {
 	signed, err := signedBy(trust, checkpoint)
 	if err != nil {
@@ -59,7 +59,7 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 }
 
 // compare reads the receipts of a checkpoint together with the archive. It holds no lock: receipts
-// that are issued in the meantime follow these.
+// that are issued in the meantime follow these receipts.
 func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
@@ -73,7 +73,7 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 			return err
 		}
 
-		// Of already pruned receipts, the hashes are kept.
+		// For receipts that were already pruned, the stored hashes are used.
 		hash := e.Hash
 		if e.Pruned {
 			p.After = e.Sequence
@@ -102,18 +102,18 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 	return copies.end()
 }
 
-// Compare makes sure that a ledger still has what was compared with the checkpoint and the archive.
-// A Pruner calls it in the transaction of Cut. After is the sequence of the last receipt that was
-// pruned, 0 if none was. Receipts and bytes are the number of rows after c.After up to c.Last and
-// the length of their JSON, and hashes yields the rows up to c.Last.
+// Compare checks that a ledger still contains the receipts that were compared with the checkpoint
+// and the archive. A Pruner calls it in the transaction of Cut. After is the sequence of the last
+// pruned receipt, or 0 if none was pruned. Receipts and bytes are the number of rows after c.After
+// up to c.Last and the total length of their JSON; hashes yields the rows up to c.Last.
 func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
-	// In the meantime, others may have pruned receipts or added signatures, which make a receipt
-	// longer.
+	// In the meantime, other processes may have pruned receipts, or added signatures, which make a
+	// receipt longer.
 	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
 		return ErrPruneChanged
 	}
 
-	// Only the hashes stay, so they must be those of the checkpoint.
+	// Only the hashes remain, so they must match the checkpoint.
 	whole := c.Pruning
 	whole.After = 0 // as if it were the first pruning
 	return proven([]Pruning{whole}, hashes)
@@ -139,7 +139,7 @@ func (a *archived) same(e *Row) error {
 	return nil
 }
 
-// end makes sure that the archive has no more receipts.
+// end checks that the archive has no more receipts.
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
@@ -149,8 +149,8 @@ func (a *archived) end() error {
 }
 
 // Prune removes the content of the receipts from the ledger. The archive with that name and digest
-// must be the one that the receipts were compared with, and should be on the disk: the ledger has
-// no other copy. It returns how many receipts were pruned.
+// must be the one with which the receipts were compared, and must be stored durably, because the
+// ledger has no other copy. It returns how many receipts were pruned.
 //
 // Prune is one transaction, whose duration depends on the number of receipts; other writers wait
 // for it. The error is that of [Pruner.Cut].

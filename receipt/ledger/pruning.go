@@ -14,7 +14,8 @@ import (
 )
 
 // A Pruning is the reason why the first receipts of a ledger have no content: a checkpoint covers
-// them, and an archive contains them. Their IDs, hashes, and positions stay, and so do all proofs.
+// them, and an archive contains them. Their IDs, hashes, and positions remain, and all proofs stay
+// valid.
 type Pruning struct {
 	Size       uint64       // number of receipts that it covers, including those of earlier prunings
 	Root       merkle.Hash  // of the tree of their hashes
@@ -22,7 +23,7 @@ type Pruning struct {
 	Archive    string       // name of the file with the receipts that the previous prunings do not cover
 	Digest     canon.Digest // SHA-256 of that file
 
-	After int64 // sequence of the last receipt of the previous pruning, 0: none
+	After int64 // sequence of the last receipt of the previous pruning, or 0
 	Last  int64 // sequence of the last receipt
 }
 
@@ -41,7 +42,7 @@ type PrunedError struct {
 	ID      string // receipt_id
 	Hash    canon.Digest
 	Stream  chain.Stream
-	Pruning Pruning // that moved the content there
+	Pruning Pruning // the pruning that moved the content to the archive
 }
 
 // Error names the receipt, its archive, and the checkpoint.
@@ -50,8 +51,8 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-// Prunings returns the prunings of a ledger, the first one first. If one of them does not match the
-// hashes of the receipts, the error is a *[Fault].
+// Prunings returns the prunings of a ledger, oldest first. If one of them does not match the hashes
+// of the receipts, the error is a *[Fault].
 func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	list, err := p.Prunings(ctx)
 	if err != nil || len(list) == 0 {
@@ -63,13 +64,13 @@ func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	return list, nil
 }
 
-// proven compares prunings with the hashes of all receipts in their order, as far as they are
-// needed. The error is one of hashes, or the *Fault of the first pruning that does not match.
+// proven compares prunings with the hashes of all receipts in order, as far as the prunings cover
+// them. The error is an error of hashes, or the *Fault of the first pruning that does not match.
 func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	next, stop := iter.Pull2(hashes)
 	defer stop()
 
-	// RFC 9162 section 2.1: the tree of all receipts contains those of the earlier prunings.
+	// RFC 9162 section 2.1: the tree of all receipts contains the trees of the earlier prunings.
 	var tree merkle.Tree
 	var sequence, before int64
 	for i := range list {
@@ -128,13 +129,13 @@ func pruneFailure(code receipt.Code, format string, args ...any) error {
 
 // A PruneError states why receipts may not be pruned. Nothing was changed.
 type PruneError struct {
-	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked of the checkpoint;
-	// CodeTruncated if it covers more receipts than the ledger has, and CodeMerkleRootMismatch if
-	// it covers others. It is "" if the archive does not contain exactly the receipts to be pruned,
-	// byte for byte and in their order.
+	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked for the checkpoint;
+	// CodeTruncated if it covers more receipts than the ledger has; or CodeMerkleRootMismatch if it
+	// covers different receipts. It is "" if the archive does not contain exactly the receipts to
+	// be pruned, byte for byte and in their order.
 	Code   receipt.Code
-	Index  uint64 // of the receipt in the archive, from 1; 0: the reason is the checkpoint
-	ID     string // receipt_id of the receipt that is stored there; "": none
+	Index  uint64 // number of the receipt in the archive, from 1; 0 if the checkpoint is the reason
+	ID     string // receipt_id of the receipt that is stored there, or ""
 	Detail string
 }
 

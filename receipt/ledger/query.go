@@ -11,30 +11,30 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Query selects receipts. The zero Query selects all. The result is in the order in which the
-// receipts were stored, which in each stream is the order of its chain; receipts that are stored
-// later follow. issued_at has no such order, because drafts may have their own times, and clocks of
-// several machines differ.
+// A Query selects receipts. The zero Query selects all receipts. Results are in the order in which
+// the receipts were stored, which is the chain order within each stream; receipts that are stored
+// later follow. issued_at may not be in this order, because drafts may have their own times, and
+// the clocks of several machines differ.
 type Query struct {
-	Task    string        // the subject, or identifiers.task_id; "": any
+	Task    string        // the subject, or identifiers.task_id; "" selects any task
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
-	From    time.Time     // issued_at is not earlier; zero: any
-	Before  time.Time     // issued_at is earlier; zero: any
+	From    time.Time     // issued_at is not earlier; zero means no limit
+	Before  time.Time     // issued_at is earlier; zero means no limit
 
-	// Until ends the selection before the first receipt that was issued at this time or later, by
-	// any issuer, so that the selection does not change while others are stored. Zero: none.
+	// Until ends the selection before the first receipt, by any issuer, that was issued at this
+	// time or later. The selection then stays the same while more receipts are stored. Zero: none.
 	Until time.Time
 
-	// Pruned also selects receipts without content, which come before all others. It is set where a
-	// list must be complete, such as the leaves of a tree.
+	// Pruned also selects receipts without content, which precede all others. It is set if a list
+	// must be complete, such as the leaves of a tree.
 	Pruned bool
 
-	// Sees excludes the streams for which it returns false: their rows are not even read. Nil:
+	// Sees excludes the streams for which it returns false. Their rows are not even read. Nil:
 	// none.
 	Sees func(chain.Stream) bool
 
-	// Limit ends the selection after so many receipts. 0: none.
+	// Limit is the maximum number of selected receipts; 0 means no limit.
 	Limit int
 }
 
@@ -58,8 +58,8 @@ func (q *Query) Selects(r *Row) bool {
 	return true
 }
 
-// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select it:
-// a damaged index leads to other rows.
+// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select it,
+// because a damaged index leads to other rows.
 func (q *Query) Check(r *Row) error {
 	if err := r.Intact(); err != nil {
 		return err
@@ -71,7 +71,8 @@ func (q *Query) Check(r *Row) error {
 }
 
 // List returns a page of a query and the cursor of the next page, which is "" if there is none. An
-// empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
+// empty cursor is the beginning. Cursors stay valid forever. They are opaque, and may come from
+// untrusted sources.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -81,7 +82,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 		return nil, "", fmt.Errorf("ledger: invalid page size %d: must be at least 1", limit)
 	}
 
-	// One more receipt than the page holds shows whether there is a next page.
+	// Reading one more receipt than the page holds shows whether there is a next page.
 	q.Limit = limit + 1
 	for e, err := range r.Walk(ctx, q, after) {
 		if err != nil {
@@ -96,10 +97,10 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 	return page[:limit], page[limit-1].Cursor(), nil
 }
 
-// ErrCursor indicates that List did not return a cursor.
+// ErrCursor indicates that a cursor was not returned by List.
 var ErrCursor = errors.New("ledger: cursor refers to no receipt")
 
-// cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
+// cursorVersion is the first byte of a cursor; the sequence follows in 8 bytes.
 const cursorVersion = 1
 
 // parseCursor is the inverse of Cursor.

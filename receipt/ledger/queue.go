@@ -12,15 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A job is the issuing of one draft.
+// A job issues one draft.
 type job struct {
 	ctx     context.Context
 	id      string
 	draft   *canon.Document
 	undated bool // the issuer sets issued_at
-	taken   bool // by a run; guarded by the issuer's mu
+	taken   bool // taken by a run; guarded by the issuer's mu
 
-	// The receipt of the current link. It is kept as long as the predecessor is the same.
+	// The receipt of the current link. It is kept as long as the predecessor stays the same.
 	after   chain.Head
 	sealed  *receipt.Sealed
 	checked bool // for secrets
@@ -44,7 +44,7 @@ func (j *job) end(sealed *receipt.Sealed, err error) {
 	close(j.done)
 }
 
-// seal seals the draft onto a head, and dates it if it has no date.
+// seal seals the draft onto a head, and sets issued_at if it is missing.
 func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	draft := j.draft
 	if j.undated {
@@ -66,8 +66,8 @@ func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 type queue struct {
 	waiting []*job
 
-	// The number of signatures that are requested at the same time. A signature that fails makes
-	// those after it useless, so few are requested after a failure. Only the worker uses these.
+	// The number of signatures that are requested at the same time. If a signature fails, those
+	// after it are useless, so few are requested after a failure. Only the worker uses these.
 	window, signed int
 }
 
@@ -81,7 +81,7 @@ func (q *queue) paced(failed bool) {
 	}
 }
 
-// An attempt completes one run.
+// An attempt is the processing of one run.
 type attempt struct {
 	*Issuer
 	stream chain.Stream
@@ -89,7 +89,7 @@ type attempt struct {
 	run    []*job // that have not ended
 }
 
-// keep ends the jobs for which judge returns a result, and keeps the others.
+// keep ends the jobs for which judge returns a result, and keeps the other jobs.
 func (a *attempt) keep(judge func(*job) (*receipt.Sealed, error)) {
 	left := a.run[:0]
 	for _, j := range a.run {
@@ -107,18 +107,18 @@ func (a *attempt) fail(err error) {
 	a.keep(func(*job) (*receipt.Sealed, error) { return nil, err })
 }
 
-// signingTurn is how long a signer keeps a turn. A slower one, such as a key service, does not
-// delay the others: it appends if nobody was faster.
+// signingTurn is the maximum time for which a signer keeps a turn. A slower signer, such as a key
+// service, does not delay others: it appends if no other process was faster.
 const signingTurn = 250 * time.Millisecond
 
-// Bounds after which a store is no longer trusted.
+// Limits after which a store is no longer trusted.
 const (
-	mostRounds = 1000 // in which the head has moved
-	mostStale  = 16   // in which it has moved, and is the same as before
+	mostRounds = 1000 // rounds in which the head has moved
+	mostStale  = 16   // rounds in which the store reports that the head has moved, although it is the same as before
 )
 
-// commit repeats rounds until every job has ended. The context does not end with that of a caller,
-// because a caller that leaves must not end the receipts of the others.
+// commit repeats rounds until every job has ended. The context does not end with a caller's
+// context, because a caller that leaves must not cancel the receipts of other callers.
 func (a *attempt) commit(ctx context.Context) {
 	var last chain.Head
 	for round, stale := 0, 0; len(a.run) > 0; round++ {
@@ -135,8 +135,8 @@ func (a *attempt) commit(ctx context.Context) {
 			last, stale = head, 0
 		}
 
-		// A head that others move is progress. A head that moves and stays the same shows a store
-		// that contradicts itself.
+		// If other processes move the head, that is progress. If the store reports that the head
+		// has moved but returns the same head, the store contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			err := fmt.Errorf("%w, %d times; its head is recorded as %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
 			a.fail(&IssueError{stageStore, StoredNo, true, err})
@@ -147,10 +147,10 @@ func (a *attempt) commit(ctx context.Context) {
 	}
 }
 
-// round reads the head, links, signs, and appends, in turn if the store has turns. It returns the
-// head, and whether the head moved in the meantime.
+// round reads the head, links, signs, and appends. If the store has turns, it does this in a turn.
+// It returns the head, and whether the head moved in the meantime.
 func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
-	// A turn ends with the append, or when signing takes so long that it would delay others.
+	// A turn ends with the append, or earlier if signing takes so long that it would delay others.
 	if store, ok := a.Store.(TurnStore); ok {
 		of, done := store.Turn(ctx, a.stream, again)
 		defer done()
@@ -170,14 +170,14 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, false
 	}
 
-	// The outcome is known only if the error states it. A store may wrap ErrNotStored in addition to
-	// the other two, whose meaning is more specific.
+	// The outcome is known only if the error states it. A store may wrap ErrNotStored in addition
+	// to the other two errors, which are more specific.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
 		a.keep(func(j *job) (*receipt.Sealed, error) {
 			if n++; n > ready {
-				return nil, nil // linked again after those
+				return nil, nil // linked again after those receipts
 			}
 			return j.sealed, nil
 		})
@@ -197,7 +197,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	return head, false
 }
 
-// leave ends the jobs whose callers have left, of which nothing was stored yet.
+// leave ends the jobs whose callers have left and of which nothing has been stored.
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		if err := j.ctx.Err(); err != nil {
@@ -208,7 +208,7 @@ func (a *attempt) leave() {
 }
 
 // link seals the run onto a head. A receipt that already follows its predecessor is kept, with its
-// signature. A refused draft and one whose caller has left are skipped, so there is no gap.
+// signature. A refused draft, or a draft whose caller has left, is skipped, so no gap results.
 func (a *attempt) link(head chain.Head) {
 	a.leave()
 	var now receipt.Time
@@ -236,16 +236,16 @@ func (a *attempt) link(head chain.Head) {
 	})
 }
 
-// sign signs the run and returns how many receipts can be appended: those before the first one that
-// could not be signed. Those after it name it as a predecessor, and must be linked and signed
-// again.
+// sign signs the run and returns the number of receipts that can be appended: those before the
+// first receipt that could not be signed. Receipts after it name it as predecessor, and must be
+// linked and signed again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)
 	}
 
-	// A signer may be a remote service, so several signatures are requested at the same time, each
-	// for one hash. None is requested after a failure, because it would be useless.
+	// A signer may be a remote service, so several signatures are requested concurrently, each for
+	// one hash. No signature is requested after a failure, because it would be useless.
 	errs := make([]error, len(a.run))
 	ended := make(chan int)
 	failed, signing := false, 0
@@ -266,7 +266,8 @@ func (a *attempt) sign() (ready int) {
 		a.queue.paced(bad)
 	}
 
-	// The results are processed in the order of the run, regardless of which signature came first.
+	// The results are processed in the order of the run, regardless of the order in which
+	// signatures arrive.
 	n := -1
 	failed = false
 	a.keep(func(*job) (*receipt.Sealed, error) {
@@ -294,7 +295,7 @@ func (j *job) sign(signer receipt.Signer) error {
 	return nil
 }
 
-// limited returns the context of one call of the store.
+// limited returns the context for one call of the store.
 func (a *attempt) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.StoreTimeout == 0 {
 		return ctx, func() {} // SQLite starts a goroutine per statement to watch a context that can end
@@ -319,10 +320,10 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 	return a.Store.Append(ctx, Run{a.stream, head, run})
 }
 
-// settle ends the jobs whose receipt_id is already stored: with the stored receipt if it has the
-// same content. It reports whether there was one.
+// settle ends the jobs whose receipt_id is already stored. If the stored receipt has the same
+// content, settle returns it. settle reports whether there was such a job.
 func (a *attempt) settle(ctx context.Context) bool {
-	// The stored receipt is the answer if it was created from the draft.
+	// The stored receipt is the result if it was created from the same draft.
 	before := len(a.run)
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		ctx, cancel := a.limited(ctx)
@@ -344,8 +345,8 @@ func (a *attempt) settle(ctx context.Context) bool {
 	return len(a.run) < before
 }
 
-// made reports whether a stored receipt was created from this draft. If the issuer set the time, an
-// earlier attempt set an earlier one.
+// made reports whether a stored receipt was created from this draft. If the issuer sets the time,
+// an earlier attempt had an earlier time.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
 	if j.undated {
@@ -360,7 +361,7 @@ func (j *job) made(stored *receipt.Sealed) bool {
 	return receipt.BatchLeaf(doc) == receipt.BatchLeaf(sealed.Document())
 }
 
-// pause lets other processes finish: a random time of up to 1 ms, then 2, … 64.
+// pause gives other processes time to finish: a random time of up to 1 ms, then 2, … 64.
 func pause(round int) {
 	time.Sleep(rand.N(time.Millisecond << min(round, 6)))
 }

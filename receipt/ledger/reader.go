@@ -7,28 +7,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Reader is a Store whose receipts can be read in the order in which they were stored.
+// A Reader is a Store from which receipts can be read in the order in which they were stored.
 //
-// The order is the same for all readers, forever. What a walk yielded is a prefix of every later
-// walk, and a receipt that becomes visible later follows all that were visible before. A store with
-// concurrent writers must therefore not show a receipt while one with a smaller sequence may still
-// be committed. Cursors and checkpoints depend on this: otherwise, a cursor skips receipts forever,
-// and the root of a checkpoint changes.
+// The order is the same for all readers and never changes. The receipts of a walk are a prefix of
+// every later walk, and a receipt that becomes visible later follows all receipts that were visible
+// before. A store with concurrent writers must therefore not show a receipt while a receipt with a
+// smaller sequence may still be committed. Cursors and checkpoints depend on this. Otherwise, a
+// cursor would skip receipts forever, and the root of a checkpoint would change.
 //
-// Rows that Walk yields are intact ([Row.Intact]); a row that was altered is a *[Fault] instead.
+// Rows that Walk yields are intact ([Row.Intact]); for an altered row, Walk yields a *[Fault]
+// instead.
 type Reader interface {
 	Store
 
 	// Walk yields the receipts of a query with a sequence greater than after, in the order in which
 	// they were stored. Pruned receipts are omitted unless the query selects them. If receipts are
 	// pruned before Walk has yielded them, it ends with ErrPruneChanged. Receipts that are stored
-	// in the meantime may be included. No lock is held while the caller works. An error ends the
-	// walk.
+	// in the meantime may be included. No lock is held while the caller processes a receipt. An
+	// error ends the walk.
 	Walk(ctx context.Context, q Query, after int64) iter.Seq2[Row, error]
 
-	// Streams returns the streams with their heads as they are stated, in the order of
-	// chain.Stream.Compare. Their heads may have been altered: [Heads] compares them with the last
-	// receipts.
+	// Streams returns the streams with their stated heads, in the order of chain.Stream.Compare.
+	// The heads may have been altered; [Heads] compares them with the last receipts.
 	Streams(ctx context.Context) ([]StreamHead, error)
 }
 
@@ -36,9 +36,9 @@ type Reader interface {
 type Replacer interface {
 	Store
 
-	// Replace durably replaces the bytes of a stored receipt if they are still those of was, and
-	// reports whether it did. The hash stays the same. The error is or wraps ErrNotStored; after
-	// any other error, the receipt may or may not be replaced.
+	// Replace durably replaces the bytes of a stored receipt if they still equal was, and reports
+	// whether it did. The hash stays the same. The error is or wraps ErrNotStored. After any other
+	// error, the receipt may or may not be replaced.
 	Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error)
 }
 
@@ -46,8 +46,8 @@ type Replacer interface {
 type Pruner interface {
 	Reader
 
-	// Prunings returns the prunings as they are stated, the first one first. They may have been
-	// altered: [Prunings] compares them with the hashes of the receipts.
+	// Prunings returns the stated prunings, oldest first. They may have been altered; [Prunings]
+	// compares them with the hashes of the receipts.
 	Prunings(ctx context.Context) ([]Pruning, error)
 
 	// Hashes yields the rows of all receipts up to a sequence, in the order in which they were
@@ -56,7 +56,7 @@ type Pruner interface {
 
 	// Cut removes the content of receipts and records the pruning, in one transaction, if
 	// [Cut.Compare] returns no error there. The error is or wraps ErrPruneChanged, a *[Fault], or
-	// ErrNotStored. After any other error, either all receipts are pruned or none.
+	// ErrNotStored. After any other error, either all or none of the receipts are pruned.
 	Cut(ctx context.Context, c *Cut) error
 }
 
@@ -65,8 +65,8 @@ type Auditor interface {
 	Reader
 
 	// Audit checks the structures of the database, and reports the faults that it finds. It also
-	// reports the rows that belong to no stream, or that are after the stated head of theirs. Marked
-	// reports whether the end of the ledger was compared with a record outside of it. An error ends
-	// the check.
+	// reports rows that belong to no stream, or that follow the stated head of their stream. Marked
+	// reports whether the end of the ledger was compared with an external record. An error ends the
+	// check.
 	Audit(ctx context.Context, report func(Fault)) (marked bool, err error)
 }

@@ -11,15 +11,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Row is what a database has of a receipt: its JSON, and the columns by which it is found.
+// A Row contains everything that a database stores for a receipt: its JSON, and the columns by
+// which it is found.
 type Row struct {
-	Sequence int64  // the order in which receipts were stored, from 1; it may have gaps
-	Position uint64 // in its stream, from 1
+	Sequence int64  // in the order in which receipts were stored, from 1; there may be gaps
+	Position uint64 // position in its stream, from 1
 
-	// The columns, which RowsOf computes from the receipt. A missing ID of a task or a session is "".
+	// The columns, which RowsOf computes from the receipt. If the ID of a task or a session is
+	// missing, it is "".
 	ID       string // receipt_id
 	Task     string // identifiers.task_id
-	Subject  string // the task that is the subject, if it is not Task
+	Subject  string // the task that is the subject, if it differs from Task
 	Session  string // identifiers.session_id
 	IssuedAt int64  // milliseconds since 1970, UTC
 	Stream   chain.Stream
@@ -27,26 +29,27 @@ type Row struct {
 
 	JSON   []byte // as stored; nil for a pruned receipt
 	Pruned bool   // its content is in an archive
-	Place  *Place // what is around it; nil: not read
+	Place  *Place // the surrounding rows; nil if they were not read
 }
 
-// A Place is what a database has around a row.
+// A Place describes the surroundings of a row in the database.
 type Place struct {
-	Head     chain.Head   // of the row's stream; zero: there is no such stream
-	Before   int64        // sequence of the row before it in its stream; 0: there is none
+	Head     chain.Head   // head of the row's stream; zero if there is no such stream
+	Before   int64        // sequence of the previous row in its stream; 0 if there is none
 	Previous canon.Digest // hash of that row
 }
 
-// A Run is a sequence of receipts of one stream, each of which follows the one before it.
+// A Run is a sequence of receipts in one stream, each of which follows the previous receipt.
 type Run struct {
 	Stream   chain.Stream
-	Previous chain.Head // which the first receipt follows
+	Previous chain.Head // head that the first receipt follows
 	Receipts []*receipt.Sealed
 }
 
-// RowsOf returns what a Store has to store for runs, without Sequence and Position. The error is
-// ErrDuplicateID if two receipts have the same ID, and wraps ErrNotStored if a receipt does not
-// belong to its stream or does not follow the one before it. A Store checks that before it appends.
+// RowsOf returns the rows that a Store must store for runs, without Sequence and Position. The
+// error is ErrDuplicateID if two receipts have the same ID. It wraps ErrNotStored if a receipt does
+// not belong to its stream or does not follow the previous receipt. A Store must call RowsOf before
+// it appends.
 func RowsOf(runs ...Run) ([][]Row, error) {
 	ids := map[string]bool{}
 	all := make([][]Row, len(runs))
@@ -70,7 +73,7 @@ func RowsOf(runs ...Run) ([][]Row, error) {
 	return all, nil
 }
 
-// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
+// follows reports whether a receipt names the given hash as its predecessor. The zero hash precedes
 // the first receipt.
 func follows(l chain.Link, previous canon.Digest) bool {
 	if previous == (canon.Digest{}) {
@@ -99,8 +102,7 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 		IssuedAt: at.UnixMilli(), Stream: chain.StreamOf(doc), Link: link, JSON: json,
 	}
 
-	// A receipt is found by the task that is its subject as well as by the task that it was part
-	// of.
+	// A receipt is found both by the task that is its subject and by the task to which it belongs.
 	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
 		if id := subject.Member("id").String(); id != r.Task {
 			r.Subject = id
@@ -109,8 +111,8 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 	return nil
 }
 
-// Intact returns a *[Fault] if a row was altered: it is compared with the receipt in it, and with
-// its place. Whether the content of the receipt matches its hash is not checked.
+// Intact returns a *[Fault] if a row was altered. It compares the row with the receipt in it and
+// with its place. Intact does not check whether the content of the receipt matches its hash.
 func (r *Row) Intact() error {
 	var fault *Fault
 	if r.Pruned {
@@ -127,7 +129,7 @@ func (r *Row) Intact() error {
 	return fault
 }
 
-// empty makes sure that a row that is marked as pruned has no content.
+// empty checks that a row that is marked as pruned has no content.
 func (r *Row) empty() *Fault {
 	if len(r.JSON) > 0 {
 		return r.fault(FaultRow, "it is recorded as pruned, but its content is present")
@@ -175,7 +177,7 @@ func (r *Row) differences(own *Row) (columns []string) {
 }
 
 // placed checks the position of a row: after the row that its receipt names, stored later than that
-// row, and at the head if no row follows.
+// row, and at the head if no row follows it.
 func (r *Row) placed() *Fault {
 	first, p := r.Position == 1, r.Place
 	switch {
@@ -205,7 +207,7 @@ func (r *Row) unreadable(err error) *Fault {
 	return r.fault(code, "%v", err)
 }
 
-// misled returns the fault of an index that led to another row than the requested one.
+// misled returns the fault of an index that led to a row other than the requested one.
 func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
 
 // refuted returns the link of a receipt in an invalid position.
@@ -217,7 +219,7 @@ func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) rec
 	return c
 }
 
-// Cursor returns the cursor of the place after the receipt, which List accepts with any query.
+// Cursor returns the cursor of the position after the receipt, which List accepts with any query.
 func (r *Row) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(r.Sequence)))
 }

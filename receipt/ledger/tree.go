@@ -9,9 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Tree returns the tree of a checkpoint of the receipts of a query, in the order of Walk, including
-// pruned ones. Its leaves are computed from the content of the receipts, not from the stored
-// hashes. Those of pruned receipts are the hashes that match the roots of their checkpoints.
+// Tree returns the tree for a checkpoint over the receipts of a query, in the order of Walk,
+// including pruned receipts. Its leaves are computed from the content of the receipts, not from the
+// stored hashes. For pruned receipts, the leaves are the hashes that match the roots of their
+// checkpoints.
 func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	if p, ok := r.(Pruner); ok {
 		if _, err := Prunings(ctx, p); err != nil {
@@ -26,7 +27,7 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 			return nil, err
 		}
 
-		// The leaf is that of the content, regardless of the hash in the row or the receipt.
+		// The leaf is computed from the content, regardless of the hash in the row or the receipt.
 		hash := row.Hash
 		if !row.Pruned {
 			if hash, err = contentHash(doc, &row); err != nil {
@@ -40,7 +41,7 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 }
 
 // contentHash returns the hash that is computed from a stored receipt, if the receipt states the
-// same one.
+// same hash.
 func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
 	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, r.unreadable(err)

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A Ledger is a [ledger.Reader] and a [ledger.Replacer] that ends with the program. It can be used
-// by several goroutines. The zero Ledger is empty.
+// A Ledger is a [ledger.Reader] and a [ledger.Replacer] whose content is lost when the program
+// ends. It can be used by several goroutines. The zero Ledger is empty.
 type Ledger struct {
 	mu      sync.RWMutex
-	rows    []ledger.Row // in the order in which they were stored; only their JSON is replaced
+	rows    []ledger.Row // in the order in which they were stored; only their JSON is ever replaced
 	byID    map[string]int
 	byHash  map[canon.Digest]int
 	streams map[chain.Stream][]int // rows by position
@@ -33,14 +33,14 @@ func (l *Ledger) head(s chain.Stream) (h chain.Head) {
 	return h
 }
 
-// Head is described at [ledger.Store].
+// Head implements [ledger.Store].
 func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.head(s), ctx.Err()
 }
 
-// Append is described at [ledger.Store].
+// Append implements [ledger.Store].
 func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 	all, err := ledger.RowsOf(runs...)
 	if err != nil {
@@ -53,7 +53,7 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
 
-	// Nothing is stored before everything was checked.
+	// Everything is checked before anything is stored.
 	ends := map[chain.Stream]canon.Digest{}
 	for i, run := range runs {
 		for _, r := range all[i] {
@@ -86,7 +86,7 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 	return nil
 }
 
-// Find is described at [ledger.Store].
+// Find implements [ledger.Store].
 func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -111,7 +111,7 @@ func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return &r, nil
 }
 
-// Streams is described at [ledger.Reader].
+// Streams implements [ledger.Reader].
 func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -122,7 +122,7 @@ func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err err
 	return list, ctx.Err()
 }
 
-// Replace is described at [ledger.Replacer].
+// Replace implements [ledger.Replacer].
 func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,7 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 	return true, nil
 }
 
-// Walk is described at [ledger.Reader].
+// Walk implements [ledger.Reader].
 func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		found := 0
@@ -160,7 +160,7 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// at returns a row, and whether there is one.
+// at returns the row at a position, and reports whether it exists.
 func (l *Ledger) at(n int) (r ledger.Row, ok bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -1,4 +1,4 @@
-// Package served makes a ledger a source of package serve.
+// Package served adapts a ledger as a source for package serve.
 package served
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// New returns the receipts of a ledger as a source. Receipts that are issued in the meantime are
-// served immediately. The link of a receipt is that in the ledger: a receipt that does not follow
-// its predecessor is refuted. A task's receipts are those that have it as the subject or in
-// identifiers.task_id, in the order in which they were stored.
+// New returns a source that serves the receipts of a ledger. Receipts that are issued later are
+// served immediately. Links are judged by the ledger: a receipt that does not follow its
+// predecessor is refuted. The receipts of a task have the task as their subject or in
+// identifiers.task_id. They are returned in the order in which they were stored.
 //
-// A row with another receipt than the requested one is [serve.ErrChanged]. A receipt with altered
-// content is served unchanged, so that verifying it refutes it. A pruned receipt is a
-// *[ledger.PrunedError].
+// If a row contains a receipt other than the requested one, the error is [serve.ErrChanged]. A
+// receipt with altered content is served unchanged, so verification refutes it. A pruned receipt is
+// a *[ledger.PrunedError].
 func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
 
-// Bounds of a page, in addition to the limit of the client: receipts may be large.
+// Limits on a page, in addition to the client's limit, because receipts may be large.
 const (
 	pageBytes = 8 << 20
 	pagePart  = 4 // receipts that are read at a time
@@ -45,7 +45,7 @@ func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach)
 	return serve.Stored{JSON: row.JSON, Link: &link}, nil
 }
 
-// sees returns the streams within reach, nil for all.
+// sees returns the streams within reach, or nil for all streams.
 func sees(reach protocol.Reach) func(chain.Stream) bool {
 	if reach.All() {
 		return nil
@@ -53,7 +53,7 @@ func sees(reach protocol.Reach) func(chain.Stream) bool {
 	return reach.Sees
 }
 
-// changed turns the error of a damaged row into serve.ErrChanged.
+// changed converts the error of a damaged row to serve.ErrChanged.
 func changed(err error) error {
 	if _, damaged := errors.AsType[*ledger.Fault](err); damaged {
 		return fmt.Errorf("%w: %w", serve.ErrChanged, err)
@@ -72,8 +72,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 
 	selected := queryOf(q)
 
-	// The page is read in small parts, because receipts may be large, and their bytes can end the
-	// page, too.
+	// The page is read in small parts, because receipts may be large, and the limit on bytes can
+	// end the page early.
 	for size := 0; ; {
 		part, behind, err := ledger.List(ctx, s.ledger, selected, cursor, pagePart)
 		if err != nil {
@@ -94,8 +94,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// CountPruned returns how many receipts of a task, within reach, are in archives, so that a list is
-// not mistaken for a complete one.
+// CountPruned returns the number of receipts of a task, within reach, that are in archives, so that
+// a list is not mistaken for a complete one.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil
@@ -115,7 +115,8 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 		return "", nil
 	}
 
-	// A place that the client may not see must look like one that does not exist.
+	// The response for a position that the client may not see must equal the response for a
+	// position that does not exist.
 	last, err := ledger.Lookup(ctx, s.ledger, ledger.Key{Hash: q.After})
 	if err == nil && q.Reach.Sees(last.Stream) {
 		return last.Cursor(), nil

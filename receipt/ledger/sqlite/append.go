@@ -23,7 +23,7 @@ func (l *writer) turnOf(ctx context.Context, s chain.Stream) *file.Turn {
 	return t
 }
 
-// Turn is described at [ledger.TurnStore].
+// Turn implements [ledger.TurnStore].
 func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
 	if l.write == nil {
 		return ctx, func() {}
@@ -32,7 +32,7 @@ func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of conte
 	return context.WithValue(ctx, turnKey{}, t), t.End
 }
 
-// Head is described at [ledger.Store].
+// Head implements [ledger.Store].
 func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	if t := l.turnOf(ctx, s); t != nil {
 		if head, ok := t.Announced(); ok {
@@ -41,7 +41,7 @@ func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		t.Clear()
 	}
 
-	// Without a usable announcement, the stored head is read.
+	// If there is no usable announcement, the stored head is read.
 	q := l.own // an issuer does not wait for readers
 	if q == nil {
 		done, err := l.reading(ctx)
@@ -56,7 +56,7 @@ func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	return head, l.wrap(ctx, "read the head of a stream", err)
 }
 
-// Append is described at [ledger.Store].
+// Append implements [ledger.Store].
 func (l *writer) Append(ctx context.Context, runs ...ledger.Run) error {
 	rows, err := ledger.RowsOf(runs...)
 	if err != nil {
@@ -94,7 +94,8 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 	}
 	defer taken.Close()
 
-	// A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
+	// A duplicate ID is reported in preference to a moved head, so that a repeated draft finds its
+	// receipt.
 	for i := range rows {
 		var n int
 		if err := taken.QueryRowContext(ctx, rows[i].ID).Scan(&n); err != nil {
@@ -159,8 +160,8 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// Cut is described at [ledger.Pruner]. The file keeps its size. New receipts overwrite the old ones,
-// whose bytes are in the file until then.
+// Cut implements [ledger.Pruner]. The file keeps its size. New receipts overwrite the old ones;
+// until then, the old bytes remain in the file.
 func (l *writer) Cut(ctx context.Context, c *ledger.Cut) error {
 	return l.store(ctx, "prune", nil, func(tx *sql.Tx) error {
 		var after, receipts, bytes int64

@@ -16,16 +16,16 @@ import (
 // An auditor checks the structures of the file.
 type auditor struct{ *database }
 
-// Audit is described at [ledger.Auditor]. It runs SQLite's own checks, and compares the end of the
+// Audit implements [ledger.Auditor]. It runs SQLite's own checks, and compares the end of the
 // ledger with FILE-head.
 func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
-	db, err := l.pool(1, l.query) // it takes long, and others may read meanwhile
+	db, err := l.pool(1, l.query) // it takes long, and other readers may read meanwhile
 	if err != nil {
 		return false, err
 	}
 	defer db.Close()
 
-	// After a check that fails because the file is damaged, the others follow.
+	// If a check fails because the file is damaged, the remaining checks are still made.
 	for _, check := range []func() error{
 		func() error { return pragma(ctx, db, "integrity_check(100)", report) },
 		func() error { return pragma(ctx, db, "foreign_key_check", report) },
@@ -41,14 +41,14 @@ func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked 
 	return marked, nil
 }
 
-// damages reports whether an error is that of data that cannot be read, and not one that is
-// unrelated to the file.
+// damages reports whether an error means that data cannot be read, and is not unrelated to the
+// file.
 func damages(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
 
-	// An extended result code of SQLite has the primary one in its low byte.
+	// The low byte of an extended SQLite result code is the primary code.
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
 		return false
@@ -111,7 +111,7 @@ func (l *auditor) mark(ctx context.Context, db *sql.DB, report func(ledger.Fault
 	return true, err
 }
 
-// strays reports the rows that no stream leads to.
+// strays reports rows that belong to no stream.
 func strays(ctx context.Context, db *sql.DB, report func(ledger.Fault)) error {
 	list, err := collect(ctx, db, func(scan scanner) (f ledger.Fault, err error) {
 		f.Code, f.Detail = ledger.FaultRow, "row is after the end of every stream"

@@ -20,22 +20,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A database is the file of a ledger with the connections to it.
+// A database is the file of a ledger and the connections to it.
 type database struct {
 	layout
 	path   string
 	files  *file.Watch
 	steps  []string // migrations
-	write  *sql.DB  // of one connection, because SQLite has one writer
-	own    *sql.DB  // of one connection, by which writers read without waiting for readers
+	write  *sql.DB  // has one connection, because SQLite allows one writer
+	own    *sql.DB  // has one connection, with which writers read without waiting for readers
 	read   *sql.DB
 	query  url.Values    // of connections that read
 	reads  chan struct{} // one slot per reader, in the order of arrival
 	queues *file.Queues  // of writers
 }
 
-// mostReaders is how many reads run at the same time. More are not faster. If the ledger is also
-// written, the readers leave one processor to the writers.
+// mostReaders is the maximum number of concurrent reads. More are not faster. If the ledger is also
+// being written, the readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -45,8 +45,8 @@ func readers(mode string) int {
 	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
 }
 
-// busy is how long a writer waits for another process, in milliseconds. Writes take some
-// milliseconds, so after a minute another process is holding the lock.
+// busy is the maximum time for which a writer waits for another process, in milliseconds. Writes
+// take a few milliseconds, so after a minute another process is holding the lock.
 const busy = 60_000
 
 func (l *database) connect(ctx context.Context, mode string) (err error) {
@@ -62,7 +62,7 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 		return err
 	}
 
-	// The readers are opened after the tables are up to date.
+	// The readers are opened after the tables have been brought up to date.
 	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
 	if l.own, err = l.pool(1, l.query); err != nil {
 		return err
@@ -75,8 +75,8 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 }
 
 // connectReadOnly opens a ledger like any other reader. If SQLite cannot create the files that it
-// needs next to the ledger, for lack of permission or because the disk is full, nobody writes
-// there, and the ledger is read without them.
+// needs next to the ledger, because permission is missing or the disk is full, no process can write
+// the ledger, and it is read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -86,14 +86,15 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 
-	// SQLite needs -shm to read. If it cannot create one, nobody writes either.
+	// SQLite requires -shm for reading. If it cannot create the file, no other process is writing,
+	// either.
 	first := err
 	alone, err := l.files.Freeze()
 	if err != nil {
 		return err
 	}
 
-	// immutable=1 reads no log, so the entire ledger must be in its one file.
+	// immutable=1 ignores the log, so the entire ledger must be in its main file.
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
 	if !alone { // the log is part of the ledger, and is indexed in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
@@ -111,8 +112,8 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	return nil
 }
 
-// unwritable reports whether an error is that of a reader that cannot create -shm. A reader
-// enlarges -shm only if no writer did, and so only if no process has the ledger open.
+// unwritable reports whether an error means that a reader cannot create -shm. A reader enlarges
+// -shm only if no writer has done so, that is, only if no process has the ledger open.
 func unwritable(err error) bool {
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
@@ -121,7 +122,7 @@ func unwritable(err error) bool {
 	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // the disk is full
 }
 
-// pool returns connections to the watched file, and to no other file that may have its path later.
+// pool returns connections to the watched file, never to another file that later has the same path.
 func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	path := filepath.ToSlash(l.files.Path)
 	if !strings.HasPrefix(path, "/") {
@@ -130,7 +131,7 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 
 	query = maps.Clone(query) // Check opens a pool while others read the ledger
 
-	// A transaction takes the write lock when it begins, so it never has to give up halfway.
+	// A transaction acquires the write lock when it begins, so it never has to abort halfway.
 	query.Set("_txlock", "immediate")
 	query.Set("_busy_timeout", fmt.Sprint(busy))
 	to, err := driven.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
@@ -162,7 +163,7 @@ func (l *database) reading(ctx context.Context) (done func(), err error) {
 	return func() { <-l.reads }, nil
 }
 
-// renewed checks whether a writer has brought tables of an older version up to date.
+// renewed checks whether a writer has migrated the tables from an older version.
 func (l *database) renewed(ctx context.Context) error {
 	if l.has(int64(len(l.steps))) {
 		return nil
@@ -188,7 +189,7 @@ func (l *database) Close() error {
 // A versionError indicates that a file is not a ledger of this version.
 type versionError struct {
 	Path           string
-	Found, Current int // versions; Found -1: not a ledger at all
+	Found, Current int // versions; Found is -1 if the file is not a ledger
 }
 
 func (e *versionError) Error() string {
@@ -227,8 +228,8 @@ func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	return version, nil
 }
 
-// known makes sure that the tables can be read. Those of older versions can, so a backup need not
-// be writable to be checked.
+// known checks that this version can read the tables. It can read tables of older versions, so a
+// backup can be checked even if it is read-only.
 func (l *database) known(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.read)
 	if err == nil && version == 0 {
@@ -251,7 +252,7 @@ func (l *database) migrate(ctx context.Context) (err error) {
 			return err
 		}
 
-		// Either all missing steps and their number are stored, or none.
+		// Either all missing steps and their number are stored, or nothing is.
 		for _, step := range l.steps[version:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
@@ -264,19 +265,19 @@ func (l *database) migrate(ctx context.Context) (err error) {
 	})
 }
 
-// store runs f in a transaction, if the tables are still those of this program (a newer one may
-// have migrated them), the ledger has everything that it had, and its file is still in place. If it
-// returns without an error, other connections can read what f stored.
+// store runs f in a transaction, if the tables are still those of this program (a newer program may
+// have migrated them), no data is missing from the ledger, and its file is still in place. If it
+// returns without an error, other connections can read the data that f stored.
 func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
 		return err
 	}
 
-	// Data that cannot be read again is not acknowledged. Every reader checks what was pruned, and
-	// a commit does not touch those pages, so they may be lost while everything else is still in
-	// the log.
-	var hash []byte // by another connection, from the files, while others write
+	// Data is acknowledged only if it can be read again. Every reader checks the prunings. A commit
+	// does not touch their pages, so these pages may be lost while everything else is still in the
+	// log.
+	var hash []byte // over another connection, from the files, while others write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
 	if errors.Is(err, sql.ErrNoRows) && is.Sequence == 0 {
@@ -288,12 +289,12 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 	return l.wrap(ctx, "read what was stored", err)
 }
 
-// inTurn is store without reading the data again. The turn of a stream, t, ends when its receipts
-// are in the queue of writers.
+// inTurn is like store, but does not read the data again. The turn of a stream, t, ends when its
+// receipts are in the queue of writers.
 func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) (is file.Mark, err error) {
 	defer l.queues.Write(t)()
 
-	// The file is checked before anything is written, because data in a file without a name is
+	// The file is checked before anything is written, because data in an unlinked file would be
 	// lost.
 	if err := l.files.Same(); err != nil {
 		return is, fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
@@ -313,7 +314,7 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 		return err
 	})
 
-	// An acknowledgment means stored: the data must be in the log that others read.
+	// An acknowledgment means that the data is stored, so it must be in the log that others read.
 	if err == nil {
 		err = l.files.Committed()
 	}
@@ -327,8 +328,8 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 
 // ready checks a ledger whose write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
-	// If somebody copied an older state over the file and a checkpoint made it grow again,
-	// only its content shows it. Pages that SQLite remembers would hide that.
+	// If somebody copied an older state over the file and a checkpoint enlarged the file again,
+	// only its content shows it. Pages in SQLite's cache would hide that.
 	if l.files.Rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
 			l.files.Remember()
@@ -363,7 +364,7 @@ func (l *database) marked(ctx context.Context) error {
 		return l.wrap(ctx, "write down its head", err)
 	}
 
-	m, ok := file.ReadMark(l.files.Path) // before the ledger, to which others write
+	m, ok := file.ReadMark(l.files.Path) // before the ledger is read, because others write to it
 	is, _, err := markOf(ctx, l.own)
 	if err != nil {
 		return l.wrap(ctx, "compare it with its head", err)
@@ -392,7 +393,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 		tx.Rollback()
 	}
 
-	// The outcomes that an issuer handles are returned unchanged.
+	// Outcomes that an issuer handles are returned unchanged.
 	err = l.wrap(ctx, what, err)
 	if errors.Is(err, ledger.ErrHeadMoved) || errors.Is(err, ledger.ErrDuplicateID) || errors.Is(err, ledger.ErrNotStored) {
 		return err
@@ -446,8 +447,8 @@ func (l *database) wrap(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
 
-// hints are what to know about SQLite's primary result codes. An extended code has the primary one
-// in its low byte.
+// hints contains advice for SQLite's primary result codes. The low byte of an extended code is the
+// primary code.
 var hints = map[int]string{
 	sqlite3.SQLITE_FULL:     "; the disk is full",
 	sqlite3.SQLITE_BUSY:     "; another process has kept it locked for a minute",

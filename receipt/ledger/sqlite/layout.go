@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A layout is the way in which the tables of a version are read, by any connection.
+// A layout describes how to read the tables of a version, over any connection.
 type layout struct {
-	tables atomic.Int64 // their version; a newer program may bring them up to date meanwhile
+	tables atomic.Int64 // version of the tables; a newer program may migrate them meanwhile
 }
 
 // has reports whether the tables have a feature that a version introduced.
 func (l *layout) has(version int64) bool { return l.tables.Load() >= version }
 
-// prunedTo returns an expression for the sequence of the last pruned receipt, 0 if there is none.
+// prunedTo returns an expression for the sequence of the last pruned receipt, or 0.
 func (l *layout) prunedTo() string {
 	if !l.has(prunings) {
 		return "0"
@@ -63,13 +63,13 @@ func scanRow(scan scanner) (*ledger.Row, error) {
 		return nil, err
 	}
 
-	// NULL is the name of a row without a stream.
+	// The name of a row without a stream is NULL.
 	r.Stream = chain.Stream{Issuer: issuer.String, Tenant: tenant.String, HasTenant: tenant.Valid, Workspace: workspace.String}
 	r.Place = &ledger.Place{Head: chain.Head{Hash: digest(head), Count: uint64(count.Int64)}, Before: before.Int64, Previous: digest(last)}
 	return r, nil
 }
 
-// scanColumns reads the columns of a row, and others after them.
+// scanColumns reads the columns of a row, and then further columns.
 func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	r := new(ledger.Row)
 	var task, subject, session sql.NullString
@@ -80,7 +80,7 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 		return nil, err
 	}
 
-	// NULL is a missing ID, or the predecessor of a first receipt.
+	// A missing ID and the predecessor of a first receipt are NULL.
 	r.Task, r.Subject, r.Session = task.String, subject.String, session.String
 	r.Link = chain.Link{First: previous == nil, Hash: digest(hash), Previous: digest(previous)}
 	r.Pruned = r.Sequence <= cut
@@ -90,7 +90,7 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	return r, nil
 }
 
-// digest returns a hash as the table has it.
+// digest converts a hash from its form in the table.
 func digest(data []byte) (d canon.Digest) {
 	copy(d[:], data)
 	return d
@@ -99,12 +99,12 @@ func digest(data []byte) (d canon.Digest) {
 // null returns the value of a column for a text that may be missing.
 func null(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
-// byStream is the condition of the row of a stream, whose arguments streamArgs returns.
+// byStream is the condition for the row of a stream; streamArgs returns its arguments.
 const byStream = "issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?"
 
 func streamArgs(s chain.Stream) []any { return []any{s.Issuer, !s.HasTenant, s.Tenant, s.Workspace} }
 
-// errValue indicates that a table has a value that cannot be that of its column.
+// errValue indicates that a table contains a value that is invalid for its column.
 var errValue = errors.New("unexpected value")
 
 // collect runs a query and reads its rows. With an error, it also returns the rows before it.
@@ -141,8 +141,8 @@ func first(rows []*ledger.Row, err error) (*ledger.Row, error) {
 	return rows[0], nil
 }
 
-// statement selects the rows after a receipt, up to a last one. A task's receipts are in two
-// indexes, each in the order of seq, and none is in both.
+// statement returns a statement that selects the rows after a receipt, up to a last one. The
+// receipts of a task are in two indexes, each ordered by seq, and no receipt is in both.
 func (l *layout) statement(q query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
 	if !q.Pruned {
@@ -157,8 +157,9 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 	return l.selectRows() + "WHERE r.seq IN (" + choice + " ORDER BY seq LIMIT ?) ORDER BY r.seq", append(args, limit)
 }
 
-// head returns a stream's row and head, zero if there is none. The row is compared with the last
-// receipt, because a receipt that is linked to another hash would be invalid.
+// head returns the row and the head of a stream, or zero values if there is none. The row is
+// compared with the last receipt, because a receipt that is linked to a different hash would be
+// invalid.
 func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
 	row, hash, err := headRow(ctx, q, s)
 	if err != nil || row.id == 0 {
@@ -178,7 +179,7 @@ func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chai
 	return row.Head, nil
 }
 
-// headRow returns a stream's row, zero if there is none, and the hash of its last receipt.
+// headRow returns the row of a stream, or zero, and the hash of its last receipt.
 func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (row streamRow, last []byte, err error) {
 	row.Stream = s
 	scan := func(scan scanner) (head []byte, err error) {
@@ -195,13 +196,13 @@ type streamRow struct {
 	ledger.StreamHead
 }
 
-// streamRows returns the streams as their table has them.
+// streamRows returns the streams as stated in their table.
 func streamRows(ctx context.Context, q rowQuerier) ([]streamRow, error) {
 	return collect(ctx, q, scanStream, `SELECT id, issuer, tenant, workspace, head, count, ifnull((SELECT max(position) FROM receipts WHERE stream = streams.id), 0)
 FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace`)
 }
 
-// scanStream reads a row of streamRows. A tenant that is NULL is absent; an empty one is a different
+// scanStream reads a row of streamRows. A NULL tenant is absent; an empty tenant is a different
 // stream.
 func scanStream(scan scanner) (s streamRow, err error) {
 	var tenant sql.NullString
@@ -211,8 +212,8 @@ func scanStream(scan scanner) (s streamRow, err error) {
 	return s, err
 }
 
-// prunings returns the prunings as their table has them, the first one first. In an older version,
-// no row shows whether the one before it is missing.
+// prunings returns the prunings as stated in their table, oldest first. In an older version, no row
+// shows whether the previous row is missing.
 func (l *layout) prunings(ctx context.Context, q rowQuerier) ([]ledger.Pruning, error) {
 	if !l.has(prunings) {
 		return nil, nil

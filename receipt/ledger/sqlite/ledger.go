@@ -1,13 +1,13 @@
 // Package sqlite keeps a ledger in a SQLite file.
 //
-// The file has -wal and -shm next to it while it is in use. It is written with a write-ahead log
-// that is synced before Append returns. FILE-head, next to the ledger, records how far the ledger
-// got: a ledger that lacks some of that is not written to, and Check reports it. Every reader
-// compares each row with the receipt in it; Check lists all that are damaged. The file is watched:
-// if it is deleted, replaced, or truncated while it is open, nothing more is acknowledged.
+// While it is in use, the file is accompanied by -wal and -shm. Writes use a write-ahead log that
+// is synced before Append returns. FILE-head, next to the ledger, records the end of the ledger. A
+// ledger that lacks recorded data is not written to, and Check reports it. Every reader compares
+// each row with the receipt in it; Check lists all damaged rows. The file is watched: if it is
+// deleted, replaced, or truncated while it is open, no further receipt is acknowledged.
 //
 // A ledger can also be read without permission to write, on a read-only medium, and on a full disk.
-// A ledger that one version wrote can be read by all later versions.
+// Every later version can read a ledger that an earlier version wrote.
 package sqlite
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A Ledger is a ledger in one SQLite file, for any number of processes of one machine. The file must
-// not be on a network file system, because SQLite's locks do not work there.
+// A Ledger is a ledger in one SQLite file, which any number of processes on one machine may use.
+// The file must not be on a network file system, because SQLite's locks do not work there.
 //
-// It is written with a write-ahead log and synchronous=FULL: appended receipts survive a crash of
-// the process and of the machine, as far as the disk is reliable. FILE-head, next to the ledger,
-// records where the ledger ends.
+// Writes use a write-ahead log and synchronous=FULL, so appended receipts survive a crash of the
+// process or the machine, if the disk is reliable. FILE-head, next to the ledger, records where the
+// ledger ends.
 type Ledger struct {
 	*database
 	reader
@@ -38,7 +38,7 @@ type Ledger struct {
 // file was truncated.
 type ReplacedError = file.ReplacedError
 
-// A RolledBackError indicates that a ledger has less than FILE-head records.
+// A RolledBackError indicates that a ledger lacks data that FILE-head records.
 type RolledBackError = file.RolledBackError
 
 // Create creates a new ledger. An existing file is not changed, and the error is fs.ErrExist.
@@ -49,7 +49,7 @@ func Create(ctx context.Context, path string) (*Ledger, error) {
 		}
 	}
 
-	// O_EXCL: of two processes that create it, one succeeds.
+	// O_EXCL: if two processes try to create it, only one succeeds.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -66,9 +66,9 @@ func Create(ctx context.Context, path string) (*Ledger, error) {
 	return l, nil
 }
 
-// Open opens a ledger. If there is none, the error is fs.ErrNotExist. The tables of an older
-// version are brought up to date; those of a newer one are refused. For a ledger that lacks data
-// that was once stored in it, the error is a *[RolledBackError].
+// Open opens a ledger. If there is none, the error is fs.ErrNotExist. Tables of an older version
+// are migrated; tables of a newer version are refused. If a ledger lacks data that was once stored
+// in it, the error is a *[RolledBackError].
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	return open(ctx, path, "rw", migrations())
 }
@@ -91,7 +91,7 @@ func open(ctx context.Context, path, mode string, steps []string) (*Ledger, erro
 	return &Ledger{db, reader{db}, writer{db}, auditor{db}}, nil
 }
 
-// Replace is described at [ledger.Replacer].
+// Replace implements [ledger.Replacer].
 func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
 	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
 		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", is.JSON(), was.ID(), was.JSON())
@@ -106,7 +106,7 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 		return err
 	})
 
-	// The error rolled the transaction back, so nothing that others stored was overwritten.
+	// The error rolled back the transaction, so no data from other processes was overwritten.
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}

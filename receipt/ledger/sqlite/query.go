@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A query is a query with the streams that it sees.
+// A query is a ledger query together with the streams that it may see.
 type query struct {
 	ledger.Query
 	seen []int64
 }
 
-// conditions returns the conditions of rows after one, up to a last one.
+// conditions returns the conditions for rows after a sequence, up to a last one.
 func (q query) conditions(after, last int64) (where string, args []any) {
 	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
@@ -32,7 +32,7 @@ func (q query) conditions(after, last int64) (where string, args []any) {
 		add("stream IN (SELECT value FROM json_each(?))", string(text))
 	}
 
-	// +: not by the index of times, which has another order.
+	// +: do not use the index of times, which has a different order.
 	if !q.From.IsZero() {
 		add("+issued_at >= ?", q.From.UnixMilli())
 	}

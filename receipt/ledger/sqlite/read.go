@@ -15,7 +15,7 @@ import (
 // A reader reads stored receipts.
 type reader struct{ *database }
 
-// condition returns the condition of the row of a key, and whether there can be one.
+// condition returns the condition for the row of a key, and reports whether such a row can exist.
 func condition(k ledger.Key) (where string, args []any, ok bool) {
 	var none ledger.Key
 	switch {
@@ -32,7 +32,7 @@ func condition(k ledger.Key) (where string, args []any, ok bool) {
 	return "", nil, false
 }
 
-// Find is described at [ledger.Store].
+// Find implements [ledger.Store].
 func (l *reader) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (l *reader) sees(ctx context.Context, k ledger.Key, where string, args []an
 	return err
 }
 
-// alone returns a row without its place, since a row next to it may be the one that cannot be read.
-// If the row itself cannot be read, its ID may still be in the indexes.
+// alone returns a row without its place, because the unreadable row may be one next to it. If the
+// row itself cannot be read, its ID may still be in the indexes.
 func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []any) (*ledger.Row, error) {
 	rows, err := collect(ctx, l.read, func(scan scanner) (*ledger.Row, error) { return scanColumns(scan) }, l.columns()+" FROM receipts r "+where, args...)
 	r, err := first(rows, err)
@@ -89,8 +89,8 @@ func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []a
 	return nil, f
 }
 
-// span returns the sequence right before the first receipt that can be selected, and that of the
-// last one. In a large ledger, receipts of one time are near each other.
+// span returns the sequence just before the first receipt that can be selected, and the sequence of
+// the last one. In a large ledger, receipts with similar times are close together.
 func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, err error) {
 	timed := !q.From.IsZero() || !q.Before.IsZero()
 	if !timed && q.Until.IsZero() {
@@ -117,8 +117,8 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 		before, last = first.Int64-1, end.Int64
 	}
 
-	// The first receipt that is too late ends the selection, regardless of its place in the order
-	// of time.
+	// The first receipt that is too late ends the selection, regardless of its position in time
+	// order.
 	if err == nil && !q.Until.IsZero() {
 		var late sql.NullInt64
 		err = l.read.QueryRowContext(ctx, "SELECT min(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ?", q.Until.UnixMilli()).Scan(&late)
@@ -129,14 +129,14 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 	return before, last, l.wrap(ctx, "look for a time", err)
 }
 
-// scanned is how many receipts a scan reads at a time. It holds no lock and no connection while the
-// caller works.
+// scanned is the number of receipts that a scan reads at a time. While the caller processes a
+// receipt, the scan holds no lock and no connection.
 const scanned = 256
 
-// mostAtOnce is the largest limit of a query whose receipts one statement reads.
+// mostAtOnce is the largest query limit for which a single statement reads all receipts.
 const mostAtOnce = 1025
 
-// Walk is described at [ledger.Reader].
+// Walk implements [ledger.Reader].
 func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		before, last, err := l.span(ctx, q)
@@ -177,7 +177,7 @@ func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// still makes sure that no receipt after a sequence was pruned.
+// still checks that no receipt after a sequence was pruned.
 func (l *reader) still(ctx context.Context, after int64) error {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (l *reader) still(ctx context.Context, after int64) error {
 }
 
 // list returns the rows after a sequence, up to a last one. With an error, it also returns the rows
-// before it.
+// before the error.
 func (l *reader) list(ctx context.Context, q query, after, last int64, limit int) (list []*ledger.Row, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -225,7 +225,7 @@ func (l *reader) list(ctx context.Context, q query, after, last int64, limit int
 	return rows, l.wrap(ctx, "list receipts", err)
 }
 
-// Streams is described at [ledger.Reader].
+// Streams implements [ledger.Reader].
 func (l *reader) Streams(ctx context.Context) ([]ledger.StreamHead, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -244,7 +244,7 @@ func (l *reader) Streams(ctx context.Context) ([]ledger.StreamHead, error) {
 	return list, nil
 }
 
-// Prunings is described at [ledger.Pruner].
+// Prunings implements [ledger.Pruner].
 func (l *reader) Prunings(ctx context.Context) ([]ledger.Pruning, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -256,7 +256,7 @@ func (l *reader) Prunings(ctx context.Context) ([]ledger.Pruning, error) {
 	return list, l.wrap(ctx, "list the prunings", err)
 }
 
-// Hashes is described at [ledger.Pruner].
+// Hashes implements [ledger.Pruner].
 func (l *reader) Hashes(ctx context.Context, last int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		done, err := l.reading(ctx)

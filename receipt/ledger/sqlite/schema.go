@@ -8,10 +8,10 @@ import (
 // applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
 const applicationID = 0x72637074
 
-// The versions of the tables that introduced a feature.
+// The table versions that introduced a feature.
 const (
 	subjects = 2 // the column subject
-	marks    = 2 // the table state, and so a mark next to the ledger
+	marks    = 2 // the table state, which allows a mark next to the ledger
 	prunings = 3 // the table prunings
 	afters   = 4 // its column after
 	latest   = 4
@@ -23,8 +23,8 @@ var schema embed.FS
 // migrations returns the steps from one version of the tables to the next; PRAGMA user_version
 // counts the completed ones. A released step never changes.
 //
-// The tables themselves make a fork impossible: a receipt has one successor in its stream, and each
-// stream one beginning.
+// The tables themselves prevent forks: a receipt has only one successor in its stream, and each
+// stream has only one first receipt.
 func migrations() []string {
 	steps := make([]string, latest)
 	for i := range steps {
@@ -38,7 +38,7 @@ func migrations() []string {
 }
 
 // subjectOf is the value of the column subject, read from the receipt itself. A damaged receipt has
-// none.
+// no subject.
 const subjectOf = `CASE
 	WHEN NOT json_valid(CAST(r.json AS TEXT)) THEN NULL
 	WHEN json_extract(CAST(r.json AS TEXT), '$.subject.object') = 'task'

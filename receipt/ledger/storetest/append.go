@@ -58,7 +58,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 	}
 	wantHead(t, store, stream("empty"), nil, 0)
 
-	// A wrong count moves no head.
+	// A wrong count does not move a head.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
 	if err := store.Append(ctx, after(stream("w"), counted, r)); err != nil {
@@ -76,7 +76,7 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
 	}
 
-	// A repeated append reports the taken ID, and not the moved head, so that the caller finds the
+	// A repeated append reports the duplicate ID, not the moved head, so that the caller finds the
 	// stored receipt.
 	if err := store.Append(ctx, after(stream("w"), chain.Head{}, first)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same append: %v, expected ErrDuplicateID", err)
@@ -87,7 +87,7 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
 	}
 
-	// The refused receipts changed nothing.
+	// The refused receipts had no effect.
 	wantHead(t, store, stream("w"), first, 1)
 	wantHead(t, store, stream("v"), nil, 0)
 	wantStored(t, store, first)
@@ -112,7 +112,7 @@ func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// reopened verifies that receipts outlast the handle that stored them.
+// reopened verifies that receipts remain stored after their handle is closed.
 func reopened(t *testing.T, handle func() ledger.Store) {
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
 	store := handle()
@@ -128,7 +128,7 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// find verifies that a row is found by each key, as RowsOf computed it, and that other keys find
+// find verifies that a row, as computed by RowsOf, is found by each key, and that other keys find
 // nothing.
 func find(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// streams verifies that an absent tenant differs from an empty one, and that names differ even if
-// their concatenations are equal.
+// streams verifies that an absent tenant differs from an empty one, and that streams differ even if
+// the concatenations of their names are equal.
 func streams(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	names := []chain.Stream{
@@ -23,7 +23,7 @@ func streams(t *testing.T, handle func() ledger.Store) {
 		{Issuer: "a\x00b", Workspace: "c"}, {Issuer: "a", Workspace: "b\x00c"},
 	}
 
-	// Each stream begins with a receipt of its own.
+	// Each stream begins with its own receipt.
 	var all []*receipt.Sealed
 	for i, name := range names {
 		d := Draft(fmt.Sprintf("receipt_%d", i), name.Workspace)
@@ -41,7 +41,7 @@ func streams(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// awkward are names that databases cut off, fold, trim, match, or refuse.
+// awkward contains names that databases may truncate, fold, trim, match, or refuse.
 var awkward = []string{
 	"\x00", "a\x00", "a\x00b", "a", "A", "a ", " a", "a\n", "\t", "a\\0b", "a%", "a_", "'", "''", "a'; DROP TABLE receipts; --", "$1", "?", "NULL", "\\",
 	"\u00e9", "e\u0301", "\u00df", "ss", "I", "\u0131", "\u2028", "\ufeffa", "\uffff", "\U0010ffff", "\u202eabc",

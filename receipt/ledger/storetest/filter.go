@@ -10,17 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// minute returns a time after that of all receipts of other tests.
+// minute returns a time after the times of all receipts of other tests.
 func minute(n int) time.Time { return time.Date(2026, 4, 26, 8, n, 0, 0, time.UTC) }
 
-// various returns five drafts of two streams. Their times are in another order than the drafts.
+// various returns five drafts of two streams. The order of their times differs from the order of
+// the drafts.
 func various() []*receipt.Draft {
 	drafts := []*receipt.Draft{Draft("r0", "w"), Draft("r1", "v"), Draft("r2", "w"), Draft("r3", "v"), Draft("r4", "w")}
 	for i, of := range []struct{ task, subject, session string }{
 		{"task_1", "task_1", "session_1"},
 		{"task_2", "task_2", "session_1"},
-		{"task_3", "task_1", "session_2"},    // part of another task than its subject
-		{"task_10", "task_10", "session_10"}, // names that begin like others
+		{"task_3", "task_1", "session_2"},    // part of a task other than its subject
+		{"task_10", "task_10", "session_10"}, // names that share a prefix with others
 		{"task_1", "task_4", "session_1"},
 	} {
 		d := drafts[i]
@@ -30,8 +31,8 @@ func various() []*receipt.Draft {
 	return drafts
 }
 
-// filter returns a test that lists the receipts of a query: those of the drafts with the numbers of
-// want, also after each sequence.
+// filter returns a test that lists the receipts of a query, which must be the drafts with the
+// numbers in want. It also lists them after each sequence.
 func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
 		store, other := handle(), listerOf(t, handle())
@@ -51,7 +52,7 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 			t.Fatalf("the query lists %q, expected %q", found, ids)
 		}
 		if q.Limit > 0 {
-			return // after a sequence, others follow
+			return // after a sequence, only later receipts follow
 		}
 		for i, after := range sequences {
 			if rest, _ := listed(t, other, q, after); !slices.Equal(rest, ids[i+1:]) {

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A lister is the part of [ledger.Reader] that yields receipts. What a walk yielded is the beginning
-// of every later walk, and going on after a sequence skips nothing that is stored later.
+// A lister is the part of [ledger.Reader] that yields receipts. The receipts of a walk are a prefix
+// of every later walk, and continuing after a sequence skips nothing that is stored later.
 type lister interface {
 	ledger.Store
 	Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error]
@@ -33,7 +33,7 @@ func listerOf(t *testing.T, store ledger.Store) lister {
 }
 
 // order verifies that receipts are listed in the order in which they were stored, and those of a
-// run in the order of their chain.
+// run in chain order.
 func order(t *testing.T, handle func() ledger.Store) {
 	store, ctx := listerOf(t, handle()), t.Context()
 	heads := map[string]chain.Head{}
@@ -61,7 +61,7 @@ func order(t *testing.T, handle func() ledger.Store) {
 		t.Fatalf("the list has %d receipts, expected %d", n, len(want))
 	}
 
-	// Each sequence continues with the next receipt.
+	// A walk after each sequence continues with the next receipt.
 	for i, cursor := range cursors {
 		for e, err := range store.Walk(ctx, ledger.Query{}, cursor) {
 			if err != nil || i+1 == len(want) || e.Hash != want[i+1].Hash() {
@@ -80,14 +80,15 @@ func order(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// prefix verifies, while several handles append runs of different sizes and so at different speeds,
-// that every list begins with each earlier list, contains everything that was acknowledged before,
-// and that following the sequences yields the same list.
+// prefix verifies lists while several handles append runs of different sizes, and therefore at
+// different speeds. Every list must begin with each earlier list and contain all receipts that were
+// acknowledged before, and following the sequences must yield the same list.
 func prefix(t *testing.T, handle func() ledger.Store) {
 	w := &witness{acknowledged: map[canon.Digest]bool{}}
 	reading, following := listerOf(t, handle()), listerOf(t, handle())
 
-	// Long runs, which take long, are stored in two streams, and single receipts in two others.
+	// Long runs, which take more time, are stored in two streams, and single receipts in two
+	// others.
 	var writing sync.WaitGroup
 	for _, writer := range []struct {
 		workspace  string
@@ -108,7 +109,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 		close(done)
 	}()
 
-	// The last look is after the last append.
+	// The last list is made after the last append.
 	var followed []canon.Digest
 	cursor := int64(0)
 	for last := false; !last; {
@@ -138,11 +139,11 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// A witness remembers what was stored and listed.
+// A witness remembers which receipts were stored and listed.
 type witness struct {
 	mu           sync.Mutex
 	acknowledged map[canon.Digest]bool
-	seen         []canon.Digest // by the last list
+	seen         []canon.Digest // number of receipts in the last list
 }
 
 // write appends runs to a stream.
@@ -164,7 +165,7 @@ func (w *witness) write(t *testing.T, store ledger.Store, runs [][]*receipt.Seal
 	}
 }
 
-// look lists everything, and compares the list with the one before it.
+// look lists all receipts, and compares the list with the previous one.
 func (w *witness) look(t *testing.T, l lister) {
 	w.mu.Lock()
 	stored := make(map[canon.Digest]bool, len(w.acknowledged))

@@ -65,7 +65,7 @@ func runOf(n int) func(*testing.T, func() ledger.Store) {
 	}
 }
 
-// severalRuns verifies that the runs of one append are stored completely or not at all, in their
+// severalRuns verifies that the runs of one append are stored completely or not at all, and in
 // order.
 func severalRuns(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()

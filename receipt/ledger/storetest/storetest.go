@@ -1,7 +1,7 @@
 // Package storetest tests implementations of [ledger.Store].
 //
-// Several handles on one store stand for several processes: what one handle stored, the others must
-// see, and what one decided must bind the others.
+// Several handles on one store simulate several processes: a receipt that one handle stored must be
+// visible to the others, and the others must respect its decisions.
 package storetest
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Run tests whether stores keep the promises of [ledger.Store], one subtest per promise, and, if they
-// have a method Walk, those of [ledger.Reader] about lists and queries. Open
-// creates an empty store and returns a function that opens a new handle on it. A handle shares no
-// memory with the others, as if it were in another process. If it has a method Close, closing it
-// must leave the store intact. Open may clean up with t.Cleanup.
+// Run tests whether stores meet the requirements of [ledger.Store], with one subtest per
+// requirement. If the stores have a method Walk, it also tests the requirements of [ledger.Reader]
+// for lists and queries. Open creates an empty store and returns a function that opens a new handle
+// on it. A handle shares no memory with the others, as if it were in another process. If it has a
+// method Close, closing it must leave the store intact. Open may clean up with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	streamW := stream("w")
 	for _, promise := range []struct {
@@ -91,7 +91,7 @@ func seal(t *testing.T, d *receipt.Draft, head chain.Head) *receipt.Sealed {
 	return s
 }
 
-// sealRun returns receipts that follow each other, the first one a head.
+// sealRun returns receipts that follow each other, starting with a head.
 func sealRun(t *testing.T, head chain.Head, workspace string, ids ...string) (run []*receipt.Sealed) {
 	t.Helper()
 	for _, id := range ids {

@@ -17,26 +17,26 @@ import (
 // FILE-head, because the ledger itself does not show that its end was cut off, or was only in a
 // lost -wal.
 type Mark struct {
-	Ledger   string       // its name, 32 random hex digits
+	Ledger   string       // the ledger's name, 32 random hex digits
 	Commits  int64        // the number of writes
-	Sequence int64        // of the newest receipt, 0: none
+	Sequence int64        // of the newest receipt, or 0
 	Hash     canon.Digest // of that receipt
 }
 
-// HeadSuffix follows the path of a ledger in the name of FILE-head.
+// HeadSuffix is appended to the path of a ledger to name FILE-head.
 const HeadSuffix = "-head"
 
-// The file has two places of markBytes, which are written in turn, so a torn write leaves the
-// previous mark. A mark is written after the log was synced, and is not synced itself. After a
-// power failure it may therefore be an older mark, which is also correct, and never one that is
-// ahead of the ledger.
+// The file has two slots of markBytes, which are written alternately, so a torn write leaves the
+// previous mark intact. A mark is written after the log has been synced, but the mark itself is not
+// synced. After a power failure, the file may therefore contain an older mark, which is also
+// correct, but never a mark that is ahead of the ledger.
 const (
 	markBytes  = 512
 	markPlaces = 2
 	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
 )
 
-// text returns a mark and the beginning of its digest, with line feeds up to its size.
+// text returns a mark and the beginning of its digest, padded with line feeds.
 func (m Mark) text() []byte {
 	body := fmt.Sprintf(markFormat, m.Ledger, m.Commits, m.Sequence, m.Hash)
 	text := make([]byte, 0, markBytes)
@@ -62,8 +62,8 @@ func parseMark(text []byte) (m Mark, ok bool) {
 	return m, true
 }
 
-// ReadMark returns the newer mark of a file, and whether there is one. A file that is absent,
-// damaged, or unreadable has none.
+// ReadMark returns the newer mark of a file, and reports whether there is one. A file that is
+// absent, damaged, or unreadable has no mark.
 func ReadMark(path string) (newest Mark, ok bool) {
 	f, err := os.Open(path + HeadSuffix)
 	if err != nil {
@@ -77,7 +77,7 @@ func ReadMark(path string) (newest Mark, ok bool) {
 		return Mark{}, false
 	}
 
-	// A torn write leaves the mark in the other place intact.
+	// A torn write leaves the mark in the other slot intact.
 	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
 		if m, good := parseMark(text[:markBytes]); good && (!ok || m.Commits > newest.Commits) {
 			newest, ok = m, true
@@ -87,8 +87,8 @@ func ReadMark(path string) (newest Mark, ok bool) {
 	return newest, ok
 }
 
-// openHead opens FILE-head of a ledger for writing. Whoever may write to the ledger may write to
-// that file.
+// openHead opens FILE-head of a ledger for writing. The permissions of the ledger apply: any
+// process that may write to the ledger may write to that file.
 func openHead(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+HeadSuffix, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func Touch(path string) error {
 	return f.Close()
 }
 
-// Write writes a mark into the place whose turn it is.
+// Write writes a mark into the slot whose turn it is.
 func (m Mark) Write(path string) error {
 	f, err := openHead(path)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m Mark) Write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// A RolledBackError indicates that a ledger has less than its mark records: its end was cut off,
+// A RolledBackError indicates that a ledger lacks data that its mark records: its end was cut off,
 // its -wal is lost, or it is an older copy or another ledger.
 type RolledBackError struct {
 	Path   string
@@ -140,9 +140,9 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; restore the file or its -wal from the copy that has the rest; to continue without the rest, remove %q", e.Path, e.Detail, e.Path+HeadSuffix)
 }
 
-// Reached makes sure that the ledger at path, whose current mark is is, has everything that a mark
-// records. Stored returns the hash of the receipt with a sequence, and whether it is stored. The
-// error is a *[RolledBackError], or that of stored.
+// Reached checks that the ledger at path, whose current mark is is, contains everything that a mark
+// records. stored returns the hash of the receipt with a sequence, and whether it is stored. The
+// error is a *[RolledBackError], or an error from stored.
 func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
 	if is.Ledger != m.Ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}

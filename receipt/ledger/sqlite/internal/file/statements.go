@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Connections returns a connector whose connections lead to the watched file, and to no other file
-// that may have its path later. They keep their prepared statements.
+// Connections returns a connector whose connections lead to the watched file, never to another file
+// that later has the same path. They keep their prepared statements.
 func Connections(f *Watch, c driver.Connector) driver.Connector { return &connector{c, f} }
 
 type connector struct {
@@ -35,7 +35,7 @@ type connection struct {
 	idle map[string]driverStmt // by their text; nil after the connection was closed
 }
 
-// driverConn has the methods that database/sql needs of a connection, except those that run
+// driverConn has the methods that database/sql requires of a connection, except those that run
 // unprepared text, so every statement is prepared by PrepareContext.
 type driverConn interface {
 	driver.Conn
@@ -51,7 +51,8 @@ type driverStmt interface {
 	driver.StmtQueryContext
 }
 
-// mostIdle is how many statements a connection keeps, more than a ledger has.
+// mostIdle is the maximum number of statements that a connection keeps, which is more than a ledger
+// uses.
 const mostIdle = 64
 
 func keepStatements(c driver.Conn) (*connection, error) {
@@ -67,7 +68,7 @@ func (c *connection) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext returns a statement that nobody else uses until it is closed.
+// PrepareContext returns a statement that no other caller uses until it is closed.
 func (c *connection) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if s := c.idle[query]; s != nil {
 		delete(c.idle, query)

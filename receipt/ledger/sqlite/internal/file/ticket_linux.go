@@ -9,7 +9,7 @@ import (
 )
 
 // Writers queue across processes in FILE-head. A process draws the next number of a lane and locks
-// the byte of that number; its turn comes when no process holds the byte of a smaller number. The
+// the byte with that number. Its turn comes when no process holds the byte of a smaller number. The
 // system releases the locks of processes that end. The locks belong to the open file, not to the
 // process (F_OFD_SETLK, fcntl(2)), so threads queue like processes.
 //
@@ -23,8 +23,8 @@ const (
 )
 
 const (
-	lanesBegin = markPlaces * markBytes // where the last numbers that were drawn are, 8 bytes each
-	laneBytes  = int64(1) << 40         // of a lane's locks, which are far beyond what is in the file
+	lanesBegin = markPlaces * markBytes // offset of the last drawn numbers, 8 bytes each
+	laneBytes  = int64(1) << 40         // offset of a lane's locks, far beyond the content of the file
 )
 
 // A ticket is a place in a lane.
@@ -34,7 +34,7 @@ type ticket struct {
 	mine int64
 }
 
-// drawTicket takes the last place of a lane, or returns nil if there is no queue.
+// drawTicket takes the last place in a lane, or returns nil if there is no queue.
 func drawTicket(path string, lane int) *ticket {
 	f, err := openHead(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func drawTicket(path string, lane int) *ticket {
 	return t
 }
 
-// wait waits until all earlier tickets are done, at most for patience. It reports whether its turn
-// has come.
+// wait waits until all earlier tickets are done, but at most for patience. It reports whether its
+// turn has come.
 func (t *ticket) wait(patience time.Duration) bool {
 	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
 		return true
@@ -102,14 +102,14 @@ func (t *ticket) draw(lane int) error {
 // lock locks a range of bytes. An empty range is always locked.
 func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	if bytes == 0 {
-		return nil // to fcntl that is all up to the end
+		return nil // to fcntl, length 0 means up to the end of the file
 	}
 	raw, err := t.file.SyscallConn()
 	if err != nil {
 		return err
 	}
 
-	// A signal ends the call without the lock (EINTR).
+	// A signal ends the call without acquiring the lock (EINTR).
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		for {
@@ -125,7 +125,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	return failed
 }
 
-// end lets the next ticket proceed. A ticket that still waits keeps its file until then.
+// end lets the next ticket proceed. A ticket that is still waiting keeps its file open until then.
 func (t *ticket) end() {
 	if t == nil {
 		return

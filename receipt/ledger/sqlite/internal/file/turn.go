@@ -12,25 +12,25 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Lane 0 of the queue is for writers of the file, the others are for streams.
+// Lane 0 of the queue is for writers of the file; the other lanes are for streams.
 const (
 	lanes     = 64
 	writeLane = 0
 )
 
-// How long a turn is waited for, and how long nobody waits after that: a process that stops during
-// its turn delays the others once in a while, not each time.
+// turnPatience is the maximum wait for a turn. After a timeout, the process does not wait for turns
+// for turnPause, so that a process that stops during its turn delays the others only occasionally.
 const (
 	turnPatience = 2 * time.Second
 	turnPause    = 30 * time.Second
 )
 
-// Queues are the queues of a ledger as one process sees them.
+// Queues represents the queues of a ledger in one process.
 type Queues struct {
 	path string // of the ledger
 
 	mu    sync.Mutex
-	stuck [lanes]time.Time // until when nobody waits in a lane
+	stuck [lanes]time.Time // the time until which callers do not wait in a lane
 }
 
 // NewQueues returns the queues of the ledger at a path.
@@ -57,8 +57,8 @@ func (q *Queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// Write waits until it is the caller's turn to write to the file. A turn of a stream, which may be
-// nil, ends when its receipts are in this queue. Done lets the next one write.
+// Write waits until it is the caller's turn to write to the file. If turn is not nil, this turn of
+// a stream ends when its receipts are in this queue. Done lets the next writer proceed.
 func (q *Queues) Write(t *Turn) (done func()) {
 	place := t.line(q)
 	q.wait(place, writeLane)
@@ -66,8 +66,8 @@ func (q *Queues) Write(t *Turn) (done func()) {
 }
 
 // A Turn is the right to link to the head of a stream. It ends when the linked receipts are in the
-// queue of writers. The next process then links to the last of them, and seals and signs while they
-// are written.
+// queue of writers. The next process then links to the last of these receipts, and seals and signs
+// while they are written.
 type Turn struct {
 	queues *Queues
 	stream chain.Stream
@@ -76,7 +76,7 @@ type Turn struct {
 
 	mu     sync.Mutex
 	ticket *ticket
-	place  *ticket // in the queue of writers, if there is one already
+	place  *ticket // place in the queue of writers, if it already has one
 	over   bool
 	told   []byte // the announcement
 }
@@ -90,7 +90,7 @@ func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
 	return t
 }
 
-// Of reports whether a turn, which may be nil, is for a stream in these queues.
+// Of reports whether turn, which may be nil, is for a stream in these queues.
 func (t *Turn) Of(q *Queues, s chain.Stream) bool { return t != nil && t.queues == q && t.stream == s }
 
 // End ends the turn. It may be called more than once.
@@ -104,7 +104,7 @@ func (t *Turn) End() {
 	}
 }
 
-// Clear waits until all earlier writers are done, so that the current head stays the head.
+// Clear waits until all earlier writers are done, so that the current head remains the head.
 func (t *Turn) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,10 +144,10 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// The announcement of the previous process is in FILE-head after the numbers of the lanes: the
-// digest of the stream's name, the hash and the count of its head, and the beginning of the digest
-// of these. It is not trusted: a receipt that is linked to a head that was never stored is not
-// stored, and is linked again to the actual head.
+// The announcement of the previous process follows the numbers of the lanes in FILE-head. It
+// contains the digest of the stream's name, the hash and the count of its head, and the beginning
+// of the digest of these values. It is not trusted: if a receipt is linked to a head that was never
+// stored, the receipt is not stored, and is linked again to the actual head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
@@ -160,7 +160,7 @@ func announcement(s chain.Stream, h chain.Head) []byte {
 	return append(text, sum[:8]...)
 }
 
-// Announce publishes the head that the next process should link to.
+// Announce publishes the head to which the next process should link.
 func (t *Turn) Announce(h chain.Head) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,7 +217,8 @@ func (t *Turn) Announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
-	// It may belong to another stream, or be half written; its name and its digest show that.
+	// The announcement may belong to another stream or be incomplete; its name and its digest show
+	// that.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

@@ -1,5 +1,5 @@
-// Package file guards the file of a ledger: it watches that the file stays in place, records its end in
-// FILE-head, and orders the processes that write to it.
+// Package file guards the file of a ledger: it watches that the file stays in place, records the
+// end of the ledger in FILE-head, and orders the processes that write to the file.
 package file
 
 import (
@@ -14,10 +14,10 @@ import (
 )
 
 // A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
-// the file was truncated. SQLite would continue to write to a file that nobody will find again, or
-// over what is missing.
+// the file was truncated. SQLite would continue to write to an unlinked file, or in place of the
+// missing part.
 type ReplacedError struct {
-	Path string // of the ledger, its -wal, or its -shm
+	Path string // path of the ledger, its -wal, or its -shm
 	What string // what happened
 }
 
@@ -28,19 +28,19 @@ func (e *ReplacedError) Error() string {
 // A Watch watches the files of an open ledger. It examines them only by path, because opening and
 // closing the ledger, or its -shm, would release SQLite's locks.
 type Watch struct {
-	Path string // without links, as SQLite uses it to name the other files
+	Path string // resolved path, from which SQLite derives the names of the other files
 
 	given string // by the caller
 
 	mu     sync.Mutex
 	main   fs.FileInfo
-	moved  bool                   // somebody wrote into it since Rewritten was last called
+	moved  bool                   // another process wrote to the file since Rewritten was last called
 	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
 	log    []byte                 // header of the -wal, when it was last seen
 	logEnd int64                  // and its size
 
-	frozen bool        // nobody may write to them
-	still  fs.FileInfo // -wal of frozen files, nil: none
+	frozen bool        // no process may write to the files
+	still  fs.FileInfo // the -wal of frozen files, or nil
 }
 
 // Open begins to watch the files of a ledger.
@@ -59,8 +59,8 @@ func Open(path string) (*Watch, error) {
 	return f, err
 }
 
-// Freeze records that nobody may write to the files while they are read, and reports whether the
-// entire ledger is in its one file.
+// Freeze records that no process may write to the files while they are read, and reports whether
+// the entire ledger is in its main file.
 func (f *Watch) Freeze() (alone bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,8 +78,8 @@ func (f *Watch) logInfo() (fs.FileInfo, error) {
 	return info, err
 }
 
-// Same makes sure that the path leads to the file that was opened. A ledger never becomes smaller,
-// and frozen files do not change.
+// Same checks that the path leads to the file that was opened. A ledger never becomes smaller, and
+// frozen files never change.
 func (f *Watch) Same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *Watch) Same() error {
 	f.moved = f.moved || written(info, f.main)
 	f.main = info
 
-	// Others find these files by name, so each name must lead to the file in use.
+	// Other processes find these files by name, so each name must lead to the file in use.
 	for suffix, was := range f.beside {
 		if _, err := f.look(f.Path+suffix, was); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (f *Watch) Same() error {
 	return nil
 }
 
-// unchanged makes sure that frozen files have not changed.
+// unchanged checks that frozen files have not changed.
 func (f *Watch) unchanged(main fs.FileInfo) error {
 	log, err := f.logInfo()
 	if err != nil {
@@ -124,8 +124,8 @@ func written(now, was fs.FileInfo) bool {
 	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
 }
 
-// Rewritten reports whether the ledger's file changed since the last call. A commit goes
-// into the -wal, so the file changes only with a checkpoint, or if somebody else writes.
+// Rewritten reports whether the ledger's file changed since the last call. A commit is written to
+// the -wal, so the main file changes only with a checkpoint, or if another process writes to it.
 func (f *Watch) Rewritten() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +135,7 @@ func (f *Watch) Rewritten() bool {
 	return moved
 }
 
-// Remember undoes a call of Rewritten that had no effect, so that the next one returns true.
+// Remember undoes a call of Rewritten that had no effect, so that the next call returns true.
 func (f *Watch) Remember() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,12 +156,12 @@ func (f *Watch) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 }
 
 // InUse records the files next to the ledger. It is called inside a transaction, when SQLite has
-// both open.
+// both files open.
 func (f *Watch) InUse() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// Once seen, a file must stay: SQLite replaces neither while it is open.
+	// Once seen, a file must stay in place, because SQLite replaces neither file while it is open.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if f.beside[suffix] != nil {
 			continue
@@ -185,8 +185,8 @@ const logHeader = 32
 
 var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
 
-// Committed makes sure that a transaction is in a log that the next process that opens the ledger
-// can read: it has its header, and has not become shorter.
+// Committed checks that a transaction is in a log that the next process that opens the ledger can
+// read: the log has its header, and has not become shorter.
 func (f *Watch) Committed() error {
 	if err := f.Same(); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (f *Watch) Committed() error {
 		return err
 	}
 
-	// A truncated log lacks its header, or is shorter than it was with the same header.
+	// A truncated log lacks its header, or is shorter than before with the same header.
 	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
 		return &ReplacedError{f.Path + "-wal", "was cut"}
 	}
