@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// WriteJSON writes a value on one line as the response, and escapes characters in its strings
-// that a terminal might interpret ([receipt.AppendJSON]).
+// WriteJSON writes a value on one line as the response. It escapes characters in strings that a
+// terminal might interpret ([receipt.AppendJSON]).
 func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {
@@ -21,9 +21,10 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write answers with a body of a media type. JSON is reduced to the parts that the client may see
-// ([Client.Visible]). The error is an *[Error]: there is no memory for the body until other clients
-// have read theirs ([Limits].Memory). In that case, nothing was written.
+// Write writes a response with a body of the given media type. JSON is reduced to the parts that
+// the client may see ([Client.Visible]). The error is an *[Error]: no memory is available for the
+// body until other clients have read their responses ([Limits].Memory). In that case, nothing was
+// written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	if c, ok := w.(counted); ok {
 		var err error
@@ -35,32 +36,32 @@ func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that does not read it has disconnected
+	_, _ = w.Write(body) // a client that does not read the response has disconnected
 	return nil
 }
 
-// writeError answers with the envelope of an error.
+// writeError responds with an error envelope.
 func writeError(w http.ResponseWriter, e *Error, requestID string) error {
 	maps.Copy(w.Header(), e.Header)
 	text, err := receipt.AppendJSON(nil, e.Envelope(requestID))
 	if err != nil {
 		return Internal(err, "the answer could not be written")
 	}
-	if c, ok := w.(counted); ok { // an error needs no memory of the pool
+	if c, ok := w.(counted); ok { // an error response needs no memory from the pool
 		w = c.Answer
 	}
 	return Write(w, e.status(), MediaJSON, append(text, '\n'))
 }
 
-// A counted answer is held in the memory that all answers share.
+// A counted is a response in the memory that all responses share.
 type counted struct {
 	*conn.Answer
 	exchange *exchange
 }
 
-// allow returns the part of a body that the client may see, and takes memory for it. The answer to
-// a request that changes something can no longer be refused. It is about as long as its request,
-// whose memory is already counted.
+// allow returns the part of a body that the client may see, and reserves memory for it. The
+// response to a request that has changed something can no longer be refused. It is about as long as
+// its request, whose memory is already reserved.
 func (c counted) allow(media string, body []byte) ([]byte, error) {
 	x := c.exchange
 	if media == MediaJSON {
@@ -77,14 +78,14 @@ func (c counted) allow(media string, body []byte) ([]byte, error) {
 
 var errTooLong = errors.New("protocol: answer to a request with an Idempotency-Key is longer than maxAnswer")
 
-// A recorder is the ResponseWriter of an answer that is remembered.
+// A recorder is the ResponseWriter for a response that is remembered.
 type recorder struct {
 	header  http.Header
-	sent    http.Header // the header when the status was written
-	status  int         // 0: nothing was written
+	sent    http.Header // the header at the time when the status was written
+	status  int         // 0 if nothing was written
 	body    bytes.Buffer
 	tooLong bool
-	logged  func() bool // reports whether a log keeps the answer, regardless of its length
+	logged  func() bool // reports whether a log keeps the response, regardless of its length
 }
 
 // Header returns the header that is sent with the status.
@@ -112,7 +113,7 @@ func (r *recorder) answer() *answer {
 	return &answer{status: r.status, header: r.sent, body: r.body.Bytes()}
 }
 
-// refuse replaces the recorded answer with an error.
+// refuse replaces the recorded response with an error.
 func (r *recorder) refuse(e *Error, requestID string) *answer {
 	*r = recorder{header: http.Header{}, logged: r.logged}
 	_ = writeError(r, e, requestID) // into memory

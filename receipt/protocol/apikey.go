@@ -14,21 +14,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// apiKeyPrefix begins every API key, so that scanners for secrets find them.
+// apiKeyPrefix is the prefix of every API key, which enables secret scanners to recognize keys.
 const apiKeyPrefix = "rk_"
 
 // apiKeyLength is the length of a key: the prefix and 32 bytes of base64url without
 // padding.
 const apiKeyLength = len(apiKeyPrefix) + 43
 
-// An APIKey is an entry of a file of API keys. It holds the digest of a key, from
-// which nobody can make the key.
+// An APIKey is an entry of a file of API keys. It contains the digest of a key, from which the key
+// cannot be computed.
 type APIKey struct {
 	Name    string    // of the holder, for logs
 	SHA256  [32]byte  // of the key
 	Created time.Time // in UTC
-	Scopes  []Scope   // nil: all; empty: none
-	Reach   Reach     // the work that the key is for
+	Scopes  []Scope   // nil allows all; empty allows none
+	Reach   Reach     // the operations that the key allows
 }
 
 // MarshalJSON returns the entry in the form that ParseAPIKeys reads.
@@ -47,7 +47,7 @@ func (k *APIKey) client() *Client {
 	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: slices.Clone(k.Scopes), AllScopes: k.Scopes == nil, Reach: k.Reach}
 }
 
-// appendNames appends a member with names. Without a limit (nil), it appends nothing.
+// appendNames appends a member that lists names. Without a limit (nil), it appends nothing.
 func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	if names == nil {
 		return dst
@@ -63,8 +63,8 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	return append(dst, ']')
 }
 
-// NewAPIKey generates a key from 256 random bits: rk_ and 43 characters of base64url. The text is
-// shown to its owner once and is not stored; the entry is added to the file.
+// NewAPIKey generates a key from 256 random bits: rk_ followed by 43 characters of base64url. The
+// key is shown to its owner once and is not stored; only the entry is added to the file.
 func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
 	if fault := nameFault(name); fault != "" {
 		return "", APIKey{}, fmt.Errorf("the name of an API key %s", fault)
@@ -79,7 +79,7 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second), Reach: Everything()}, nil
 }
 
-// nameFault returns the fault of a name, which logs and terminals show, or "".
+// nameFault returns the defect of a name, which is shown in logs and on terminals, or "".
 func nameFault(name string) string {
 	switch {
 	case name == "":
@@ -92,7 +92,7 @@ func nameFault(name string) string {
 	return ""
 }
 
-// parseAPIKey reads a line of a file of API keys.
+// parseAPIKey parses a line of a file of API keys.
 func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	doc, err := canon.Parse(line)
 	if err != nil {
@@ -133,7 +133,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 		return k, fmt.Errorf("the member name %s", fault)
 	}
 
-	// There is one exact form, so that a key that was pasted here is never taken for its digest.
+	// There is exactly one accepted form, so that a pasted key is never mistaken for its digest.
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
 		return k, fmt.Errorf("the member sha256 must be the digest of a key, 64 lowercase hexadecimal digits")
@@ -146,14 +146,14 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	return k, nil
 }
 
-// parseNames reads an array of non-empty strings. A receipt without the member would match an empty
-// one.
+// parseNames reads an array of non-empty strings. Otherwise, a receipt without the member would
+// match an empty name.
 func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
 		return nil, fmt.Errorf("must be an array of strings; omit it if there is no limit")
 	}
 
-	// An empty name would match any receipt without the member.
+	// An empty name would match every receipt without the member.
 	names := []string{}
 	for _, element := range value.Elements() {
 		name := element.String()

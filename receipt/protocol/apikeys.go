@@ -16,15 +16,15 @@ const (
 	maxAPIKeyName  = 80 // bytes of a name
 )
 
-// APIKeys are the keys that a server accepts. They are immutable and safe for concurrent use.
-// The zero value accepts no key. A nil pointer stands for keys that are not loaded yet.
+// APIKeys contains the keys that a server accepts. It is immutable and safe for concurrent use. The
+// zero value accepts no key. A nil pointer represents keys that have not been loaded yet.
 type APIKeys struct {
 	byDigest map[[32]byte]*Client
 	names    map[string]bool
 }
 
-// NewAPIKeys returns any number of keys, such as those of a database. It refuses an invalid
-// name, an entry without a digest, and two entries with the same name or digest.
+// NewAPIKeys returns a set of any number of keys, for example from a database. It refuses an
+// invalid name, an entry without a digest, and two entries with the same name or digest.
 func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	k := new(APIKeys)
 	for i, entry := range entries {
@@ -35,19 +35,19 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	return k, nil
 }
 
-// ParseAPIKeys reads a file of API keys, with one JSON object per line and optional blank lines,
+// ParseAPIKeys parses a file of API keys, with one JSON object per line and optional blank lines.
 //
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
-// Each object has these members. It may also have the members scopes (of known, the scopes of the
-// server), issuers, tenants, and workspaces, which limit the key. Each is an array of strings. An
-// absent member is no limit, an empty array matches nothing, and null is refused. The digest is of
-// the key, including rk_:
+// Each object has these members. It may also have the members scopes (a subset of known, the scopes
+// of the server), issuers, tenants, and workspaces, which limit the key. Each is an array of
+// strings. An absent member means no limit, an empty array matches nothing, and null is refused.
+// The digest covers the entire key, including rk_:
 //
 //	printf %s "$KEY" | sha256sum
 //
 // A file without keys is refused, as are two entries with the same name or digest. Errors state the
-// line, and of its content only the names of members.
+// line, but of its content only the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, fmt.Errorf("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
@@ -73,14 +73,14 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		}
 	}
 
-	// A file without keys is a mistake, never a server that accepts everybody.
+	// A file without keys is treated as an error, never as permission for everybody.
 	if len(k.names) == 0 {
 		return nil, fmt.Errorf("API keys: the file holds none, so nobody could get in")
 	}
 	return k, nil
 }
 
-// addChecked is add for an entry that no parser has checked.
+// addChecked is like add, for an entry that no parser has checked.
 func (k *APIKeys) addChecked(entry APIKey) error {
 	if fault := nameFault(entry.Name); fault != "" {
 		return fmt.Errorf("the name %s", fault)
@@ -106,10 +106,10 @@ func (k *APIKeys) add(entry APIKey) error {
 	return nil
 }
 
-// Authenticate returns the client whose key the request has in its Authorization header,
-// "Bearer rk_…" with one space or more (RFC 9110 section 11.4). Otherwise, the error is
-// 401. The error of a nil pointer is 503, so a server whose keys may be replaced calls this method
-// of the current ones.
+// Authenticate returns the client whose key is in the Authorization header of the request, "Bearer
+// rk_…" with one or more spaces (RFC 9110 section 11.4). Otherwise, the error is 401. With a nil
+// pointer, the error is 503, so a server whose keys may be replaced calls this method on the
+// current keys.
 func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	if k == nil {
 		return nil, Busy(1, "the server has no API keys yet")
@@ -122,8 +122,8 @@ func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	return nil, unauthorized()
 }
 
-// unauthorized returns the error 401. RFC 9110 section 11.6.1 requires the name of the
-// scheme in the answer.
+// unauthorized returns the error 401. RFC 9110 section 11.6.1 requires the name of the scheme in
+// the response.
 func unauthorized() error {
 	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
 	return e.with("WWW-Authenticate", `Bearer realm="receipt"`)
@@ -137,13 +137,13 @@ func (k *APIKeys) find(header string) *Client {
 		return nil
 	}
 
-	// The duration of the lookup depends on the digest only. It reveals nothing about the keys,
+	// The duration of the lookup depends only on the digest. It reveals nothing about the keys,
 	// because no key can be computed from its digest.
 	client := k.byDigest[sha256.Sum256([]byte(key))]
 	if client == nil {
 		return nil
 	}
-	own := *client // callers may change what they get
+	own := *client // callers may modify the result
 	own.Scopes = slices.Clone(client.Scopes)
 	return &own
 }

@@ -16,16 +16,16 @@ import (
 type intake struct {
 	body   *conn.Body
 	memory *conn.Shares // in bytes
-	client string       // that the memory counts for
+	client string       // to which the memory is charged
 	stated int64        // Content-Length; -1: none
 
 	held int64
 }
 
-// read reads a body of at most limit bytes. The error is an *[Error]: the body is longer (instead
-// states what may be sent in its place), there is no memory for it, or it is incomplete or late.
+// read reads a body of at most limit bytes. The error is an *[Error]: the body is too long (instead
+// describes the alternative), there is no memory for it, or it is incomplete or late.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
-	// A body that states its length is refused before it is read.
+	// A body with a stated length is refused before it is read.
 	if in.stated > limit {
 		return nil, tooLarge(limit, instead)
 	}
@@ -55,8 +55,8 @@ func (in *intake) read(limit int64, instead string) ([]byte, error) {
 	}
 }
 
-// hold takes n more bytes for structures that are derived from a body: an index of many values
-// needs more memory than their text.
+// hold reserves n more bytes for structures that are derived from a body, because an index of many
+// values needs more memory than their text.
 func (in *intake) hold(n int64) error {
 	if !in.memory.Take(in.client, n) {
 		return noMemory()
@@ -69,7 +69,7 @@ func noMemory() *Error {
 	return Busy(1, "the bodies of other requests take all the memory that there is for them")
 }
 
-// close releases the memory. The body must not be used afterwards.
+// close releases the memory. The body must not be used afterward.
 func (in *intake) close() {
 	if in.held > 0 {
 		in.memory.Give(in.client, in.held)
@@ -77,8 +77,8 @@ func (in *intake) close() {
 	in.held = 0
 }
 
-// grow doubles a buffer, so that a client that announces much and sends little holds little. One
-// byte beyond the limit shows that the body is longer.
+// grow doubles a buffer, so that a client that announces a long body but sends little holds little
+// memory. One byte beyond the limit shows that the body is longer.
 func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
@@ -86,7 +86,7 @@ func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 		size = min(size, in.stated+1)
 	}
 
-	// Both buffers count while one is copied into the other.
+	// Both buffers are charged while one is copied into the other.
 	size = min(size, limit+1)
 	if !in.memory.Take(in.client, size) {
 		return nil, noMemory()
@@ -111,10 +111,10 @@ func Unread(err error) error {
 	return Invalid("", "the body ends before its end: expected as many bytes as the request states")
 }
 
-// readJSON parses the body as one object. Its digest is that of its canonical form (RFC 8785), so
-// bodies that differ only in spelling are the same.
+// readJSON parses the body as one object. Its digest is computed from the canonical form (RFC
+// 8785), so bodies that differ only in spelling are equal.
 func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
-	// Without a body there is no Content-Type either.
+	// Without a body, there is no Content-Type, either.
 	if len(data) == 0 && optional {
 		data = []byte("{}")
 	} else if _, err := ContentType(r.Request, MediaJSON); err != nil {
@@ -145,7 +145,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 		return nil
 	}
 
-	// The index counts, because the text may be chosen to have many values.
+	// The index is charged, because a client could choose a text with many values.
 	if err := hold(indexSize(data)); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 }
 
 // checkText checks a body that the handler parses. It computes the digest only for a request with
-// an Idempotency-Key. No body has the digest of {}.
+// an Idempotency-Key. No body is equivalent to {}.
 func checkText(r *Request, data []byte, hold func(int64) error) error {
 	if len(data) == 0 {
 		r.Use.Body = canon.Sum([]byte("{}"))
@@ -181,10 +181,11 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize returns how many bytes the index of a text takes in addition to that of an empty text.
+// indexSize returns the number of bytes that the index of a text takes in addition to that of an
+// empty text.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
-// MediaJSON is the media type of bodies and answers.
+// MediaJSON is the media type of request and response bodies.
 const MediaJSON = "application/json"
 
 // ContentType returns the media type of a body, which must be one of the known types. A parameter

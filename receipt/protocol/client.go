@@ -10,41 +10,41 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Client is the sender of a request. The zero value is nobody: it has no scope and sees
+// A Client is the sender of a request. The zero value represents nobody: it has no scope and sees
 // nothing.
 type Client struct {
-	// Name is what logs call the client. Clients with one name share their limits; without
-	// a name, an address has its own.
+	// Name is the name of the client in logs. Clients with the same name share their limits; if
+	// there is no name, each address has its own limits.
 	Name string
 
-	// Actor distinguishes the client from all others, and stays the same while the client
-	// does. Answers to an Idempotency-Key are remembered for one actor. Zero: unknown, so
-	// the client may send no Idempotency-Key.
+	// Actor distinguishes the client from all others, and does not change during the life of the
+	// client. Responses to an Idempotency-Key are remembered per actor. Zero means unknown, so the
+	// client may not send an Idempotency-Key.
 	Actor [32]byte
 
 	Scopes    []Scope // that the client has
 	AllScopes bool    // the client has every scope of every route
-	Reach     Reach   // the work that the client may see
+	Reach     Reach   // the streams that the client may see
 
-	anyone bool // stands for all clients
+	anyone bool // represents all clients together
 }
 
-// An Authenticator determines which client sent a request. [APIKeys] is one. Its method is
-// called for each request, and again while an event stream is open; it must be safe for
-// concurrent use and must not read the body.
+// An Authenticator determines which client sent a request. [APIKeys] is one. Authenticate is called
+// for each request, and again while an event stream is open. It must be safe for concurrent use and
+// must not read the body.
 type Authenticator interface {
-	// Authenticate returns the client. An error that is an [*Error] is the answer to the
-	// request, such as 401 for invalid credentials or 503 while they cannot be checked; any
-	// other error is answered with 500. A nil client without an error is answered with 401.
+	// Authenticate returns the client. If the error is an [*Error], it is the response, such as 401
+	// for invalid credentials or 503 while they cannot be checked. Any other error results in 500.
+	// A nil client without an error results in 401.
 	Authenticate(r *http.Request) (*Client, error)
 }
 
-// anyone returns the client of a server without authentication: it has all scopes, sees
-// everything, and stands for all clients together, also for an Idempotency-Key.
+// anyone returns the client of a server without authentication. It has all scopes, sees everything,
+// and represents all clients together, including for an Idempotency-Key.
 func anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
 
-// permits reports whether the client may use a route with a scope. Every client may use a
-// route without one.
+// permits reports whether the client may use a route with a scope. Every client may use a route
+// without a scope.
 func (c *Client) permits(s Scope) bool {
 	switch {
 	case s == "":
@@ -66,15 +66,15 @@ func (c *Client) Sees(visibility string) bool {
 	return c.permits(ReceiptOnlyRead)
 }
 
-// Visible returns what the client may see of a JSON text. Parts of messages, artifacts, and
-// other objects have a member visibility. Everybody may see the value "public", and clients
-// with the scope [InternalRead] the value "internal"; any other value requires
-// [ReceiptOnlyRead]. An object that the client may not see is removed from its array;
-// elsewhere, only its members id, object, and visibility are kept, if they are strings. A text
-// without such objects is returned unchanged.
+// Visible returns the part of a JSON text that the client may see. Parts of messages, artifacts,
+// and other objects may have a member visibility. Everybody may see the value "public", and clients
+// with the scope [InternalRead] may also see "internal"; any other value requires
+// [ReceiptOnlyRead]. An object that the client may not see is removed if it is an element of an
+// array. Elsewhere, only its members id, object, and visibility are kept, if they are strings. A
+// text without such objects is returned unchanged.
 //
-// A [Mux] calls it for each JSON answer and each event. A harness calls it for what it passes
-// on to others, such as a model: new(Client).Visible returns what is public.
+// A [Mux] calls Visible for each JSON response and each event. A harness calls it for data that it
+// passes on to others, such as a model: new(Client).Visible returns the public part.
 func (c *Client) Visible(text []byte) ([]byte, error) {
 	if c.permits(InternalRead) && c.permits(ReceiptOnlyRead) {
 		return text, nil
@@ -91,8 +91,8 @@ func (c *Client) Visible(text []byte) ([]byte, error) {
 	return append(v.text, text[len(bytes.TrimRight(text, "\n")):]...), nil
 }
 
-// repeats returns nil if requests of the client may have an Idempotency-Key, and otherwise
-// the error 400: answers to clients that cannot be distinguished are not remembered.
+// repeats returns nil if requests of the client may have an Idempotency-Key. Otherwise, it returns
+// the error 400, because responses to clients that cannot be distinguished are not remembered.
 func (c *Client) repeats() error {
 	if c.anyone || c.Actor != [32]byte{} {
 		return nil
@@ -100,9 +100,9 @@ func (c *Client) repeats() error {
 	return &Error{Code: CodeInvalid, Param: IdempotencyHeader, Message: "this server cannot distinguish its clients, so it accepts no Idempotency-Key"}
 }
 
-// Share names the client among those that share limits: its name, or otherwise the address
-// of the request. Of an IPv6 address, the first half counts, because the second is the
-// client's own.
+// Share identifies the client for shared limits: by its name, or if it has none, by the address of
+// the request. Only the first half of an IPv6 address counts, because the client chooses the second
+// half.
 func (c *Client) Share(r *http.Request) string {
 	if c.Name != "" {
 		return "key " + c.Name
@@ -122,7 +122,7 @@ func (c *Client) Share(r *http.Request) string {
 	return "address " + host
 }
 
-// A view is written while a document is read.
+// A view is the part that a client may see; it is written while the document is read.
 type view struct {
 	client *Client
 	text   []byte
@@ -157,7 +157,7 @@ func (v *view) array(n canon.Node) {
 	v.text = append(v.text, ']')
 }
 
-// isName reports whether a member is kept of an object that the client may not see.
+// isName reports whether a member is kept in an object that the client may not see.
 func isName(name, value canon.Node) bool {
 	known := name.String() == "id" || name.String() == "object" || name.String() == "visibility"
 	return known && value.Kind() == canon.KindString

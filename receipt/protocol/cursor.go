@@ -12,8 +12,8 @@ import (
 //	16 bytes  the first half of the SHA-256 of the name of the list
 //	n bytes   what names the item in the list, 1 to 255
 //
-// It holds no position, so it stays valid after a restart and when items are added. It reveals
-// nothing except an item that the client has already seen.
+// It contains no position, so it stays valid after a restart and when items are added. It reveals
+// only an item that the client has already seen.
 const (
 	cursorForm = 0x02
 	cursorList = 16
@@ -23,13 +23,14 @@ const (
 // maxCursor is the maximum length of a cursor in characters.
 const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 
-// usedForm is the form of cursors that earlier versions returned. Their places no longer exist.
+// usedForm is the format of cursors that earlier versions returned. The positions in these cursors
+// no longer exist.
 const usedForm = 0x01
 
-// FormatCursor returns the cursor after an item of a list. last is the name of the item there, 1 to
-// 255 bytes; for any other length, the cursor is "". Lists with different names are different
-// lists: the name includes the path and the filters, or the task whose receipts are listed. The
-// cursor of another list is refused.
+// FormatCursor returns the cursor after an item of a list. last is the name of that item, 1 to 255
+// bytes; for any other length, the cursor is "". Lists with different names are different lists.
+// The name includes the path and the filters, or the task whose receipts are listed. A cursor of a
+// different list is refused.
 func FormatCursor(list string, last []byte) string {
 	if len(last) == 0 || len(last) > cursorLast {
 		return ""
@@ -50,7 +51,7 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 	// encoding/base64 skips line ends
 	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 
-	// A cursor of the earlier form was valid once, so it is expired, not malformed.
+	// A cursor in the earlier format was once valid, so it is expired, not malformed.
 	name := sha256.Sum256([]byte(list))
 	switch {
 	case !strange && b[0] == usedForm:

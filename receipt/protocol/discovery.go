@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Version is the supported version of the protocol. Additive changes keep it; a breaking change
-// gets a new date.
+// Version is the supported version of the protocol. It does not change with additive changes; a
+// breaking change gets a new date.
 const Version = "agents-protocol-2026-04-25"
 
 // VersionHeader is the header in which a request states its version.
@@ -19,8 +19,8 @@ const VersionHeader = "Harn-Agents-Protocol-Version"
 // versions returns the supported versions.
 func versions() []string { return []string{Version} }
 
-// checkVersion returns nil if the headers state exactly one version and it is supported. Otherwise,
-// the error is 426 and lists the supported versions.
+// checkVersion returns nil if the headers state exactly one version and that version is supported.
+// Otherwise, the error is 426 and lists the supported versions.
 func checkVersion(h http.Header) error {
 	if list := h.Values(VersionHeader); len(list) == 1 && list[0] == Version {
 		return nil
@@ -30,7 +30,7 @@ func checkVersion(h http.Header) error {
 	return e
 }
 
-// A Discovery is the answer to GET /v1, which requires neither a version nor a key.
+// A Discovery is the response to GET /v1, which requires neither a version nor a key.
 type Discovery struct {
 	Object            string          `json:"object"`
 	ProtocolFamily    string          `json:"protocol_family"`
@@ -40,7 +40,7 @@ type Discovery struct {
 }
 
 // NewDiscovery returns the discovery of a server. The named capabilities are true, including names
-// that the protocol does not define; its other capabilities are false.
+// that the protocol does not define; all other capabilities of the protocol are false.
 func NewDiscovery(capabilities ...string) Discovery {
 	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, versions(),
 		map[string]bool{"rest": false, "sse": false, "websocket": false, "receipts": false, "replay": false}}
@@ -50,9 +50,9 @@ func NewDiscovery(capabilities ...string) Discovery {
 	return d
 }
 
-// A Card is the answer to GET /v1/agent-card, which requires neither a version nor a key. The
-// protocol's own documents contradict each other about its form. A Card is written in the form of
-// the OpenAPI document, unless Runner is set.
+// A Card is the response to GET /v1/agent-card, which requires neither a version nor a key. The
+// protocol's own documents disagree about its format. A Card is written in the format of the
+// OpenAPI document, unless Runner is set.
 type Card struct {
 	ID           string
 	Name         string
@@ -64,7 +64,7 @@ type Card struct {
 	Skills       []Skill
 	Capabilities []string
 	AuthSchemes  []string
-	Runner       bool // in the form that the protocol's conformance runner reads
+	Runner       bool // in the format that the protocol's conformance runner reads
 }
 
 // A cardResource is a Card as a resource of the protocol.
@@ -97,7 +97,7 @@ type a2aCard struct {
 	Skills       []Skill         `json:"skills"`
 }
 
-// An a2aInterface is an address of an agent and the protocol that it speaks there.
+// An a2aInterface is an address of an agent and its protocol.
 type a2aInterface struct {
 	URL      string `json:"url"`
 	Binding  string `json:"protocolBinding"`
@@ -127,7 +127,7 @@ type Skill struct {
 }
 
 // A skillResource is a Skill as a resource of the protocol, as in the card; the A2A card contains
-// the plain Skill. The schemas are null because input and output are not described.
+// the Skill itself. The schemas are null because input and output are not described.
 type skillResource struct {
 	Skill
 	Object       string       `json:"object"`
@@ -138,8 +138,8 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// MarshalJSON returns the resource of the protocol. Its URLs are relative, because a server does not
-// know the names by which it is reached.
+// MarshalJSON returns the resource of the protocol. Its URLs are relative, because a server does
+// not know the names under which it is reachable.
 func (c Card) MarshalJSON() ([]byte, error) {
 	const url = "/v1"
 	r := cardResource{

@@ -1,6 +1,6 @@
-// Package protocol implements the parts of the Harn Agents Protocol v1 over HTTP that every harness
-// needs: the version of the protocol, API keys with scopes, the envelope of errors, lists and their
-// cursors, idempotency, and places for streams.
+// Package protocol implements those parts of the Harn Agents Protocol v1 over HTTP that every
+// harness needs: the version of the protocol, API keys with scopes, the error envelope, lists and
+// their cursors, idempotency, and slots for streams.
 //
 //	m, err := protocol.NewMux(protocol.Options{
 //		Routes: []protocol.Route{
@@ -12,7 +12,7 @@
 //	})
 //	http.Handle("/v1/", m)
 //
-// A handler answers the request or returns an error:
+// A handler responds to the request or returns an error:
 //
 //	func (h *harness) task(w http.ResponseWriter, r *protocol.Request) error {
 //		task, ok := h.tasks[r.PathValue("task_id")]
@@ -22,27 +22,27 @@
 //		return protocol.WriteJSON(w, http.StatusOK, task)
 //	}
 //
-// A [Mux] does the rest, in the order that its documentation states. It also serves the routes of
-// package serve. The parts of the package are:
+// A [Mux] does everything else, in the order that its documentation states. It also serves the
+// routes of package serve. The parts of the package are:
 //
-//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the work
-//     that they may see.
+//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the
+//     streams that they may see.
 //   - [Error], [Code]: errors in the protocol's envelope.
 //   - [Query], [FormatCursor]: the parameters and cursors of lists.
-//   - [Memory]: answers to requests with an Idempotency-Key.
-//   - [Stream]: answers without an end. Package feed of the module harness writes lists, ranges, and
-//     server-sent events.
+//   - [Memory]: remembered responses to requests with an Idempotency-Key.
+//   - [Stream]: responses without an end. Package feed of the module harness writes lists, ranges,
+//     and server-sent events.
 //   - [ContentType]: the accepted media types of a request.
 //
 // # What is bounded
 //
-// No memory grows with the data that clients send or do not read. A [Memory] has limits;
-// beyond them, a use is refused with 429 or 503. A Mux has [Limits] of bodies, answers, requests,
+// Memory use does not grow with the data that clients send or fail to read. A [Memory] has limits;
+// beyond them, a use is refused with 429 or 503. A Mux has [Limits] on bodies, responses, requests,
 // and streams, which clients share. A client that makes no progress is disconnected. A request with
-// an Idempotency-Key continues without its client.
+// an Idempotency-Key continues even if its client disconnects.
 //
 // Callers supply the clock and the randomness, except for the deadlines of connections. Errors
-// contain no key, no body, and no cause of a server error; the log has those.
+// contain no key, no body, and no cause of a server error; these are only logged.
 //
-// The exported names may still change.
+// The API may still change.
 package protocol

@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// maxEcho is how many bytes of a request an error may repeat.
+// maxEcho is the maximum number of bytes of a request that an error may repeat.
 const maxEcho = 64
 
 // An Error is the reason why a request fails. A handler returns it, and the client gets it in the
 // protocol's envelope, without Cause.
 type Error struct {
 	Code    Code
-	Message string // for a person; foreign text in it is quoted and cut, and it contains no secret
-	Param   string // the invalid part of the request; "" for none
+	Message string // for a person; foreign text in it is quoted and truncated, and it contains no secret
+	Param   string // the invalid part of the request, or ""
 	Details map[string]any
-	Status  int         // 0: that of the code
-	Type    string      // "": that of the code
-	Header  http.Header // in addition to the usual ones
+	Status  int         // 0 means the status of the code
+	Type    string      // "" means the type of the code
+	Header  http.Header // in addition to the usual headers
 	Cause   error       // for the log, never for the client
 }
 
@@ -48,7 +48,7 @@ func (e *Error) status() int {
 	return e.Code.row().status
 }
 
-// with sets a header of the answer, and returns e.
+// with sets a header of the response, and returns e.
 func (e *Error) with(name, value string) *Error {
 	if e.Header == nil {
 		e.Header = http.Header{}
@@ -58,7 +58,7 @@ func (e *Error) with(name, value string) *Error {
 }
 
 // errorOf returns the [*Error] that err is or wraps. Any other error becomes the cause of an
-// internal error, so that clients never read it.
+// internal error, so clients never see it.
 func errorOf(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -67,7 +67,8 @@ func errorOf(err error) *Error {
 }
 
 // Invalid returns the error 400 for an invalid part of a request: a parameter, a header, or a
-// member; "" is the whole request. The format must quote and bound foreign text, as %.40q does.
+// member, or "" for the entire request. The format must quote and truncate foreign text, as %.40q
+// does.
 func Invalid(param, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Param: cut(param), Message: fmt.Sprintf(format, args...)}
 }
@@ -78,7 +79,7 @@ func NotFound() *Error {
 }
 
 // methodNotAllowed returns the error 405 for a path that has routes only for other methods. The
-// closed list has no code for it.
+// closed list of codes has no code for this error.
 func methodNotAllowed(allowed ...string) *Error {
 	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
 	e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
@@ -88,13 +89,13 @@ func methodNotAllowed(allowed ...string) *Error {
 // Conflict returns the error 409 for a request that is not possible in the current state.
 func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
 
-// Expired returns the error 410 for a place in a list or a log that no longer exists, or never did.
-// param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
+// Expired returns the error 410 for a position in a list or a log that no longer exists or never
+// existed. param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
 func Expired(param string) *Error {
 	return &Error{Code: CodeExpired, Param: param, Message: "the item of this cursor no longer exists; start without a cursor"}
 }
 
-// Internal returns the error 500. The client gets only the message.
+// Internal returns the error 500. The client receives only the message.
 func Internal(cause error, message string) *Error {
 	return &Error{Code: CodeInternal, Message: message, Cause: cause}
 }
@@ -105,13 +106,13 @@ func Busy(seconds int, message string) *Error {
 	return e.with("Retry-After", strconv.Itoa(max(seconds, 1)))
 }
 
-// tooLarge returns the error 413 for a body beyond a limit. instead states what may be sent in its
-// place.
+// tooLarge returns the error 413 for a body that exceeds a limit. instead describes the
+// alternative.
 func tooLarge(limit int64, instead string) *Error {
 	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
 }
 
-// ClientClosed returns the error 499 for a client that has disconnected. Only the log gets it.
+// ClientClosed returns the error 499 for a client that has disconnected. It is only logged.
 func ClientClosed(cause error) *Error {
 	return &Error{Code: CodeClientClosed, Message: "the client disconnected", Cause: cause}
 }
@@ -134,7 +135,7 @@ type envelopeError struct {
 	Details   map[string]any `json:"details"`
 }
 
-// Envelope returns the form of the error that a client gets, for encoding as JSON.
+// Envelope returns the error as sent to a client, for encoding as JSON.
 func (e *Error) Envelope(requestID string) any {
 	out := envelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.row().kind), RequestID: requestID, Details: e.Details}
 	if e.Param != "" {
@@ -146,29 +147,29 @@ func (e *Error) Envelope(requestID string) any {
 	return envelope{out}
 }
 
-// A Code identifies the kind of an error to a program. The protocol's list is closed.
+// A Code identifies the kind of an error for programs. The protocol's list is closed.
 type Code string
 
 // The codes of the protocol.
 const (
 	CodeInvalid      Code = "invalid_request"              // 400: a bad form or value
-	CodeTransition   Code = "invalid_state_transition"     // 400: the life of the resource does not allow it
-	CodeAuth         Code = "unauthenticated"              // 401: no key, or a wrong one
-	CodeForbidden    Code = "permission_denied"            // 403: the client may not
+	CodeTransition   Code = "invalid_state_transition"     // 400: the state of the resource does not allow the operation
+	CodeAuth         Code = "unauthenticated"              // 401: the key is missing or invalid
+	CodeForbidden    Code = "permission_denied"            // 403: the client lacks permission
 	CodeNotFound     Code = "resource_not_found"           // 404: absent or hidden
-	CodeConflict     Code = "conflict"                     // 409: not as things are now
-	CodeKeyReused    Code = "idempotency_key_reused"       // 409: the key came with another body
-	CodeExpired      Code = "cursor_expired"               // 410: the place is gone
-	CodeTooLarge     Code = "payload_too_large"            // 413: beyond a limit
+	CodeConflict     Code = "conflict"                     // 409: not possible in the current state
+	CodeKeyReused    Code = "idempotency_key_reused"       // 409: the key was used with a different body
+	CodeExpired      Code = "cursor_expired"               // 410: the position no longer exists
+	CodeTooLarge     Code = "payload_too_large"            // 413: a limit is exceeded
 	CodePolicy       Code = "policy_violation"             // 422: persona, quota, approval, capability
 	CodeLocked       Code = "resource_locked"              // 423: held by a branch, a worker, a lease
-	CodeVersion      Code = "unsupported_protocol_version" // 426: no version, or another
-	CodeRate         Code = "rate_limited"                 // 429: too much for this client
+	CodeVersion      Code = "unsupported_protocol_version" // 426: the version is missing or unsupported
+	CodeRate         Code = "rate_limited"                 // 429: the client exceeded its limits
 	CodeClientClosed Code = "client_closed_request"        // 499: the client disconnected
-	CodeInternal     Code = "internal_error"               // 500: a mistake of the server
-	CodeUpstream     Code = "upstream_unavailable"         // 502: what the server depends upon failed
+	CodeInternal     Code = "internal_error"               // 500: internal error
+	CodeUpstream     Code = "upstream_unavailable"         // 502: a dependency of the server failed
 	CodeUnavailable  Code = "service_unavailable"          // 503: draining, saturated
-	CodeDeadline     Code = "deadline_exceeded"            // 504: it took too long
+	CodeDeadline     Code = "deadline_exceeded"            // 504: timeout
 )
 
 // A codeRow is a code with its status and its type.
@@ -200,11 +201,11 @@ var codes = [...]codeRow{
 	{CodeDeadline, http.StatusGatewayTimeout, "upstream_error"},
 }
 
-// statusClientClosed is not defined in an RFC. Only the log gets it.
+// statusClientClosed is not defined in an RFC. It is only logged.
 const statusClientClosed = 499
 
-// row returns the row of a code. A code that is not in the closed list is a mistake of the server,
-// and becomes an internal error.
+// row returns the row of a code. A code that is not in the closed list is a server error, and
+// becomes an internal error.
 func (c Code) row() codeRow {
 	for _, row := range codes {
 		if row.code == c {

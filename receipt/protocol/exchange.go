@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// An exchange is one request and its answer.
+// An exchange is one request and its response.
 type exchange struct {
 	mux     *Mux
 	w       *conn.Answer
@@ -23,9 +23,9 @@ type exchange struct {
 	body    *conn.Body
 	intake  *intake
 	started time.Time
-	held    int64  // bytes of the answer, of [Limits].Memory
-	place   func() // gives back the place among the requests
-	keyed   bool   // an API key is needed here
+	held    int64  // bytes of the response, charged to [Limits].Memory
+	place   func() // releases the request slot
+	keyed   bool   // an API key is required
 
 	answered func(Outcome)
 }
@@ -44,7 +44,7 @@ func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 func (x *exchange) answer() error {
 	h, r := x.w.Header(), x.r
 
-	// These headers apply to every answer, also to errors.
+	// These headers are set on every response, including errors.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if ambiguous(r.Request) {
@@ -86,7 +86,7 @@ func (x *exchange) admit(found match) error {
 		}
 	}
 
-	// An open route identifies no client.
+	// On an open route, no client is identified.
 	if x.keyed = found.key; !x.keyed {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (x *exchange) admit(found match) error {
 		return err
 	}
 
-	// A connection that has presented a key is the last one to be closed.
+	// A connection that has presented a key is closed last.
 	x.r.Client, x.r.Use.Actor = client, client.Actor
 	if !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
@@ -129,7 +129,7 @@ func (x *exchange) admitted() bool {
 	return err == nil && reflect.DeepEqual(client, x.r.Client)
 }
 
-// take takes one of the places that clients share. The caller returns it by calling give.
+// take acquires one of the slots that clients share. The caller returns it by calling give.
 func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
@@ -138,9 +138,9 @@ func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	return func() { s.Give(client, 1) }, nil
 }
 
-// hold takes memory for n bytes of the answer, until the end of the exchange.
+// hold reserves memory for n bytes of the response, until the end of the exchange.
 func (x *exchange) hold(n int64) error {
-	n = min(n, x.mux.limits.Memory-x.held) // a single answer may take all of it
+	n = min(n, x.mux.limits.Memory-x.held) // a single response may take all of it
 
 	if !x.mux.held.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
@@ -149,7 +149,7 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// takePage takes memory for a page of a stream, which counts like an answer.
+// takePage reserves memory for a page of a stream, which is charged like a response.
 func (x *exchange) takePage(n int64) (give func()) {
 	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Memory)
 	if n > 0 && !x.mux.held.Take(client, n) {
@@ -169,7 +169,7 @@ func (x *exchange) serve(found match) (err error) {
 		r.SetPathValue(name, found.vars[i])
 	}
 
-	// The query is checked before the body, because that costs nothing.
+	// The query is checked before the body, because checking it is cheap.
 	if route.readsQuery() {
 		if r.Query, err = parseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
@@ -191,10 +191,10 @@ func (x *exchange) readBody(route *servedRoute) error {
 	r := x.r
 	switch {
 	case route.Body == BodyStream:
-		// If a request has no body, a handler below must see that. Otherwise, it would set a
-		// deadline for a read that never happens. net/http is then already waiting for the next
-		// request on the connection, and would treat the deadline as a client that disconnected,
-		// for all later requests on the connection.
+		// If a request has no body, a nested handler must be able to detect that. Otherwise, it
+		// would set a deadline for a read that never happens. net/http is then already waiting for
+		// the next request on the connection, and would treat the expired deadline as a
+		// disconnected client for all later requests on that connection.
 		if !x.body.AtEnd() {
 			r.Body = io.NopCloser(x.body)
 		}
@@ -234,7 +234,8 @@ func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	return x.intake.read(limit, instead)
 }
 
-// refuse answers with the envelope of an error. If the answer has begun, it is broken off instead.
+// refuse responds with an error envelope. If the response has already begun, the connection is
+// aborted instead.
 func (x *exchange) refuse(err error) {
 	e := errorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
@@ -253,16 +254,15 @@ func (x *exchange) refuse(err error) {
 	_ = writeError(x.w, e, x.r.ID) // the client may have disconnected
 }
 
-// logMistake logs errors that are the server's fault, except for everyday conditions such as
-// saturation.
+// logMistake logs errors that are the server's fault, except routine conditions such as saturation.
 func (x *exchange) logMistake(e *Error) {
 	if status := e.status(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
 		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", logged(e.Error()))
 	}
 }
 
-// end releases the resources of the exchange. After a panic, it answers with an error unless the
-// answer has begun. The stack is only logged.
+// end releases the resources of the exchange. After a panic, it responds with an error unless the
+// response has begun. The stack is only logged.
 func (x *exchange) end() {
 	p := recover()
 	aborted := p == http.ErrAbortHandler
@@ -273,7 +273,7 @@ func (x *exchange) end() {
 		}
 	}
 
-	// The body is closed first, so that nothing uses the connection after the answer.
+	// The body is closed first, so that nothing uses the connection after the response.
 	x.body.Close()
 	if x.intake != nil {
 		x.intake.close()

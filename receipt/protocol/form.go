@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Bounds of the parts of a request that name a resource.
+// Limits on the parts of a request that name a resource.
 const (
 	maxQuery   = 4 << 10 // bytes of a query
 	maxPath    = 4 << 10 // bytes of a path
@@ -22,7 +22,7 @@ const (
 	MaxID      = 1 << 10 // bytes of an id in a path
 )
 
-// checkForm refuses a request that is longer than any route accepts.
+// checkForm refuses a request that is longer than any route allows.
 func checkForm(r *http.Request) error {
 	switch {
 	case len(r.Header) > maxHeaders:
@@ -35,10 +35,10 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// ambiguous reports whether another reader of the connection may see the end of a request elsewhere
-// than net/http does. Then nothing after it may be read as a request (RFC 9112, 6.1). With chunks,
-// net/http drops a Content-Length. In HTTP/1.0, it drops a Transfer-Encoding, and reads the chunks
-// as the next request.
+// ambiguous reports whether another parser could determine a different end of the request than
+// net/http does. In that case, no later bytes may be parsed as a request (RFC 9112, 6.1). If the
+// body is chunked, net/http drops a Content-Length. In HTTP/1.0, net/http drops a
+// Transfer-Encoding, and parses the chunks as the next request.
 func ambiguous(r *http.Request) bool {
 	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
@@ -51,7 +51,8 @@ func checkFraming(r *http.Request) error {
 	return nil
 }
 
-// hosts are the names by which a server may be reached. Without any, every name is allowed.
+// hosts contains the names under which a server may be reached. If it is empty, every name is
+// allowed.
 type hosts map[string]bool
 
 func newHosts(names []string) hosts {
@@ -62,8 +63,8 @@ func newHosts(names []string) hosts {
 	return h
 }
 
-// check refuses a request to another name. A web page can reach a local server only by a name of
-// its own (DNS rebinding).
+// check refuses a request that has a different host name. A web page can reach a local server only
+// under a name of its own (DNS rebinding).
 func (h hosts) check(r *http.Request) error {
 	if len(h) > 0 && !h[hostName(r.Host)] {
 		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server does not accept this host name"}
@@ -79,10 +80,10 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// A Query contains the parameters of a request. Each is known and occurs once.
+// A Query contains the parameters of a request. Each parameter is known and occurs only once.
 type Query map[string]string
 
-// parseQuery reads a query. Each of its names must be one of known.
+// parseQuery reads a query. Each parameter name must be in known.
 func parseQuery(raw string, known []string) (Query, error) {
 	switch {
 	case len(raw) > maxQuery:
@@ -96,9 +97,9 @@ func parseQuery(raw string, known []string) (Query, error) {
 		return nil, Invalid("", "the query is malformed: expected name=value pairs, percent-encoded")
 	}
 
-	// An unknown, repeated, or empty parameter may be a requirement that nobody would check.
+	// An unknown, repeated, or empty parameter may express a requirement that would not be checked.
 	q := Query{}
-	for _, name := range sortedNames(values) { // so that equal requests get equal answers
+	for _, name := range sortedNames(values) { // so that equal requests get equal responses
 		list := values[name]
 		switch {
 		case !slices.Contains(known, name):
@@ -144,7 +145,7 @@ func parseTime(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Choice returns one of some words, or "" if it is absent.
+// Choice returns one of the given words, or "" if the parameter is absent.
 func (q Query) Choice(name string, words ...string) (string, error) {
 	text, ok := q[name]
 	if ok && !slices.Contains(words, text) {
@@ -153,7 +154,7 @@ func (q Query) Choice(name string, words ...string) (string, error) {
 	return text, nil
 }
 
-// Number returns a count from least to most, or the default or if it is absent.
+// Number returns a number from least to most, or the default or if the parameter is absent.
 func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	text, ok := q[name]
 	if !ok {

@@ -2,34 +2,35 @@ package protocol
 
 import "time"
 
-// Limits bound the resources that clients may use of a Mux. The zero value of a field means its
-// default. Each client gets at most half of Requests, of Memory, and of the streams of events, and
-// less if others hold some: as much as it leaves for one more client. A client is an API key or,
-// without keys, an address.
+// Limits limits the resources of a Mux that clients may use. The zero value of a field means the
+// default. Each client gets at most half of Requests, of Memory, and of the event streams. If other
+// clients hold some, it gets less, because it must leave as much for one more client. A client is
+// an API key or, without keys, an address.
 type Limits struct {
-	// Body is the largest body, in bytes, of a route without a Limit of its own. Default: 1 MiB.
-	// Beyond it: 413. A route with BodyStream has no limit of length.
+	// Body is the maximum size of a body, in bytes, for routes without their own Limit. Default: 1
+	// MiB. Beyond it: 413. Routes with BodyStream have no size limit.
 	Body int64
 
-	// Memory is how many bytes of bodies, answers, and pages of streams are held at the same time.
-	// Answers and pages count until clients have read them. Default: 128 MiB. If a body does not
-	// fit, or an answer to GET that has not begun, the answer is 503; a stream waits.
+	// Memory is the maximum number of bytes of bodies, responses, and stream pages that are held at
+	// the same time. Responses and pages count until clients have read them. Default: 128 MiB. If a
+	// body does not fit, or a response to GET that has not begun, the response is 503. A stream
+	// waits instead.
 	Memory int64
 
-	// Arrive is how long a body may take to arrive. Default: 60 s. Beyond it: 504.
+	// Arrive is the maximum time for a body to arrive. Default: 60 s. Beyond it: 504.
 	Arrive time.Duration
 
-	// Requests is how many requests are answered at the same time, except for open routes, free
-	// routes, and streams. Default: 256. Further requests are answered with 503.
+	// Requests is the maximum number of concurrent requests, except for open routes, free routes,
+	// and streams. Default: 256. The response to further requests is 503.
 	Requests int
 
-	// Idle is how long a read of a body or a write of an answer may make no progress. A client that
-	// does not read its stream for that long is disconnected. Default: 30 s.
+	// Idle is the maximum time for which reading a body or writing a response may make no progress.
+	// A client that does not read its stream for this time is disconnected. Default: 30 s.
 	Idle time.Duration
 }
 
-// mostStreams is how many streams are open at the same time. Further ones are answered with 503.
-// Each holds one page of the log and a goroutine.
+// mostStreams is the maximum number of open streams. The response to further requests for streams
+// is 503. Each stream holds one page of the log and a goroutine.
 const mostStreams = 1024
 
 // withDefaults returns the limits with defaults for unset fields.

@@ -11,10 +11,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// keptFor is how long an answer to a request with an Idempotency-Key is remembered.
+// keptFor is the time for which a response to a request with an Idempotency-Key is remembered.
 const keptFor = 24 * time.Hour
 
-// Approximate sizes of a use without its answer, and of an answer that is stored elsewhere.
+// Approximate sizes of a use without its response, and of a response that is stored elsewhere.
 const (
 	useBytes    = 512
 	storedBytes = 1536
@@ -22,64 +22,66 @@ const (
 
 // A Use is an Idempotency-Key and the body of its request.
 type Use struct {
-	Actor [32]byte     // the client, for whom the limits apply: the digest of the API key, or zero for all clients without one
-	Key   canon.Digest // the same for requests of which only one may be done; zero: the request may be done again
-	Body  canon.Digest // of the canonical body (RFC 8785)
+	Actor [32]byte     // the client to which the limits apply: the digest of the API key, or zero for all clients without a key
+	Key   canon.Digest // equal for requests of which only one may be processed; zero if the request may be processed again
+	Body  canon.Digest // digest of the canonical body (RFC 8785)
 }
 
-// An answer is the answer to a request. It must not be changed.
+// An answer is the response to a request. It must not be modified.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 
-	// stored returns the body from another place, such as a log, so that no memory holds it. Nil:
-	// body has it.
+	// stored returns the body from another place, such as a log, so that the body does not occupy
+	// memory. If it is nil, body contains the response.
 	stored func() ([]byte, error)
 }
 
-// A Memory remembers the uses of Idempotency-Keys and the answers for 24 hours. It is safe for
-// concurrent use. Nobody waits in it: a request that repeats one in progress learns when that ends.
+// A Memory remembers the uses of Idempotency-Keys, and the responses, for 24 hours. It is safe for
+// concurrent use. No caller blocks in it; a request that repeats a request in progress gets a
+// channel that signals its end.
 //
-// It is lost when the program ends. A server that must remember its work after a restart writes the
-// Use into its own log together with that work, and passes it to Remember at its start.
+// It is lost when the program ends. If a server must remember completed work after a restart, it
+// writes the Use into its own log together with that work, and passes it to Remember at startup.
 //
 // The zero value of a field means its default. Fields must not change after the first use.
 type Memory struct {
-	// Keys is how many uses of an actor are remembered. Default: 16,384.
+	// Keys is the maximum number of remembered uses per actor. Default: 16,384.
 	Keys int
 
-	// Bytes is the approximate size of all uses and answers together. An actor that holds some gets
-	// at most as much as is then left: one actor alone gets half, two get a third each, and a new
-	// one always finds room. Answers in preparation are not counted. Default: 64 MiB.
+	// Bytes is the approximate maximum size of all uses and responses together. An actor that holds
+	// some gets at most as much as is then left. A single actor gets half, two get a third each,
+	// and a new actor always finds room. Responses in preparation are not counted. Default: 64 MiB.
 	Bytes int64
 
 	// Forget specifies what happens beyond the limits. If it is set, the oldest use of the actor is
-	// forgotten early, and may be done again. Otherwise, the new use is refused, with 429 for the
-	// actor's own limits and 503 for the common ones, so that nothing is done twice.
+	// forgotten early, so the request may be processed again. Otherwise, the new use is refused,
+	// with 429 for the actor's own limits and 503 for the shared limits, so that no request is
+	// processed twice.
 	Forget bool
 
 	mu     sync.Mutex
 	actors map[[32]byte]*actorUses
-	order  list.List // *use with an answer, the oldest first
+	order  list.List // *use with a response, oldest first
 	bytes  int64
 }
 
 // actorUses are the uses of one actor.
 type actorUses struct {
 	byKey map[canon.Digest]*use
-	order list.List // like that of the Memory
+	order list.List // like those of the Memory
 	bytes int64
 }
 
-// A use is a Use in progress, or one with an answer.
+// A use is a Use that is in progress or has a response.
 type use struct {
 	Use
-	busy   chan struct{} // closed when the work has ended; nil: it has an answer
-	logged *answer       // the answer that the log already has, while the work is in progress
+	busy   chan struct{} // closed when the work has ended; nil if there is a response
+	logged *answer       // the response that the log already contains, while the work is in progress
 	answer answer
 	at     time.Time        // time of the answer
-	places [2]*list.Element // in the orders of the Memory and of the actor
+	places [2]*list.Element // in the lists of the Memory and of the actor
 }
 
 // most returns the limits.
@@ -88,24 +90,24 @@ func (m *Memory) most() (keys int, bytes int64) {
 	return orElse(m.Keys, mostKeys), orElse(m.Bytes, int64(mostBytes))
 }
 
-// A claim is the state of a use: it has an answer, it is in progress, or neither. In the last case,
-// the caller does the work, and must call end afterwards, also after a failure.
+// A claim describes the state of a use: it has a response, it is in progress, or neither. In the
+// last case, the caller processes the request, and must call end afterward, even after a failure.
 type claim struct {
 	answer   *answer         // nil: none yet
-	inFlight <-chan struct{} // closed when another caller's work has ended; nil: there is none
+	inFlight <-chan struct{} // closed when another caller's work has ended; nil if there is none
 
 	memory *Memory
 	use    *use
 }
 
-// claim reserves a use. The error is an *[Error]: the key was used with another body, or there is
-// no room.
+// claim reserves a use. The error is an *[Error]: the key was used with a different body, or there
+// is no room.
 func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetOld(now)
 
-	// An expired use is forgotten first, so its key is new again.
+	// An expired use is forgotten first, so its key counts as new.
 	if found := m.find(u); found != nil {
 		switch {
 		case found.Body != u.Body:
@@ -136,9 +138,9 @@ func (c *claim) logged() bool {
 	return c.use.logged != nil
 }
 
-// end ends a claim. Without an answer, nothing was done, and the next request may do it, also with
-// another body. An answer that was passed to Remember in the meantime takes precedence. Only the
-// first call of end counts.
+// end ends a claim. Without a response, nothing was done, and the next request may do it, even with
+// a different body. A response that was passed to Remember in the meantime takes precedence. Only
+// the first call of end counts.
 func (c *claim) end(answer *answer, now time.Time) {
 	if c.use == nil {
 		return
@@ -146,8 +148,8 @@ func (c *claim) end(answer *answer, now time.Time) {
 	m, mine := c.memory, c.use
 	c.use = nil
 
-	// No caller may see a use that is neither in progress nor answered, because it would be done
-	// twice.
+	// No caller may see a use that is neither in progress nor answered, because the request would
+	// be processed twice.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(mine.busy)
@@ -164,13 +166,14 @@ func (c *claim) end(answer *answer, now time.Time) {
 	m.settle(mine, *answer, now)
 }
 
-// Remember adds a use that the server's own log contains: at its start, or when it appends to the
-// log. The answer is the one that [WriteJSON] would write. Read returns its value from the log, each
-// time that it is needed, so that no memory holds it.
+// Remember adds a use from the server's own log, at startup or when the server appends to the log.
+// The response is the one that [WriteJSON] would write. Read returns its value from the log
+// whenever it is needed, so that the value does not occupy memory.
 //
-// If the use is in progress, the answer takes effect when that ends. Remember reports false, and
-// changes nothing, if the key has an answer or was used with another body, or if the answer is too
-// old. It cannot fail, because an answer must never prevent a log from being read.
+// If the use is in progress, the response takes effect when the work ends. Remember reports false,
+// and changes nothing, if the key already has a response or was used with a different body, or if
+// the response is too old. It cannot fail, because a response must never prevent a log from being
+// read.
 func (m *Memory) Remember(u Use, status int, read func() any, at, now time.Time) bool {
 	return m.remember(u, answer{status: status, header: http.Header{"Content-Type": {MediaJSON}}, stored: func() ([]byte, error) {
 		text, err := receipt.AppendJSON(nil, read())
@@ -192,7 +195,7 @@ func (m *Memory) remember(u Use, answer answer, at, now time.Time) bool {
 		return false
 	}
 
-	// The log may contain more uses than new requests find room for. All of them are kept.
+	// The log may contain more uses than the limits allow for new requests. All of them are kept.
 	known := &use{Use: u}
 	m.add(known)
 	m.settle(known, answer, at)
@@ -227,7 +230,7 @@ func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	m.count(a, answer.size())
 }
 
-// inOrder inserts a use after those that are not younger, which is nearly always at the end.
+// inOrder inserts a use after all uses that are at least as old, which is nearly always at the end.
 func inOrder(l *list.List, u *use) *list.Element {
 	at := l.Back()
 	for at != nil && at.Value.(*use).at.After(u.at) {
@@ -244,7 +247,7 @@ func (m *Memory) remove(u *use) {
 	delete(a.byKey, u.Key)
 	m.count(a, -useBytes-u.answer.size())
 
-	// A use in progress is in no order.
+	// A use in progress is in no list.
 	for i, l := range []*list.List{&m.order, &a.order} {
 		if u.places[i] != nil {
 			l.Remove(u.places[i])
@@ -308,14 +311,14 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
-		// Beyond its own limits, an actor loses its own oldest use, never that of another actor.
+		// If it exceeds its own limits, an actor loses its own oldest use, never another actor's.
 		oldest := m.order.Front()
 		if own {
 			oldest = a.order.Front()
 		}
 
 		switch {
-		case m.Forget && oldest == nil: // all are in progress; requests are bounded elsewhere
+		case m.Forget && oldest == nil: // all are in progress; requests are limited elsewhere
 			return nil
 		case m.Forget:
 			m.remove(oldest.Value.(*use))

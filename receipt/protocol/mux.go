@@ -23,8 +23,7 @@ type Options struct {
 	// Auth determines which client sent a request. Required, unless Public is set.
 	Auth Authenticator
 
-	// Public serves everybody as one client, all of them, without authentication. Auth must be
-	// nil.
+	// Public serves everybody without authentication, as a single client. Auth must be nil.
 	Public bool
 
 	// Now is the clock for idempotency. Required. Deadlines of connections use the system's clock.
@@ -33,55 +32,55 @@ type Options struct {
 	// Random is the source of request IDs. Required.
 	Random io.Reader
 
-	// Memory remembers the answers to requests with an Idempotency-Key. Nil: one with the
-	// default limits, which a restart empties.
+	// Memory remembers the answers to requests with an Idempotency-Key. If it is nil, a Memory with
+	// the default limits is used, whose content a restart discards.
 	Memory *Memory
 
-	// Log gets a record for each answer 500, for each answer above 500 that has a cause, and for
-	// each panic. It never contains data from clients. Nil: nothing is logged.
+	// Log gets a record for each response 500, for each response above 500 that has a cause, and
+	// for each panic. It never contains data from clients. If it is nil, nothing is logged.
 	Log *slog.Logger
 
-	// Observe, if not nil, is called when a request arrives, and the function that it returns
-	// when the request has been answered: for an access log and metrics.
+	// Observe, if not nil, is called when a request arrives. The function that it returns is called
+	// when the response is complete. Both serve for access logs and metrics.
 	Observe func() (answered func(Outcome))
 
-	// Hosts are the names, without port, that a Host header may have; others are answered
-	// with 403. A server on a loopback address lists the loopback names, so that no web page
-	// can reach it by a name of its own (DNS rebinding). Empty: any.
+	// Hosts are the names, without port, that a Host header may contain; the response to any other
+	// name is 403. A server on a loopback address lists the loopback names, so that no web page can
+	// reach it under a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
 	// Guarded is the path below which a request must have the version and an API key even if no
-	// route matches, so that a client without a key cannot learn which routes exist. Elsewhere,
-	// such a request is answered with 404. Empty: "/".
+	// route matches, so that a client without a key cannot learn which routes exist. Elsewhere, the
+	// response to such a request is 404. Empty: "/".
 	Guarded string
 
-	// Limits bound the resources that clients may use.
+	// Limits limits the resources that clients may use.
 	Limits Limits
 }
 
-// An Outcome describes the answer to a request.
+// An Outcome describes the response to a request.
 type Outcome struct {
 	Request *Request
-	Status  int   // 0: no answer began
-	Bytes   int64 // of the body of the answer
+	Status  int   // 0 if no response began
+	Bytes   int64 // size of the response body
 	Took    time.Duration
-	Aborted bool // the answer was broken off
+	Aborted bool // the response was aborted
 }
 
-// A Mux is the http.Handler of a harness. It does the work that all routes have in common, in this
-// order, before it calls the handler:
+// A Mux is the http.Handler of a harness. It does the work that all routes share, in this order,
+// before it calls the handler:
 //
-//  1. the form of the request: its host, 403, and bounds of headers, path and query, 400
+//  1. the form of the request: its host, 403, and the limits on headers, path, and query, 400
 //  2. the version, 426
 //  3. the client, 401
 //  4. the route, 404 or 405; a route for which the client has no scope is treated as absent
-//  5. a place among the requests that are answered at the same time, 503
+//  5. a request slot, 503
 //  6. the query, 400, and the body, 400, 413, 415, 504
-//  7. the Idempotency-Key: an earlier answer is repeated, 409 with another body, 202 while the
-//     first request is being answered
-//  8. the handler, whose error is answered with the protocol's envelope
+//  7. the Idempotency-Key: a remembered response is repeated, 409 with a different body, 202 while
+//     the first request is in progress
+//  8. the handler, whose error is sent in the protocol's envelope
 //
-// It is safe for concurrent use, and makes no request and no goroutine of its own.
+// It is safe for concurrent use, makes no requests, and starts no goroutines.
 type Mux struct {
 	options  Options
 	limits   Limits
@@ -90,7 +89,7 @@ type Mux struct {
 	memory   *Memory
 	requests *conn.Shares
 	streams  *conn.Shares
-	held     *conn.Shares // bytes of bodies and answers
+	held     *conn.Shares // bytes of bodies and responses
 	closing  chan struct{}
 	closed   sync.Once
 	hosts    hosts
@@ -122,7 +121,7 @@ func NewMux(o Options) (*Mux, error) {
 	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
 	m.requests, m.streams, m.held = conn.NewShares(int64(l.Requests)), conn.NewShares(mostStreams), conn.NewShares(l.Memory)
 
-	// Each route is compared with those before it.
+	// Each route is compared with the routes before it.
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err
@@ -145,7 +144,7 @@ func (m *Mux) add(route Route) error {
 	return nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP responds to one request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(m, w, r)
 	defer x.end()
@@ -156,15 +155,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Close ends the streams, each between two events, so that http.Server.Shutdown does not wait for
-// clients that never disconnect. They reconnect with the last ID. Requests are still answered,
-// except for streams: 503.
+// clients that never disconnect. They reconnect with the last ID. Other requests are still served;
+// the response to requests for streams is 503.
 func (m *Mux) Close() { m.closed.Do(func() { close(m.closing) }) }
 
-// A match is the result of looking for the route of a request.
+// A match is the result of a route lookup.
 type match struct {
-	route   *servedRoute // nil: no route has the path, or none the method
+	route   *servedRoute // nil if no route has the path, or no route with the path has the method
 	vars    []string     // of the path, unescaped
-	allowed []string     // methods, when a route has the path
+	allowed []string     // methods, if a route has the path
 	version bool         // the request must have the version
 	key     bool         // and an API key
 }
@@ -208,12 +207,12 @@ type ids struct {
 
 // newIDs returns a generator that reads from random.
 func newIDs(random io.Reader) *ids {
-	const ahead = 512 // bytes that are read at once
+	const ahead = 512 // number of bytes that are read at once
 	return &ids{random: bufio.NewReaderSize(random, ahead)}
 }
 
-// next returns 16 hexadecimal digits, or "unnamed" without randomness: an answer matters more than
-// an ID.
+// next returns 16 hexadecimal digits, or "unnamed" if there is no randomness, because a response
+// matters more than an ID.
 func (d *ids) next() string {
 	var id [8]byte
 	d.mu.Lock()

@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxAnswer is the maximum length of an answer to a request with an Idempotency-Key, in bytes,
-// unless a log keeps it ([Memory.Remember]): the answer is remembered.
+// maxAnswer is the maximum length, in bytes, of a remembered response to a request with an
+// Idempotency-Key, unless a log keeps it ([Memory.Remember]).
 const maxAnswer = 2 << 20
 
 // retryInFlight is the number of seconds after which a client should repeat a request that is in
 // flight.
 const retryInFlight = "1"
 
-// once calls the handler once for all requests with one Idempotency-Key. A request that arrives in
-// the meantime is answered immediately with 202.
+// once calls the handler once for all requests with the same Idempotency-Key. A request that
+// arrives in the meantime immediately gets the response 202.
 func once(x *exchange, serve Handler) error {
 	r := x.r
 	key, err := idempotencyKey(r.Header)
@@ -29,7 +29,7 @@ func once(x *exchange, serve Handler) error {
 		return serve(counted{x.w, x}, r)
 	}
 
-	// A key without a distinguishable client could repeat the answer to another client.
+	// A key without an identifiable client could repeat the response to a different client.
 	if err := r.Client.repeats(); err != nil {
 		return err
 	}
@@ -47,7 +47,8 @@ func once(x *exchange, serve Handler) error {
 		return WriteJSON(x.w, http.StatusAccepted, inFlight{"request.in_flight"})
 	}
 
-	// The answer is remembered before it is sent, so a client that does not read it delays nobody.
+	// The response is remembered before it is sent, so a client that does not read it does not
+	// delay others.
 	answer, err := perform(x, claim, serve)
 	if err != nil {
 		return err
@@ -55,18 +56,18 @@ func once(x *exchange, serve Handler) error {
 	return give(x, answer)
 }
 
-// inFlight is the answer to a request while the first one with its Idempotency-Key is being
-// answered.
+// inFlight is the response to a request while the first request with its Idempotency-Key is in
+// progress.
 type inFlight struct {
 	Object string `json:"object"`
 }
 
-// perform calls the handler for a claim, and continues if the client disconnects. An error, or an
-// answer of 400 and more, means that nothing was done, so the key may be used again. After a 500, a
-// panic, or an answer that is too long, nobody knows what was done. Such answers are therefore
-// remembered like any other, so that nothing is done twice.
+// perform calls the handler for a claim, and continues if the client disconnects. An error, or a
+// response with status 400 or above, means that nothing was done, so the key may be used again.
+// After a 500, a panic, or a response that is too long, the outcome is unknown. These responses are
+// therefore remembered like any other, so that nothing is done twice.
 func perform(x *exchange, claim *claim, serve Handler) (sent *answer, err error) {
-	// The claim ends in every case, also after a panic.
+	// The claim ends in every case, including after a panic.
 	rec := &recorder{header: http.Header{}, logged: claim.logged}
 	ended, kept := false, (*answer)(nil)
 	defer func() {
@@ -78,7 +79,7 @@ func perform(x *exchange, claim *claim, serve Handler) (sent *answer, err error)
 		claim.end(kept, x.mux.options.Now())
 	}()
 
-	// The handler continues if the client disconnects.
+	// The handler continues even if the client disconnects.
 	err = serve(rec, x.r.detached())
 	ended = true
 	if err == nil && rec.tooLong {
@@ -101,9 +102,9 @@ func perform(x *exchange, claim *claim, serve Handler) (sent *answer, err error)
 	return sent, err
 }
 
-// give answers with a remembered answer.
+// give sends a remembered response.
 func give(x *exchange, a *answer) error {
-	// The client may see less than the one that got the answer first.
+	// The client may see less than the client that received the response first.
 	body, err := a.text()
 	if err != nil {
 		return Internal(err, "what was answered before cannot be read")
@@ -114,7 +115,7 @@ func give(x *exchange, a *answer) error {
 		}
 	}
 
-	// Remembered bodies are in memory already; a stored one takes new memory.
+	// Remembered bodies are already in memory; a stored body needs additional memory.
 	if a.stored != nil {
 		if err := x.hold(int64(len(body))); err != nil {
 			return err
@@ -124,11 +125,11 @@ func give(x *exchange, a *answer) error {
 	maps.Copy(x.w.Header(), a.header)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(a.status)
-	_, _ = x.w.Write(body) // a client that does not read it has disconnected
+	_, _ = x.w.Write(body) // a client that does not read the response has disconnected
 	return nil
 }
 
-// IdempotencyHeader is the header that marks requests as repetitions of each other.
+// IdempotencyHeader is the header that identifies repeated requests.
 const IdempotencyHeader = "Idempotency-Key"
 
 // maxIdempotencyKey is the maximum length of a key in characters.
@@ -150,16 +151,16 @@ func idempotencyKey(h http.Header) (string, error) {
 // An idempotencyScope is the scope in which an Idempotency-Key identifies one request. In another
 // scope, it is another key.
 type idempotencyScope struct {
-	Actor     [32]byte // the client: the digest of the API key, or zero without one
+	Actor     [32]byte // the client: the digest of the API key, or zero if there is no key
 	Workspace string   // workspace_id
 	Method    string
-	Target    string // the path, and the query in one order
+	Target    string // the path, and the query in a fixed order
 	Key       string
 }
 
 // onceOf returns the name of a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the actor,
-// and the other members in their order, each after its length in bytes as eight bytes, big-endian.
-// It never changes, so that a log may contain it.
+// and the other members in order, each preceded by its length in bytes as eight bytes, big-endian.
+// It never changes, so a log may contain it.
 func onceOf(s idempotencyScope) canon.Digest {
 	b := append([]byte("idempotency-v1\n"), s.Actor[:]...)
 	for _, part := range []string{s.Workspace, s.Method, s.Target, s.Key} {

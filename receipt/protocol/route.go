@@ -9,42 +9,42 @@ import (
 	"unicode/utf8"
 )
 
-// A Handler answers a request or returns an error. An [*Error] is sent to the client. Of any other
-// error, the client learns only that the server made a mistake. An error means that nothing was
-// done, except for one that is answered with 500: then nobody knows.
+// A Handler responds to a request or returns an error. An [*Error] is sent to the client. For any
+// other error, the client learns only that an internal error occurred. An error means that nothing
+// was done, except an error with status 500, after which the outcome is unknown.
 type Handler func(w http.ResponseWriter, r *Request) error
 
-// A Body specifies the body that a route accepts for POST, PUT, and PATCH. For other methods, no
-// body is read.
+// A Body specifies which body a route accepts for POST, PUT, and PATCH. For other methods, no body
+// is read.
 type Body int
 
 const (
-	BodyJSON     Body = iota // a JSON object; Request.JSON has it
-	BodyOptional             // the same, and no body is {}
-	BodyText                 // the same, but the handler parses Request.Bytes, with errors of its own
-	BodyBytes                // anything; Request.Bytes has all of it
-	BodyStream               // the handler reads it while it arrives; an Idempotency-Key is ignored
+	BodyJSON     Body = iota // a JSON object, in Request.JSON
+	BodyOptional             // the same, but an absent body is treated as {}
+	BodyText                 // the same, but the handler parses Request.Bytes and reports its own errors
+	BodyBytes                // anything, in Request.Bytes
+	BodyStream               // the handler reads the body while it arrives; an Idempotency-Key is ignored
 )
 
 // A Route is a method and a path with their handler.
 type Route struct {
 	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} matches one
-	// segment, which PathValue returns. GET includes HEAD. A pattern without a method matches any,
-	// and a path that ends in / matches everything below it. Of several matching patterns, the one
-	// with the earlier literal segment is used, regardless of their order.
+	// segment, which PathValue returns. GET includes HEAD. A pattern without a method matches any
+	// method, and a path that ends in / matches everything below it. If several patterns match, the
+	// one with the earlier literal segment is used, regardless of their order.
 	Pattern string
 
-	Scope  Scope    // that the API key must have, otherwise the route is treated as absent; "" for none
+	Scope  Scope    // scope that the API key must have; without it, the route is treated as absent; "" for none
 	Open   bool     // requires no version and no API key: discovery, health
-	Params []string // of the query; others are refused. Ignored for a path that ends in /
+	Params []string // parameters of the query; others are refused. Ignored for a path that ends in /
 	Body   Body     // of POST, PUT and PATCH
-	Limit  int64    // the largest body, in bytes; zero: [Limits].Body
-	Again  bool     // may be done again, so an Idempotency-Key is ignored
+	Limit  int64    // the maximum size of the body, in bytes; zero means [Limits].Body
+	Again  bool     // may be processed again, so an Idempotency-Key is ignored
 	Serve  Handler
 
 	AnyVersion bool // requires no version: the route is not part of the protocol
-	AnyQuery   bool // any query is accepted and ignored: mail programs and chats add parameters to links
-	Free       bool // takes no place among the requests, like an open route
+	AnyQuery   bool // any query is accepted and ignored, because mail and chat programs add parameters to links
+	Free       bool // takes no request slot, like an open route
 }
 
 // A servedRoute is a parsed Route.
@@ -89,10 +89,10 @@ func newRoute(r Route) (*servedRoute, error) {
 // versioned reports whether a request must have the version.
 func (r *servedRoute) versioned() bool { return !r.Open && !r.AnyVersion }
 
-// placed reports whether a request takes one of the places.
+// placed reports whether a request takes a request slot.
 func (r *servedRoute) placed() bool { return !r.Open && !r.Free }
 
-// readsQuery reports whether the Mux reads the query. A handler below a / reads its own.
+// readsQuery reports whether the Mux reads the query. A handler below a / parses its own query.
 func (r *servedRoute) readsQuery() bool { return !r.AnyQuery && !subtree(r.path) }
 
 // namesOf returns the names in the {…} of a path.
@@ -130,7 +130,7 @@ func (r *servedRoute) takes(method string) bool {
 	return r.method == "" || slices.Contains(r.methods(), method)
 }
 
-// before reports whether a route takes precedence over another one that also matches.
+// before reports whether a route takes precedence over another matching route.
 func (r *servedRoute) before(other *servedRoute) bool {
 	one, two := strings.Split(r.path, "/"), strings.Split(other.path, "/")
 
@@ -144,8 +144,8 @@ func (r *servedRoute) before(other *servedRoute) bool {
 	return len(one) > len(two) || r.method != "" && other.method == ""
 }
 
-// rank returns how many paths a segment of a pattern matches: itself, one segment, or everything
-// below.
+// rank orders the segments of a pattern by the paths that they match: a literal, one segment, or
+// everything below.
 func rank(segment string) int {
 	switch {
 	case segment == "":
@@ -158,8 +158,8 @@ func rank(segment string) int {
 
 // matchPath compares an escaped path with the path of a pattern, in which {name} matches one
 // segment and a / at the end matches everything below it. It returns the values of the names,
-// unescaped. Each segment is unescaped separately, so an escaped slash separates nothing. Paths are
-// not cleaned.
+// unescaped. Each segment is unescaped separately, so an escaped slash does not separate segments.
+// Paths are not cleaned.
 func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	if subtree(pattern) {
 		return nil, strings.HasPrefix(escaped, pattern)

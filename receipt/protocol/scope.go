@@ -21,8 +21,8 @@ const (
 	ArtifactsWrite Scope = "artifacts:write"
 	ReceiptsRead   Scope = "receipts:read"
 
-	// Access to data that is not public. Without these scopes, a client does not see it in any
-	// answer.
+	// Access to data that is not public. Without these scopes, a client never sees such data in a
+	// response.
 	InternalRead    Scope = "internal:read"
 	ReceiptOnlyRead Scope = "receipt_only:read"
 )
@@ -36,17 +36,16 @@ func Scopes() []Scope {
 // only a key without scopes and without a reach is accepted.
 const Operator Scope = "operator"
 
-// A Reach is the work that a client may see, by the stream that the work belongs to. The
-// zero value sees nothing; [Everything] sees everything, and its Of methods narrow it. A
-// Reach is immutable.
+// A Reach describes which streams a client may see. The zero value sees nothing; [Everything] sees
+// all streams, and its Of methods narrow it. A Reach is immutable.
 type Reach struct {
 	granted    bool
-	issuers    []string // issuer.id; nil: any, in this list and the next two
+	issuers    []string // issuer.id; nil means any, as in the next two lists
 	tenants    []string // identifiers.tenant_id
 	workspaces []string // identifiers.workspace_ref
 }
 
-// Everything returns the reach of a client that may see all work.
+// Everything returns the reach of a client that may see all streams.
 func Everything() Reach { return Reach{granted: true} }
 
 // OfIssuers returns the part of r that belongs to one of the issuers. Without arguments,
@@ -56,8 +55,8 @@ func (r Reach) OfIssuers(ids ...string) Reach {
 	return r
 }
 
-// OfTenants returns the part of r that belongs to one of the tenants. Without arguments,
-// it is empty. Work without a tenant belongs to none.
+// OfTenants returns the part of r that belongs to one of the tenants. Without arguments, it is
+// empty. Streams without a tenant belong to no tenant.
 func (r Reach) OfTenants(ids ...string) Reach {
 	r.tenants = narrow(r.tenants, ids)
 	return r
@@ -70,8 +69,7 @@ func (r Reach) OfWorkspaces(refs ...string) Reach {
 	return r
 }
 
-// narrow returns the names in both lists. A nil list before holds any name; the result is
-// never nil.
+// narrow returns the names in both lists. A nil list matches any name; the result is never nil.
 func narrow(before, names []string) []string {
 	both := []string{}
 	for _, name := range names {

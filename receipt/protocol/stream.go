@@ -1,6 +1,6 @@
 package protocol
 
-// A Stream is an answer that continues until its client disconnects, such as a stream of events.
+// A Stream is a response that continues until its client disconnects, such as a stream of events.
 type Stream struct {
 	// Closing is closed when the Mux is closed. The stream then ends.
 	Closing <-chan struct{}
@@ -9,16 +9,16 @@ type Stream struct {
 	// the same rights. Otherwise, the stream ends.
 	Admitted func() bool
 
-	// Take takes memory for n bytes of [Limits].Memory until they are sent. It returns nil if
-	// there is none yet.
+	// Take reserves n bytes of [Limits].Memory until they are sent. It returns nil if that memory
+	// is not yet available.
 	Take func(n int64) (give func())
 
 	// Fault logs an error that ends the stream, if it is the server's fault.
 	Fault func(e *Error)
 }
 
-// Stream gives back the place of the request, and takes one among the streams until end is called.
-// The error is an *[Error], 503: all places are taken, or the Mux is closed.
+// Stream releases the request slot, and takes a stream slot until end is called. The error is an
+// *[Error], 503: all slots are taken, or the Mux is closed.
 func (r *Request) Stream() (s Stream, end func(), err error) {
 	x := r.exchange
 	select {
