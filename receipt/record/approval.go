@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// actorHost is the actor of a decision that names nobody.
+// actorHost is the actor of a decision that names no person.
 const actorHost = "host"
 
-// An approval is a question and all its answers.
+// An approval combines a question and all its answers.
 type approval struct {
 	id, call, tool, action string
 	question               question
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // of the call: from the question, else the input known when it was approved
-	policy    string       // the policy that decided, if nobody is named
+	input     canon.Digest // of the call: from the question, or else the input known at the time of the approval
+	policy    string       // the policy that decided, if no person is named
 	evidence  [][]byte     // canonical payloads of the answers
 	confirmed bool         // evidence includes a user.tool_confirmation
 	stray     bool         // an answer from another session was ignored
@@ -43,8 +43,8 @@ type refusal struct {
 	decision string // denied, canceled, or timeout; "" if there was no refusal
 	by       string
 	at       time.Time
-	word     string // the word of the answer, if no table contains it
-	mute     bool   // the answer contains no word for a refusal
+	word     string // the word of the answer, if it is in no table
+	mute     bool   // the answer contains no word that means a refusal
 }
 
 // A grant combines the answers that approve.
@@ -52,15 +52,15 @@ type grant struct {
 	given      bool // by a decision of the runtime or by confirmations
 	decided    bool // by a decision of the runtime
 	at         time.Time
-	sender     string // sender of the granting event, if its payload names nobody
+	sender     string // sender of the granting event, if its payload names no person
 	reviewers  []reviewer
 	reviewed   map[string]bool // names in reviewers
 	signatures []any
-	args       canon.Digest // the input as the approver replaced it
+	args       canon.Digest // the input as replaced by the approver
 	rewrites   bool         // approvers replaced the input with different values
 }
 
-// A reviewer is somebody who approved, and the time of the approval.
+// A reviewer is a person who approved, with the time of the approval.
 type reviewer struct {
 	name string
 	at   time.Time
@@ -72,7 +72,7 @@ func (q *question) ask(r *run, e *event.Event) {
 		q.notes.note(name, e.Text(e.Payload, name))
 	}
 
-	// If a question is repeated, it may announce more paths.
+	// A repeated question may announce more paths.
 	for _, n := range e.Payload.Member("declared_paths").Elements() {
 		name, _ := event.InWorkspace(r.options.WorkspaceRoot, n.String())
 		if !slices.Contains(bounded(q.declared), name) {
@@ -136,7 +136,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 			if a.refusal.mute {
 				a.refusal.word = event.Shorten(e.Payload.Member("decision").String())
 			}
-			// If nobody is named, the policy decided.
+			// If no person is named, the policy decided.
 			if who == "" && ref != "" {
 				a.policy = ref
 			}
@@ -239,7 +239,8 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 
 // refuse marks the call as denied.
 func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime bool) {
-	// A confirmation stops the call only if it is a denial. A decision of the runtime always does.
+	// A confirmation stops the call only if it is a denial. A decision of the runtime always stops
+	// it.
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}
@@ -250,8 +251,8 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	c.denied = true
 }
 
-// approvedAt returns the time at which enough reviewers had approved: no earlier than the approval
-// of the last required reviewer.
+// approvedAt returns the time at which enough reviewers had approved, which is no earlier than the
+// approval of the last required reviewer.
 func (g *grant) approvedAt(required int64) time.Time {
 	if required <= 1 || required > int64(len(g.reviewers)) {
 		return g.at
@@ -263,7 +264,7 @@ func (g *grant) approvedAt(required int64) time.Time {
 	return g.at
 }
 
-// actor returns the first reviewer, or else the sender of the granting event.
+// actor returns the first reviewer, or if there is none, the sender of the granting event.
 func (g *grant) actor() string {
 	if len(g.reviewers) > 0 {
 		return g.reviewers[0].name
@@ -271,7 +272,7 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied returns the number of reviewers. Approvals that name nobody count as one.
+// satisfied returns the number of reviewers. Approvals that name no person count as one.
 func (g *grant) satisfied() int64 {
 	if g.given {
 		return max(1, int64(len(g.reviewers)))
@@ -301,7 +302,7 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 }
 
 // open reports whether no answer decided the question. The draft then derives the decision (timeout
-// or canceled) from the end of the task, and no event states it.
+// or canceled) from the end of the task, because no event states it.
 func (a *approval) open() bool {
 	return a.refusal.decision == "" && a.grant.satisfied() < a.required()
 }
@@ -344,9 +345,9 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 }
 
-// quorum returns the reviewers and the number required, or nil if one approved and no number was
-// set, because the actor is then sufficient. A decision word that no table contains does not
-// approve; it is kept for readers.
+// quorum returns the reviewers and the required number. It returns nil if one reviewer approved and
+// no number was set, because the actor is then sufficient. A decision word that is in no table does
+// not approve; it is kept for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Approvals are the questions of a task.
+// Approvals are the questions of a task and their answers.
 type approvals struct {
 	event.List[approval]
 	of      map[string]string // ID of the last approval of each call
-	foreign int               // number of answers from other sessions than the question's
+	foreign int               // number of answers from sessions other than the question's
 }
 
 // denies reports whether a word is a known refusal. An unknown word refuses, too.
@@ -50,7 +50,7 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 }
 
 // id returns the ID of the approval that an event names: the approval ID, which durable approvals
-// call request_id, else the ID of the last approval of the call, else the call ID.
+// call request_id; otherwise the ID of the last approval of the call; otherwise the call ID.
 func (s *approvals) id(e *event.Event) string {
 	call := e.Text(e.Payload, "tool_call_id")
 	return cmp.Or(e.Text(e.Payload, "approval_id"), e.Text(e.Payload, "request_id"), e.Text(e.Payload.Member("approval_request"), "id"), s.of[call], call)
@@ -82,14 +82,14 @@ func approvalRequired(r *run, e *event.Event) {
 	q.payload = r.Keep(e, e.Payload.AppendCanonical(nil))
 }
 
-// confirmation applies a user's answer. It is evidence of the decision, and is the decision itself
-// if no other event states one.
+// confirmation applies a user's answer. It is evidence of the decision. If no other event states a
+// decision, it is the decision itself.
 func confirmation(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	if a.strays(r, e) {
 		return
 	}
-	if !a.confirmed { // the evidence so far came with the decision
+	if !a.confirmed { // the evidence so far was part of the decision
 		a.confirmed, a.evidence = true, nil
 	}
 	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
@@ -142,7 +142,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// Without a word, the kind of the event may state the refusal.
+	// Without such a word, the kind of the event may state the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
@@ -201,7 +201,8 @@ func gatesOf(r *run) map[string]gate {
 	return all
 }
 
-// allows reports whether an input was approved. An unrecorded input is not held against the call.
+// allows reports whether an input was approved. An unrecorded input does not invalidate the
+// approval.
 func (g gate) allows(input canon.Digest) bool {
 	return g.blank || len(g.inputs) == 0 || input.IsZero() || slices.Contains(g.inputs, input)
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A call is one call of a tool, combined from all events that name its ID.
+// A call is one tool call, combined from all events that name its ID.
 type call struct {
 	id, tool    string
 	arguments   arguments
 	output      output
 	outcome     string // succeeded, failed, or canceled; "" if no end was recorded
-	byRuntime   bool   // the runtime recorded an end, not only the transcript
+	byRuntime   bool   // the runtime, not only the transcript, recorded an end
 	executed    bool   // an event states that it ran
 	denied      bool
 	judged      bool   // an end states its status
 	unknown     bool   // it returned, but no end states its status
-	rejection   string // the error category of a call that was not dispatched; "" if there was none
+	rejection   string // the error category of a call that was not dispatched, or ""
 	category    string
 	outcomes    bool // two different ends were recorded
 	names       bool // two different names were recorded
-	gate        gate // the questions about the call; set when the draft is made
+	gate        gate // the questions about the call; set when the draft is created
 	server      string
 	outputURI   string
 	material    bool      // it is among the materials
 	wrote, sent origin    // the sources that reported files and network use
-	short       [2]string // the abbreviated digests of the input and the output; "" if there was none
+	short       [2]string // the abbreviated digests of the input and the output, or ""
 	notes       details
 	meta        receipt.Object // the other details
 }
@@ -40,7 +40,7 @@ type output struct {
 }
 
 // tell records an output. The runtime's output takes precedence over the transcript's; otherwise,
-// the first one counts.
+// the first output counts.
 func (o *output) tell(e *event.Event, byRuntime bool) {
 	d := e.Content(e.Payload, "output")
 	switch {
@@ -63,7 +63,7 @@ func (c *call) describe(e *event.Event) {
 }
 
 // acted records the git actions that the log states, and how the call ran. Actions that only the
-// text of the command suggests are recorded separately, and are not effects.
+// text of the command suggests are recorded separately, and are not listed as effects.
 func (c *call) acted(r *run, e *event.Event) {
 	for _, name := range []string{"git_actions", "flags"} {
 		if list := words(r, e, e.Payload, name); len(list) > 0 {
@@ -94,7 +94,7 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// Details are details of a call, as stated by its events or by the questions about it, by name.
+// Details are named details of a call, from its events or from the questions about it.
 type details struct {
 	values map[string]string
 	differ map[string]bool // names with different values
@@ -114,7 +114,7 @@ func (d *details) note(name, value string) {
 	d.values[name] = value
 }
 
-// doubt records that a detail has different values.
+// doubt records that conflicting values of a detail were recorded.
 func (d *details) doubt(name string) {
 	if d.differ == nil {
 		d.differ = map[string]bool{}
@@ -132,12 +132,12 @@ func (d *details) join(other details) {
 }
 
 // disagree reports whether two values of a detail conflict. The kind other does not conflict with a
-// more specific kind, and unknown words for a status do not conflict.
+// more specific kind, and unknown status words conflict with nothing.
 func disagree(name, a, b string) bool {
 	return a != b && name != "raw_status" && !(name == "kind" && (a == "other" || b == "other"))
 }
 
-// told returns a detail of the call; "" if another value was recorded for it.
+// told returns a detail of the call, or "" if a conflicting value was recorded.
 func (c *call) told(name string) string {
 	value, asked := c.notes.values[name], c.gate.notes
 	if c.notes.differ[name] || asked.differ[name] || asked.values[name] != "" && disagree(name, value, asked.values[name]) {
@@ -156,8 +156,8 @@ func (c *call) unclear() bool {
 	return false
 }
 
-// serve records the MCP server that runs a call; without one, it is the host. The result of the
-// call is a material of the replay, at the position of the first event of the call.
+// serve records the MCP server that executes a call; if there is none, the host executes it. The
+// result of the call is a material of the replay, at the position of the first event of the call.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
@@ -192,8 +192,8 @@ func (c *call) sendsNothing() bool {
 	return false
 }
 
-// end records an end of the call. An end with a stated status replaces one without, and the two do
-// not conflict.
+// end records an end of the call. An end with a stated status replaces an end without one, and the
+// two do not conflict.
 func (c *call) end(outcome string, stated bool) {
 	c.outcomes = c.outcomes || stated && c.judged && c.outcome != outcome
 	if c.outcome == "" || stated && (!c.judged || c.outcome == "succeeded") {
@@ -203,14 +203,14 @@ func (c *call) end(outcome string, stated bool) {
 	c.unknown = !c.judged
 }
 
-// Arguments are the arguments that were requested, as changed by an approver, and used.
+// Arguments are the arguments of a call as requested, as changed by an approver, and as used.
 type arguments struct {
 	asked     canon.Digest // in the last request
 	requested canon.Digest // the request before an approver changed it
 	changed   canon.Digest // set by the approver
-	ran       canon.Digest // according to an event about the run
-	byRuntime bool         // the event is the runtime's, not the transcript's
-	differ    bool         // two events state different arguments for the run
+	ran       canon.Digest // from an event about the execution
+	byRuntime bool         // from the runtime's event, not from the transcript
+	differ    bool         // two events state different arguments for the execution
 }
 
 // ask records the arguments of a request. A repeated request with the arguments from before the
@@ -234,7 +234,7 @@ func (a *arguments) change(d, question canon.Digest) {
 	a.changed = d
 }
 
-// run records the arguments of the run. The runtime's record takes precedence over the
+// run records the arguments of the execution. The runtime's record takes precedence over the
 // transcript's.
 func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	if d.IsZero() {
@@ -246,7 +246,7 @@ func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	}
 }
 
-// last returns the arguments of the run, as far as they are recorded.
+// last returns the arguments of the execution, as far as they are recorded.
 func (a *arguments) last() canon.Digest {
 	switch {
 	case !a.ran.IsZero():

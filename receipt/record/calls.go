@@ -22,11 +22,12 @@ const (
 	categoryAborted  = "parse_aborted"
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
-	categorySibling  = "sibling_failed" // another call in the same message failed, so this one was not run
-	categoryUnrun    = "not_started"    // the model asked for it, and the turn ended before it was run
+	categorySibling  = "sibling_failed" // another call in the same message failed, so this call was not executed
+	categoryUnrun    = "not_started"    // the model requested it, but the turn ended before it was executed
 )
 
-// neverRan reports whether a call of this category did not run, unless something shows that it did.
+// neverRan reports whether a call of this category was not executed, unless other events show that
+// it was.
 func neverRan(category string) bool {
 	return category == categoryDenied || category == categorySibling || category == categoryUnrun
 }
@@ -65,7 +66,8 @@ func (s *calls) named(r *run, e *event.Event) *call {
 	return c
 }
 
-// toolRequested opens a call. If the event states that the call runs, it runs with these arguments.
+// toolRequested opens a call. If the event states that the call is being executed, these are its
+// arguments.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
@@ -107,7 +109,7 @@ func toolCompleted(r *run, e *event.Event) {
 	}
 	c := r.calls.close(r, e, outcome)
 
-	// A word that only means failure is not worth keeping.
+	// A word that only means failure is not kept.
 	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
 		c.notes.note("raw_status", status)
 	}
@@ -159,7 +161,8 @@ func (s *calls) ran(c *call) bool {
 }
 
 // dropped reports whether a call was never dispatched: an event states a rejection, and no event
-// states that it ran or ended otherwise. The transcript alone does not count as such an event.
+// states that the call was executed or ended otherwise. The transcript alone does not count as such
+// an event.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
@@ -169,10 +172,11 @@ func (s *calls) unsent(c *call) bool {
 	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categorySchema || neverRan(c.category))
 }
 
-// closed reports whether the source records the end of a call. A denial is an end.
+// closed reports whether the source records the end of a call. A denial counts as an end.
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
-// status returns the status for the receipt. A call that was denied, or not run, is canceled, unless it was executed anyway.
+// status returns the status for the receipt. A call that was denied or not executed is canceled,
+// unless it was executed anyway.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):
@@ -196,7 +200,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	return c.outcome != "" || !pending[c.id]
 }
 
-// listed returns the calls of the receipt, and the place of each by ID.
+// listed returns the calls of the receipt, and the position of each by ID.
 func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
 	for _, c := range s.Order {
@@ -231,8 +235,8 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		meta[name] = value
 	}
 
-	// The input is the one with which the call ran. A different requested input is listed in the
-	// metadata.
+	// The input is the one with which the call was executed. A different requested input is listed
+	// in the metadata.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
@@ -284,7 +288,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// Details from questions that no event about the call itself states.
+	// These details come from questions; no event about the call itself states them.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -325,7 +329,7 @@ func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	return c
 }
 
-// unrecorded reports whether a call may have returned something that is not among the materials.
+// unrecorded reports whether a call may have returned data that is not among the materials.
 func (s *calls) unrecorded() bool {
 	for _, c := range s.Order {
 		if !s.unsent(c) && (!c.material || c.outcome == "") {

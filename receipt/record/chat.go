@@ -19,11 +19,11 @@ const (
 
 func roles() []string { return []string{roleSystem, roleUser, roleAssistant, roleTool} }
 
-// A ShapeError indicates that a message lacks the shape of its role. It contains the names of roles
-// and blocks, but no other content of the message.
+// A ShapeError indicates that a message does not have the structure that its role requires. It
+// contains the names of roles and blocks, but no other content of the message.
 type ShapeError struct {
 	Pointer string // JSON Pointer (RFC 6901) into the message; "" for the entire message
-	Detail  string // the value found and the values expected
+	Detail  string // the actual value and the expected values
 }
 
 // Error returns the place and the detail.
@@ -34,10 +34,10 @@ func (e *ShapeError) Error() string {
 	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
 }
 
-// CheckMessage returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a message:
-// strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members are
-// ignored, and null counts as a missing member. CheckMessage cannot verify that the call exists that a tool
-// message names.
+// CheckMessage returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a
+// message: strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members
+// are ignored, and null counts as a missing member. CheckMessage cannot verify that the call that a
+// tool message names exists.
 func CheckMessage(message []byte) error {
 	doc := new(canon.Document)
 	if err := event.Parse(doc, message); err != nil {
@@ -64,7 +64,7 @@ func shapeOf(m canon.Node) *ShapeError {
 		return wrong(m, "expected a role of %s, found %s", strings.Join(roles(), ", "), event.Quote(role))
 	}
 
-	// The role determines the members.
+	// The role determines the required members.
 	calls, id := m.Member("tool_calls"), m.Member("tool_call_id")
 	if role != roleAssistant && !event.Absent(calls) {
 		return wrong(calls, "a message of the role %s calls no tools", role)
@@ -112,7 +112,7 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 	return wrong(m, "expected content of the role %s", role)
 }
 
-// blocksOf returns the types of blocks that a role may have.
+// blocksOf returns the block types that a role may have.
 func blocksOf(role string) []string {
 	if role == roleUser {
 		return []string{"text", "image"}
@@ -164,7 +164,7 @@ func imageOf(b canon.Node) *ShapeError {
 	return wrong(b, "expected a source of the type url or inline")
 }
 
-// callsOf checks tool calls, whose IDs must differ.
+// callsOf checks tool calls, whose IDs must be distinct.
 func callsOf(calls canon.Node) *ShapeError {
 	if event.Absent(calls) {
 		return nil
@@ -173,7 +173,7 @@ func callsOf(calls canon.Node) *ShapeError {
 		return wrong(calls, "expected an array")
 	}
 
-	// A result names its call by the ID.
+	// A result refers to its call by this ID.
 	ids := map[string]bool{}
 	for _, c := range calls.Elements() {
 		id, arguments := c.Member("id"), c.Member("arguments")
@@ -196,11 +196,10 @@ func isName(n canon.Node) bool { return n.Kind() == canon.KindString && len(n.Te
 // A Signal resumes a suspended turn.
 type Signal struct {
 	ID    string
-	Actor string // who sent it, according to the harness; "" if unknown
+	Actor string // the sender, according to the harness; "" if unknown
 
-	// Payload is the JSON object as received; nil if there is none. Its decision, or else its
-	// approved and accepted members, state whether the signal approves. docs/record.md lists the
-	// words.
+	// Payload is the JSON object as received, or nil. Its decision, or else its approved and
+	// accepted members, state whether the signal approves. docs/record.md lists the words.
 	Payload []byte
 }
 
@@ -215,11 +214,11 @@ func (s Signal) Decision() string {
 	return event.DecisionOf(doc.Root())
 }
 
-// A SignalError indicates that a turn does not wait for a signal, because nothing requested it or
+// A SignalError indicates that a turn is not waiting for a signal, because nothing requested it or
 // because an earlier signal was accepted. The turn continues unchanged.
 type SignalError struct {
 	ID      string // of the signal
-	Waiting string // the signal for which the turn waits; "" if none
+	Waiting string // the signal for which the turn is waiting, or ""
 }
 
 // Error returns both IDs.
@@ -230,7 +229,7 @@ func (e *SignalError) Error() string {
 	return fmt.Sprintf("record: the turn waits for the signal %s, found %s", event.Quote(e.Waiting), event.Quote(e.ID))
 }
 
-// A Bucket states how the sender of the message can continue after a failed turn.
+// A Bucket states how the sender of the message can proceed after a failed turn.
 type Bucket string
 
 const (
@@ -239,7 +238,8 @@ const (
 	UserCorrectable    Bucket = "user_correctable"    // send another message
 )
 
-// ShapeInvalid is the category of a message that lacks the shape of its role.
+// ShapeInvalid is the category of a message that does not have the structure that its role
+// requires.
 const ShapeInvalid = "chat_message_shape_invalid"
 
 // A Failure is the cause of a failed turn.
@@ -256,7 +256,7 @@ func (f Failure) members() event.Members {
 }
 
 // BucketOf returns the bucket of a category. A category without a fixed bucket leaves the session
-// usable: the turn can be retried if the failure is transient, and corrected otherwise.
+// usable: if the failure is transient, the turn can be retried, and otherwise corrected.
 func BucketOf(category string, transient bool) Bucket {
 	otherwise := UserCorrectable
 	if transient {

@@ -7,18 +7,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A cost is the usage of one model of one provider.
+// A cost is the usage of one model at one provider.
 type cost struct {
 	provider, model string
 	amount          event.Money
-	priced, free    bool // some of its spans state an amount; some calls of a model state none
+	priced, free    bool // some of its spans state an amount; some of the model's calls state none
 	doubtful        bool // part of it may be counted twice
-	whole           bool // its spans are of a turn, an agent, or a task
+	whole           bool // it includes a span of a turn, an agent, or a task
 	input, output   tokens
 	parts           partTokens
 }
 
-// PartTokens are parts of the input and the output tokens that spans state separately.
+// PartTokens are the parts of the input and output tokens that spans state separately.
 type partTokens [3]tokens
 
 // partNames returns the names of these parts in spans and in the metadata of an entry.
@@ -32,7 +32,7 @@ type tokens struct {
 	told, part, doubtful bool
 }
 
-// Costs are the costs in the spans of a task and in the account of its session.
+// Costs are the costs from the spans of a task and from the account of its session.
 type costs struct {
 	event.List[cost]
 	total         event.Money
@@ -45,8 +45,8 @@ type costs struct {
 	doubtful      bool // a span ended twice with different contents
 }
 
-// Wholes count the spans that may contain the costs of other spans: those of a turn, an agent, or a
-// task.
+// Wholes counts the spans that may contain the costs of other spans: those of a turn, an agent, or
+// a task.
 type wholes struct {
 	turn, other, within int // number of spans with a cost or tokens
 }
@@ -70,8 +70,8 @@ func (w *wholes) overlap() bool {
 	return w.other > 1 || w.other > 0 && w.turn > 0 || w.other+w.turn > 0 && w.within > 0
 }
 
-// An account is the cumulative cost of the session according to the agent. The last value counts,
-// less the value before the task.
+// An account is the cumulative cost of the session as reported by the agent. The last value counts,
+// minus the value before the task.
 type account struct {
 	told, before *event.Money
 	shrank       bool
@@ -80,10 +80,10 @@ type account struct {
 
 const dollars = "USD"
 
-// spend adds the cost and the tokens of a span. Each call of a model has an entry, even if it
-// states neither.
+// spend adds the cost and the tokens of a span. Each model call has an entry, even if it states
+// neither tokens nor costs.
 func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
-	if r.again { // a replay does not pay for events of its source
+	if r.again { // a replay does not pay for its source's events
 		return
 	}
 	p := e.Payload
@@ -93,7 +93,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 
-	// A turn, an agent, or a task may repeat the costs of its calls,
+	// The cost of a turn, an agent, or a task may include the costs of its calls,
 	told := amount != nil || input != nil || output != nil
 	// unless the span states that it covers only calls without spans.
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
@@ -146,8 +146,7 @@ func (s *costs) lower(e *event.Event, c *cost) {
 	}
 }
 
-// doubt marks the cost of a span that ends a second time, because one of the two ends may be
-// invalid.
+// doubt marks the cost of a span that ends a second time, because either end may be invalid.
 func (s *costs) doubt(spans *endedSpans, e *event.Event, c *cost) {
 	switch ended := spans.of(e); {
 	case ended == nil:
@@ -185,7 +184,7 @@ func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofMo
 	total.doubtful = total.doubtful || r.spans.ended.twice(e)
 }
 
-// number returns the sum for a place in the draft, or nil if no span stated any.
+// number returns the sum for a member of the draft, or nil if no span stated a value.
 func (n tokens) number(t *telling, at string) *int64 {
 	if !n.told {
 		return nil
@@ -235,8 +234,8 @@ func (a *account) share() *event.Money {
 	return own
 }
 
-// cost returns the cost of the task from the spans and the account. Neither source reduces
-// what the other states.
+// cost returns the cost of the task from the spans and the account. Neither source reduces the
+// value of the other.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	overlap := s.wholes.overlap()
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: s.breakdown(r, t, overlap)}
@@ -275,9 +274,8 @@ func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCo
 	return entries
 }
 
-// reconcile returns the larger of the sum of the spans and the task's share of the account,
-// because spans of models may state no cost. An entry of an unknown provider has the
-// difference.
+// reconcile returns the larger of the sum of the spans and the task's share of the account, because
+// spans of models may state no cost. The difference is listed as an entry with an unknown provider.
 func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event.Money {
 	agree := share.Agrees(&s.total)
 	if s.priced && !agree {

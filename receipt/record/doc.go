@@ -13,19 +13,19 @@
 // A [Recorder] accepts the protocol's events. docs/record.md lists the effect of each kind on the
 // draft. [Frames] accepts the JSON-RPC frames of a bridge or of ACP, and converts them to events
 // for a Recorder, so that the same run produces the same draft, byte for byte. The frames do not
-// contain everything that a receipt states, so [Frames.Event] accepts other events. [Read] reads a
-// file of events or frames. A [Turn] accepts the parts of one turn of a chat, and converts them to
-// events.
+// contain everything that a receipt states, so [Frames.Event] also accepts events from other
+// sources. [Read] reads a file of events or frames. A [Turn] accepts the parts of one turn of a
+// chat, and converts them to events.
 //
 // # Events
 //
-// A Recorder accepts the events of one task, in the order of their sequence. An event that is
-// delivered again counts once. The recording ends with an [Error], and there is no draft, if an
-// event is out of order or missing, if two events have the same ID and different contents, or if an
-// event after the end would change the receipt. A receipt therefore never omits a refused event
-// silently. Unknown members are ignored, as the protocol requires, and counted. Events of unknown
-// kinds are also counted, and turn the lists and counts of the draft into lower bounds. Events of
-// other tasks are skipped and counted if Options.TaskID is set; otherwise, they are an error.
+// A Recorder accepts the events of one task, in sequence order. A redelivered event counts once.
+// The recording ends with an [Error], and there is no draft, if an event is out of order or
+// missing, if two events have the same ID and different contents, or if an event after the end
+// would change the receipt. A receipt therefore never silently omits a refused event. Unknown
+// members are ignored, as the protocol requires, and counted. Events of unknown kinds are also
+// counted, and turn the lists and counts of the draft into lower bounds. Events of other tasks are
+// skipped and counted if Options.TaskID is set; otherwise, they are an error.
 //
 // The draft contains the digest of the log: SHA-256 over the canonical form (RFC 8785) of each
 // event of the task, each followed by a line feed. The digest covers unknown kinds. It does not
@@ -39,21 +39,21 @@
 // The same events and options produce the same bytes, because the draft does not depend on a clock,
 // on random numbers, or on the order of a map. Lists are in the order of the events, and deltas are
 // sorted by override key. Money is added as decimals, not as floating-point numbers. Digests of
-// JSON values are the SHA-256 of their RFC 8785 form. A draft contains only values of named members
-// of payloads. Hidden reasoning is not among them, and is removed from the one open object that is
-// copied, the failure of a task.
+// JSON values are the SHA-256 of their RFC 8785 form. A draft contains values only from named
+// members of payloads. Hidden reasoning is not among these members. It is also removed from the one
+// open object that is copied, the failure of a task.
 //
-// An answer to a permission request is an approval only if it is known to be one. An unknown,
-// ambiguous, or contradictory answer is a denial. Too few reviewers, or an answer after the
-// deadline, are not an approval.
+// An answer to a permission request is an approval only if it is recognized as one. An unknown,
+// ambiguous, or contradictory answer is a denial. If there are too few reviewers, or an answer
+// arrives after the deadline, that is not an approval.
 //
 // # Claims
 //
-// A draft claims nothing that no event states. Records of the same fact are combined, and
-// conflicting records are listed. Values that the schema requires and the source does not report
-// are listed in metadata.unreported, as JSON Pointers into the draft. A call that ran is listed
-// with the arguments with which it ran, regardless of later events. Events that a replay repeats
-// are not its own actions. docs/record.md contains all rules.
+// A draft states nothing that no event states. Records of the same fact are combined, and
+// conflicting records are listed. Values that the schema requires but the source does not report
+// are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is listed
+// with the arguments with which it was executed, regardless of later events. Events that a replay
+// repeats are not listed as its own actions. docs/record.md contains all rules.
 //
 // # Secrets
 //
@@ -66,34 +66,36 @@
 // suspended, a signal resumes it, and it completes or fails. Everything else, such as a model call
 // and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
 //
-// A message is a JSON object with role, content, tool_calls, and tool_call_id. [CheckMessage] verifies
-// that a message has the shape of its role. The events contain digests of messages, and the
-// arguments and results of tool calls.
+// A message is a JSON object with role, content, tool_calls, and tool_call_id. [CheckMessage]
+// verifies that a message has the structure that its role requires. The events contain digests of
+// messages, and the arguments and results of tool calls.
 //
 //	{"role": "user", "content": "Send the email to Bob."}
 //	{"role": "assistant", "content": [], "tool_calls": [{"id": "call_1", "name": "mail.send", "arguments": {"to": "bob"}}]}
 //	{"role": "tool", "tool_call_id": "call_1", "content": "sent"}
 //	{"role": "assistant", "content": [{"type": "text", "text": "Email sent."}]}
 //
-// A suspended turn waits for one signal. Every other signal is a [SignalError], and changes nothing.
+// A suspended turn waits for one signal. Any other signal is refused with a [SignalError], and
+// changes nothing.
 //
-// A suspended turn has no receipt until it has ended; its time includes the wait. The first signal
-// with the ID decides. If a turn waits for the same signal again, it is a new question, with the
-// approval ID#2. The harness determines who sent a signal, and the payload does not. A payload without a decision is not an approval, and /approvals/N/decision is
-// unreported. Programs that act on a signal must use [Signal.Decision], because another parser may
-// find a different decision in the same bytes. A turn that failed before the graph was entered
-// never started, so /lifecycle/started_at is unreported. A message without a session is not part of
-// a turn, and has no receipt.
+// A suspended turn has no receipt until it has ended; its duration includes the wait. The first
+// signal with the ID decides. If a turn waits for the same signal again, that is a new question,
+// with the approval ID#2. The harness, not the payload, determines the sender of a signal. A
+// payload without a decision is not an approval, and /approvals/N/decision is unreported. Programs
+// that act on a signal must use [Signal.Decision], because another parser may find a different
+// decision in the same bytes. If a turn failed before the graph was entered, it never started, so
+// /lifecycle/started_at is unreported. A message without a session is not part of a turn, and has
+// no receipt.
 //
 // Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
 // message_sha256 is the digest of its bytes. content_sha256 is the digest of the content, so a
-// string and a single text block are equivalent. No event contains a diagnostic, because it may
-// contain secrets.
+// string and a single text block are equivalent. No event contains a diagnostic, because
+// diagnostics may contain secrets.
 //
-// After a crash, [ResumeTurn] continues from the events that Options.Keep received, with the
-// same draft, byte for byte; a part of which only some events were kept is done again without
-// asking or adding anything twice. harness/cmd/chat is an example, which runs one turn of a session
-// at a time.
+// After a crash, [ResumeTurn] continues from the events that Options.Keep received, and produces
+// the same draft, byte for byte. A part of which only some events were kept is processed again, but
+// nothing is requested or added twice. harness/cmd/chat is an example that runs one turn of a
+// session at a time.
 //
 // # Stability
 //

@@ -45,9 +45,9 @@ func textOf(v reflect.Value) (n int) {
 	return n
 }
 
-// clone returns a draft that shares nothing with the recorder.
+// clone returns a draft that shares no memory with the recorder.
 func clone(d *receipt.Draft) (*receipt.Draft, error) {
-	// Marshaling copies nested maps and slices, too.
+	// Marshaling also copies nested maps and slices.
 	text, err := JSON(d)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 
 // JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], with its schema marker,
 // as receipt.SealDocument and `receipt seal` accept it. It adds no defaults: a nil list in a
-// manually created draft becomes null, which they reject.
+// manually created draft becomes null, which SealDocument and seal reject.
 func JSON(d *receipt.Draft) ([]byte, error) {
 	// The schema marker is not a member of Draft.
 	var b bytes.Buffer
@@ -134,7 +134,7 @@ func draftOf(r *run) *receipt.Draft {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 
-	// Each list adds its unreported places to t.
+	// Each list adds the locations of its unreported values to t.
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.effects.networkEgress(r, t), ToolCalls: r.calls.entries(t), A2AHandoffs: r.handoffs.entries(t)}
@@ -181,7 +181,8 @@ func (d *drafting) withhold() {
 }
 
 // consumed returns the resources that the task used. It omits dollars if the task paid in another
-// currency, and the time if the clock went backward. A replay consumes only what it does itself.
+// currency, and the time if the clock was set back. A replay consumes only resources for its own
+// actions.
 func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
 	const at = "/autonomy_budget/consumed"
@@ -201,14 +202,14 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	for _, c := range r.calls.Order {
 		if !r.calls.dropped(c) && r.calls.dispatched(c, pending) {
 			calls++
-			if !r.calls.ran(c) && c.outcome == "" { // it was requested, and nothing else is recorded
+			if !r.calls.ran(c) && c.outcome == "" { // it was requested, but nothing else is recorded
 				t.ceiling(at + "/tool_calls")
 			}
 		}
 	}
 	a.ToolCalls = &calls
 
-	// The source of a replay consumed what the replay repeats.
+	// The source of a replay consumed the resources for repeated events.
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())
