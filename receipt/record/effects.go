@@ -14,7 +14,7 @@ const (
 	fromSpan     origin = 1 << iota
 	fromArtifact        // a file whose artifact is marked as applied
 	fromRequest         // the intent of the agent
-	fromResult          // the result as shown to the agent, in the transcript
+	fromResult          // the result as shown to the agent, from the transcript
 	fromTool            // the runtime's record of the call
 
 	reports = fromResult | fromTool // the call's own reports
@@ -22,9 +22,9 @@ const (
 
 // A write is one change of a file.
 type write struct {
-	path, operation string                 // operation "": not recorded
-	before, after   receipt.OptionalDigest // null: the file did not exist
-	short           [2]bool                // whether the digest before, and the one after, is abbreviated
+	path, operation string                 // operation is "" if it was not recorded
+	before, after   receipt.OptionalDigest // null if the file did not exist
+	short           [2]bool                // whether the digest before or after the write is abbreviated
 	call            string
 	by              origin
 	event           int  // index of the last event that recorded it
@@ -34,7 +34,7 @@ type write struct {
 // An egress is data sent to a host.
 type egress struct {
 	destination, purpose string
-	announced            bool // announced, without a record that it was sent
+	announced            bool // announced, but not recorded as sent
 	unclear              bool // URL parsers disagree about the host
 	bytes                *int64
 	call                 string
@@ -53,7 +53,7 @@ type effects struct {
 	observed  map[string]bool         // calls with a recorded effect, not only an announced one
 	wrote     map[string]bool         // calls with a recorded write
 
-	failed bool // a write failed after an unknown part of it
+	failed bool // a write failed after an unknown part of the data
 }
 
 func newEffects(root string) effects {
@@ -91,8 +91,8 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	}
 }
 
-// write reads one change of a file. A rename becomes a deletion and a creation, because an entry of
-// a receipt has one path.
+// write parses one change of a file. A rename becomes a deletion and a creation, because an entry
+// of a receipt has one path.
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e),
@@ -113,7 +113,7 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 	s.changed(r, e, w)
 }
 
-// reach reads one transmission.
+// reach parses one transmission.
 func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID string, by origin) {
 	at := e.Text(n, "url")
 	if at == "" {
@@ -142,7 +142,7 @@ func (s *effects) changed(r *run, e *event.Event, w write) {
 		name = w.path
 	}
 
-	// Without a call, two events cannot be matched to one write.
+	// Without a call, two events cannot be matched to the same write.
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -163,7 +163,7 @@ func (s *effects) changed(r *run, e *event.Event, w write) {
 	r.Room(e)
 }
 
-// sent adds an egress, or completes the same one from another source.
+// sent adds an egress, or completes the same egress from another source.
 func (s *effects) sent(r *run, e *event.Event, x egress) {
 	if x.call != "" && x.by != fromRequest && !x.announced {
 		s.observed[x.call] = true
@@ -202,7 +202,7 @@ func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
 
-// A withheldPath is a path outside the workspace, and the place of its label in the draft.
+// A withheldPath is a path outside the workspace, with the location of its label in the draft.
 type withheldPath struct{ at, value string }
 
 // placeOf returns a path in the form of the list of writes.
@@ -265,7 +265,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 
 		at := indexed("/side_effects/network_egress", len(list))
 
-		// Without a recorded purpose, use the name of the tool.
+		// If no purpose was recorded, use the name of the tool.
 		purpose := x.purpose
 		if c != nil {
 			first(&purpose, c.tool)
@@ -299,7 +299,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 // A handed is work passed to another agent, in its last recorded state.
 type handed struct {
 	receipt.Handoff
-	ended string // the recorded status; "" if there was none
+	ended string // the recorded status, or ""
 	label bool   // the source has no ID for it, so it has a label
 	names bool   // two different agents were recorded
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// A Form is the format of the lines of a file.
+// A Form is the format of the lines in a file.
 type Form string
 
 const (
@@ -35,7 +35,8 @@ type Log struct {
 //	{"at": TIME, "event": KIND, "payload": {…}}   an event that no frame contains; replayed and replay as in an event
 //
 // where TIME is an RFC 3339 date-time and from is optional. Errors of the input are returned
-// unchanged, errors of a line as a *[LineError], and errors of the draft as by [Recorder.Draft].
+// unchanged, errors of a line are returned as a *[LineError], and errors of the draft are as for
+// [Recorder.Draft].
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
 	r := &reader{log: Log{Form: form}, options: o}
 	if err := event.Each(in, r.line); err != nil {
@@ -161,7 +162,7 @@ func newFrames(r *Recorder) *Frames {
 	return &Frames{r, bridge.New(o, taker{r}, r.run.Budget)}
 }
 
-// A taker passes the events of frames to a recorder.
+// A taker passes the events of frames on to a recorder.
 type taker struct{ *Recorder }
 
 // Artifact reports whether an event recorded an artifact.
@@ -170,7 +171,7 @@ func (t taker) Artifact(id string) bool {
 	return known
 }
 
-// Add records a frame that passed at a time. The error is an *[Error], or the error of
+// Add records a frame that was sent at the given time. The error is an *[Error], or the error of
 // Options.Keep. It is final, like the error of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
 	return f.translator.Add(at, from, text)
@@ -193,7 +194,7 @@ func (f *Frames) Draft() (*receipt.Draft, error) {
 	return f.recorder.Draft()
 }
 
-// Counts returns the counts of the frames and their events so far.
+// Counts returns the current counts of the frames and their events.
 func (f *Frames) Counts() Counts {
 	c := f.recorder.Counts()
 	c.Frames = f.translator.Counts()

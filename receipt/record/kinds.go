@@ -18,7 +18,7 @@ type eventKind struct {
 	Receipt string // the members of the receipt; "" for an event that is only evidence in the log
 
 	apply func(*run, *event.Event)
-	tells func(*event.Event) bool // whether the event would change the receipt after the end of the task; nil: always
+	tells func(*event.Event) bool // whether the event would change the receipt after the end of the task; nil means always
 }
 
 // says reports whether an event changes the receipt.
@@ -111,7 +111,8 @@ func eventKinds() []eventKind {
 		{"hitl.escalation_issued", pending, approvalRequired, nil},
 		{"hitl.escalation_accepted", answer, toolApproved, nil},
 
-		// Package source describes with these the log of another agent, and what that log does not record.
+		// Package source uses these kinds to describe the log of another agent, and the values that
+		// the log does not record.
 		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
 		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
@@ -167,8 +168,8 @@ func Tables() map[string][][]string {
 	return tables
 }
 
-// A form describes the payload of a kind of events: the members that are read, and the values that
-// each accepts. A nil Want accepts any value. Other members are ignored and counted.
+// A form describes the payload of an event kind: the members that are read, and the values that
+// each member accepts. A nil Want accepts any value. Other members are ignored but counted.
 type form map[string]event.Want
 
 // forms returns the form of each kind of events whose payload is read. The schema of events is its
@@ -210,8 +211,9 @@ func kindsOf(rule canon.Node) (kinds []string) {
 	return kinds
 }
 
-// An eventSchema is the schema of events, read for the types of members. Its conditions, patterns,
-// and bounds are not read: the functions that apply an event check what they need.
+// An eventSchema contains the parts of the event schema that define the types of members. Its
+// conditions, patterns, and limits are not read, because the functions that apply an event check
+// what they need.
 type eventSchema struct{ canon.Node }
 
 // resolve returns the definition to which a $ref refers, and its name.

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A material is an input of a replay. The material of a tool call is complete when the call is.
+// A material is an input of a replay. The material of a tool call is complete when the call is
+// complete.
 type material struct {
 	receipt.Material
 	call *call
@@ -24,8 +25,8 @@ type materials struct {
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
-// record adds a material. A repeated material is listed once. Different contents with one ID are
-// numbered, because the ID identifies a material. A substituted content is always separate.
+// record adds a material. A repeated material is listed once. Different contents with the same ID
+// are numbered, because an ID identifies a material. A substituted content is always separate.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
@@ -33,7 +34,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	}
 	s.recorded[content]++
 
-	// The ID identifies the material, so another content needs another ID.
+	// The ID identifies the material, so different content needs a different ID.
 	id := [5]string{m.ID}
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
@@ -43,7 +44,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	r.Room(e)
 }
 
-// entry returns a material for the receipt, and false if nothing was returned.
+// entry returns a material for the receipt, or false if nothing was returned.
 func (x material) entry(r *run) (receipt.Material, bool) {
 	m := x.Material
 	if c := x.call; c != nil {
@@ -61,7 +62,7 @@ func (x material) entry(r *run) (receipt.Material, bool) {
 	return m, true
 }
 
-// replayInput lists the materials. A replay is byte for byte only if every answer of a model, a
+// replayInput lists the materials. A replay is byte for byte only if every answer from a model, a
 // tool, or the host is a material with a digest.
 func (s *materials) replayInput(r *run) receipt.ReplayInput {
 	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
@@ -100,7 +101,8 @@ func memoryRead(r *run, e *event.Event) {
 	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "host:memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
-// compacted records the snapshot from which a transcript was shortened, because a replay needs it.
+// compacted records the snapshot from which a transcript was shortened, because a replay requires
+// the snapshot.
 func compacted(r *run, e *event.Event) {
 	id := e.Text(e.Payload, "snapshot_asset_id")
 	if id == "" {
@@ -112,20 +114,20 @@ func compacted(r *run, e *event.Event) {
 // KindTime is the kind of a [Dependency] on the clock. All other kinds are kinds of materials.
 const KindTime = "time"
 
-// A Dependency is an answer that the task received, which a replay has to repeat. All dependencies
+// A Dependency is an answer that the task received and that a replay must repeat. All dependencies
 // except those on the clock are materials of the draft.
 type Dependency struct {
 	Key     string // ID of the material, or time: and the name of the time
 	Kind    string // of the material, or KindTime
 	EventID string // ID of the event with the answer
-	Index   int    // index of that event among the added events, from 1
+	Index   int    // number of that event among the added events, from 1
 	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain it
 	SHA256  canon.Digest
 	URI     string // location of the answer; "" if unknown
-	CallID  string // ID of the tool call that returned it; "" if there is none
+	CallID  string // ID of the tool call that returned it, or ""
 }
 
-// An answer is the place of an answer in the log.
+// An answer is the location of an answer in the log.
 type answer struct {
 	event   string
 	index   int
@@ -145,7 +147,7 @@ func answerOf(e *event.Event, value canon.Node) answer {
 type artifact struct {
 	id, kind, uri string
 	digest        canon.Digest
-	withheld      string // the reason if the URI is withheld, else ""
+	withheld      string // the reason if the URI is withheld; otherwise ""
 	short         bool   // the digest was abbreviated
 }
 

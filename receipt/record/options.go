@@ -13,26 +13,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Options contain values that events do not. Only Issuer.ID is required. A recorder reads no clock
-// and adds nothing: the same events and options produce the same draft.
+// Options contain values that events do not contain. Only Issuer.ID is required. A recorder reads
+// no clock and no other input, so the same events and options produce the same draft.
 type Options struct {
 	Issuer    receipt.Issuer // Kind defaults to harness
-	ReceiptID string         // default: "receipt_", the task's ID without "task_", and for another Subject "_", its object, "_", and its ID
+	ReceiptID string         // default: "receipt_", followed by the task's ID without "task_" and, for a Subject other than the task, "_", its object, "_", and its ID
 	IssuedAt  time.Time      // default: the end of the task
 
-	// TaskID selects a task in a log of several tasks; events of others are skipped and counted. If
-	// it is empty, the log must be of one task, and a second task is an error.
+	// TaskID selects a task in a log of several tasks; events of other tasks are skipped and
+	// counted. If it is empty, the log must contain only one task, and a second task is an error.
 	TaskID string
 
 	// Subject is the subject of the receipt. The default is the task, or the replay_segment for a
 	// replay. Otherwise, Object is outcome, event, artifact, approval, or tool_call, and the log
-	// must contain one with this ID. No event records an outcome, so its ID is not checked.
+	// must contain such an object with this ID. No event records an outcome, so its ID is not
+	// checked.
 	Subject receipt.ResourceRef
 
-	// These override the values of events, or supply missing ones.
+	// These override the values in events, or supply missing values.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
-	// Tier is the persona's tier, if no event names one.
+	// Tier is the persona's tier if no event names a tier.
 	Tier string
 
 	// WorkspaceRoot is removed from the paths of written files. If it is empty, absolute paths are
@@ -107,8 +108,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf returns an ID from the task's ID, and the subject's if it is not the task, so that
-// receipts of one task have different IDs.
+// receiptIDOf returns an ID derived from the task's ID and, if the subject is not the task, the
+// subject's ID, so that receipts of one task have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -117,16 +118,16 @@ func receiptIDOf(r *run) string {
 	return id
 }
 
-// subjectOf returns the subject of the receipt: the one in the options if the log records it, else
-// the task or the replay. No event records an outcome, so its ID is not checked. told states
-// whether the event that is the subject was recorded.
+// subjectOf returns the subject of the receipt: the subject in the options if the log records it;
+// otherwise the task or the replay. No event records an outcome, so its ID is not checked. told
+// reports whether the event that is the subject was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
 	if r.replay.is {
 		own.Object = objectReplay
 	}
 
-	// The log has to contain the subject.
+	// The log must contain the subject.
 	asked, found := r.options.Subject, false
 	switch asked.Object {
 	case "":
@@ -154,13 +155,13 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	return asked, nil
 }
 
-// An Error describes an event or a frame that was refused: Index, which call of Add it was,
-// from 1; ID and Kind of the event; Pointer, a JSON Pointer into it; Code; and Detail. It
-// holds no content of payloads.
+// An Error describes a refused event or frame: Index, the number of the call of Add, from 1; ID and
+// Kind of the event; Pointer, a JSON Pointer into the event; Code; and Detail. It holds no content
+// of payloads.
 type Error = event.Error
 
-// A Code is the cause for which an event or a frame is refused, such as conflict, gap, or
-// limit. Codes are never renamed.
+// A Code is the reason why an event or a frame is refused, such as conflict, gap, or limit. Codes
+// are never renamed.
 type Code = event.Code
 
 // Codes of errors that a caller can resolve: by selecting the task or the session, or by reading
@@ -171,11 +172,12 @@ const (
 	CodeSession   = event.CodeSession   // a second session
 )
 
-// A LimitError describes a limit that was exceeded: its Name, Most, what it counts, what to
-// do, and how many were Found.
+// A LimitError describes an exceeded limit: its Name, the maximum Most, the counted items, a
+// remedy, and the actual number Found.
 type LimitError = event.LimitError
 
-// A LineError is an error at a line of a log: Line, from 1, and Err, such as an *[Error].
+// A LineError is an error at a line of a log: Line, the line number from 1, and Err, such as an
+// *[Error].
 type LineError = event.LineError
 
 // ErrNotEnded indicates that no terminal event was recorded. Only a task that has ended gets a

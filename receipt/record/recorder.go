@@ -13,11 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// A Recorder records the events of one task, in order, and makes the draft of its receipt. It is
+// A Recorder records the events of one task, in order, and creates the draft of its receipt. It is
 // not safe for concurrent use.
 type Recorder struct {
 	options Options
-	kinds   map[string]eventKind // shared by all recorders, which only read it
+	kinds   map[string]eventKind // shared by all recorders, read-only
 	forms   map[string]form      // also shared
 	log     *event.Log
 	run     *run
@@ -26,12 +26,12 @@ type Recorder struct {
 	subjectTold bool // the event that is the subject was recorded
 }
 
-// Counts count the events, and the frames, that were added without an error.
+// Counts contains the numbers of events, and frames, that were added without an error.
 type Counts struct {
 	event.Counts
 	Late           int      // events after the terminal event that do not affect the receipt
 	Retold         int      // events that a replay repeats from its source, included in Events
-	Foreign        int      // answers from another session than the question's, which were ignored
+	Foreign        int      // answers from sessions other than the question's, which were ignored
 	Unknown        int      // events of unknown kinds, included in Events
 	UnknownKinds   []string // the first 20 unknown kinds, in order of appearance
 	UnknownMembers int      // unknown members of payloads
@@ -68,7 +68,7 @@ func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
 // AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
 func (r *Recorder) AddDocument(doc *canon.Document) error { return r.log.AddDocument(doc) }
 
-// Counts returns the counts of the events so far.
+// Counts returns the current counts of the events.
 func (r *Recorder) Counts() Counts {
 	c := r.counts
 	c.Counts = r.log.Counts()
@@ -98,7 +98,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// An event that announces a substitution has a kind of its own, so apply handles it.
+	// An event that announces a substitution can have any kind, so apply handles it.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -120,8 +120,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	return true, nil
 }
 
-// fit refuses an event with a member of the wrong type, even if nothing reads the member, so that a
-// line is valid or invalid regardless of other lines. The functions that apply an event rely on it.
+// fit refuses an event with a member of the wrong type, even if the member is not used, so that the
+// validity of a line does not depend on other lines. The functions that apply an event rely on it.
 func (r *Recorder) fit(e *event.Event) {
 	members := r.forms[e.Kind]
 	for name, value := range e.Payload.Members() {
@@ -199,9 +199,9 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	return clone(d)
 }
 
-// logMaterial returns the material with the digest of the log: of each event in canonical form,
-// followed by a line feed. For a replay, it is the log of the source. The result is false if that
-// log has no digest.
+// logMaterial returns the material with the digest of the log, which covers each event in canonical
+// form, followed by a line feed. For a replay, this is the log of the source. The result is false
+// if that log has no digest.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()
@@ -212,8 +212,8 @@ func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	}, true
 }
 
-// Dependencies returns the answers that the task received so far, in the order of their events. The
-// times of a replay are its own, not those of its source.
+// Dependencies returns the answers that the task has received so far, in the order of their events.
+// The times of a replay are its own, not those of its source.
 func (r *Recorder) Dependencies() []Dependency {
 	list := slices.Clone(r.run.life.clock)
 	for _, x := range r.run.materials.order {
@@ -262,7 +262,7 @@ type run struct {
 	sourced   sourced
 	unread    unread
 	replay    replay
-	source    *run // the source of a replay, according to the repeated events
+	source    *run // the source of a replay, as described by the repeated events
 
 	*event.Budget
 }
@@ -296,8 +296,8 @@ func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	}
 }
 
-// times returns the times of the task: those set by overrides, else those of the source, else its
-// own.
+// times returns the times of the task: those set by overrides; otherwise those of the source;
+// otherwise its own.
 func (r *run) times() (created, started, ended time.Time) {
 	created, started, ended = r.created, r.started, r.ended
 	if s := r.source; s != nil {
@@ -322,11 +322,11 @@ type names struct {
 	receipt.Identifiers
 	policy  string
 	trigger receipt.Object  // the connector that submitted the task
-	twice   map[string]bool // places in the draft with two different names
+	twice   map[string]bool // locations in the draft for which two different names were recorded
 }
 
-// identify records an identifier of the draft. The first one is kept, and another one is listed as
-// a contradiction.
+// identify records an identifier of the draft. The first value is kept, and a different value is
+// listed as a contradiction.
 func (n *names) identify(at string, have *string, name string) {
 	if named(have, name) {
 		if n.twice == nil {

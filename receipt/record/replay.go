@@ -19,7 +19,7 @@ type replay struct {
 	unavailable  string // why the source could not be replayed
 
 	log    receipt.Material // of the source
-	events *int64           // named returns the places in a list of the metadata.
+	events *int64           // override keys, keyed by the IDs of their deltas
 	deltas event.List[delta]
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
@@ -82,22 +82,22 @@ func (s *replay) leftOut(r *run, e *event.Event) {
 	}
 }
 
-// marked remembers the first event that only its mark distinguishes from an event of the task.
-// Events about the state of the task are always its own.
+// marked remembers the first event that differs from an event of the task only by its mark. Events
+// about the state of the task always belong to the task itself.
 func (s *replay) marked(e *event.Event) {
 	if s.early == "" && !s.is && !strings.HasPrefix(e.Kind, "task.") && !strings.HasPrefix(e.Kind, "replay.") && e.Flag(e.Root, "replayed") {
 		s.early = e.ID
 	}
 }
 
-// foundBefore remembers the first event that only a replay may have.
+// foundBefore remembers the first event that can occur only in a replay.
 func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
 		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected an earlier replay.started, because this event was replayed from another task"}
 	}
 }
 
-// substituted creates a delta for an event that a substitution created, of any kind.
+// substituted creates a delta for an event, of any kind, that a substitution created.
 func (s *replay) substituted(r *run, e *event.Event) {
 	p, meta := e.Payload, e.Root.Member("replay")
 	announced := e.Kind == "replay.event_replayed"
@@ -132,7 +132,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		e.Fail(event.CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}
 
-	// All events with a key must describe one substitution.
+	// All events with the same key must describe the same substitution.
 	if announced && d.announced && !same(d.Delta, told) || d.DeltaID != "" && told.DeltaID != "" && d.DeltaID != told.DeltaID {
 		e.Fail(event.CodeReplay, e.Root, "expected one substitution of %s, found another", event.Quote(key))
 	}
@@ -140,8 +140,8 @@ func (s *replay) substituted(r *run, e *event.Event) {
 	s.identify(e, d)
 }
 
-// identify refuses two substitutions with one ID, because a reader could not tell their
-// deltas apart.
+// identify refuses two substitutions with the same ID, because a reader could not distinguish their
+// deltas.
 func (s *replay) identify(e *event.Event, d *delta) {
 	if s.ids == nil {
 		s.ids = map[string]string{}
@@ -156,14 +156,14 @@ func (s *replay) identify(e *event.Event, d *delta) {
 // overrideOf returns the key of the substitution that created an event, or "" for other events.
 func overrideOf(e *event.Event) string { return e.Text(e.Root.Member("replay"), "override_key") }
 
-// same reports whether two deltas can describe one substitution.
+// same reports whether two deltas can describe the same substitution.
 func same(a, b receipt.Delta) bool {
 	return fits(a.EventID, b.EventID) && fits(a.Operation, b.Operation) && fits(a.Path, b.Path) && fits(a.ArtifactID, b.ArtifactID) &&
 		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
 }
 
-// join completes a delta. The announcement names the replaced event; events created by the
-// substitution are its consequences.
+// join completes a delta. The announcement names the replaced event; events that the substitution
+// created are its consequences.
 func (d *delta) join(told receipt.Delta, announced bool) {
 	if announced && !d.announced {
 		last(&d.EventID, told.EventID)
@@ -190,15 +190,16 @@ func (s *replay) pin(e *event.Event, key string) {
 	s.pinned[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
-// entry returns a delta for the receipt. A digest is recorded, null if there was nothing, or
-// omitted if it was not recorded or is of a secret, which could be guessed from it.
+// entry returns a delta for the receipt. A digest is recorded, null if no content existed, or
+// omitted if it was not recorded or if the value is a secret, which could be guessed from its
+// digest.
 func (d *delta) entry() receipt.Delta {
 	out := d.Delta
 	first(&out.DeltaID, event.DeltaID(d.OverrideKey))
 	first(&out.Operation, "replace")
 	first(&out.Path, event.DeltaPath(d.OverrideKey))
 
-	// An added value did not exist before, and a removed one does not exist after.
+	// An added value did not exist before, and a removed value does not exist afterward.
 	nothing := receipt.OptionalDigest{Null: true}
 	switch {
 	case d.secret:
@@ -217,7 +218,7 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// An override that matches an event has another key than the ID of the material.
+	// The key of an override that matches an event is not the ID of the material.
 	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {
@@ -248,8 +249,8 @@ func (s *replay) deltaList() []receipt.Delta {
 	return list
 }
 
-// sourceLog returns the log of the source, as the receipt of the source names it. It reports false
-// if the replay does not record the digest of that log.
+// sourceLog returns the log of the source, as the source's receipt names it. It reports false if
+// the replay does not record the digest of that log.
 func (s *replay) sourceLog() (receipt.Material, bool) {
 	m := s.log
 	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Sourced is the description of a log that another agent wrote, with the places of the draft that
-// it does not report. The zero value is a log of the protocol's events.
+// Sourced is the description of a log that another agent wrote, with the locations in the draft
+// that the log does not report. The zero value represents a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
 	partial              bool   // part of the log is missing or unreadable
@@ -20,10 +20,10 @@ type sourced struct {
 	unreported, atLeast  []string
 	inferred             []string
 	metadata             receipt.Object
-	ended                bool // the task has ended, and the log does not record how
+	ended                bool // the task has ended, but the log does not record how
 }
 
-// Placeholders for unreported values. The tier is the weakest one.
+// Placeholders for unreported values. The weakest tier counts.
 const (
 	noName = "unknown"
 	noTier = "shadow"
@@ -104,7 +104,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 	}
 
-	// The draft has the number of prompts and their digest, but not their text.
+	// The draft contains the number of prompts and their digest, but not their text.
 	if p := e.Payload.Member("prompts"); !event.Absent(p) {
 		prompts := receipt.Object{"count": e.Count(p, "count")}
 		if d := e.Digest(p, "sha256"); !d.IsZero() {
@@ -137,15 +137,15 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity returns how successive writes of each path relate. Its paths have the form of the list
-// of writes.
+// continuity describes how successive writes of each path relate. Its paths have the form of the
+// list of writes.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
 		o[name] = e.Count(n, name)
 	}
 
-	// Paths that changed between two calls, without a recorded write.
+	// Paths that changed between two calls without a recorded write.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {
@@ -202,7 +202,7 @@ func places(r *run, e *event.Event, name string) (list []string) {
 
 // countsIn reads an object of counts.
 func countsIn(r *run, e *event.Event, n canon.Node) receipt.Object {
-	// The names are from the log, so their number is limited.
+	// The names come from the log, so their number is limited.
 	o := receipt.Object{}
 	for name := range n.Members() {
 		if r.Part(e); e.Err != nil || len(o) >= event.MaxPaths {
@@ -245,14 +245,14 @@ func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *t
 		t.infer(at)
 	}
 
-	// Unrecorded tokens may have been used, so they are unreported.
+	// Tokens that were not recorded may have been used, so they are unreported.
 	for at, n := range map[string]*int64{"input_tokens": d.AutonomyBudget.Consumed.InputTokens, "output_tokens": d.AutonomyBudget.Consumed.OutputTokens} {
 		if n == nil {
 			t.untold("/autonomy_budget/consumed/" + at)
 		}
 	}
 
-	// Without times in the log, the duration is unreported.
+	// If the log contains no times, the duration is unreported.
 	if !s.timed {
 		d.AutonomyBudget.Consumed.WallTimeMS = nil
 	}

@@ -18,8 +18,8 @@ const (
 	spanUsage = "usage" // the account of the session; see costs
 )
 
-// kindOfSpan returns the kind of a span in lowercase. A span of another kind that names a model is
-// a model call, because sources use many words for one.
+// kindOfSpan returns the kind of a span in lowercase. A span of an unknown kind that names a model
+// is a model call, because sources use different words for it.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
@@ -32,8 +32,8 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
-// knownSpan reports whether a kind of spans is read, or is harmless because it is part of the work
-// and records no action.
+// knownSpan reports whether spans of a kind are read, or are harmless because they are part of the
+// work and record no action.
 func knownSpan(kind string) bool {
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
@@ -55,7 +55,7 @@ func newSpans() spans {
 	return spans{openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endedSpans{byID: map[canon.Digest]*endedSpan{}}}
 }
 
-// Open spans have started, and their end is not recorded. Spans without IDs are counted together.
+// Open spans have started, but their end is not recorded. Spans without IDs are counted together.
 type openSpans struct {
 	ids   map[[2]string]int // by kind and id
 	kinds map[string]int
@@ -92,8 +92,8 @@ type endedSpan struct {
 type endedSpans struct {
 	byID   map[canon.Digest]*endedSpan
 	latest *endedSpan // the span that the latest event ended
-	at     int        // index of that event
-	again  bool       // the span had ended before with different contents
+	at     int        // the span had already ended with different contents
+	again  bool       // the span had already ended with different contents
 }
 
 // end records an end, and reports whether an identical end was recorded before. A different end of
@@ -116,7 +116,7 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	return again && before.words == words
 }
 
-// of returns the span that an event ends, or nil if there is none, or if it has no ID.
+// of returns the span that an event ends, or nil if the event ends no span or the span has no ID.
 func (s *endedSpans) of(e *event.Event) *endedSpan {
 	if s.at != e.Index {
 		return nil
@@ -158,8 +158,8 @@ func spanUpdated(r *run, e *event.Event) {
 
 func spanCompleted(r *run, e *event.Event) { spanEnded(r, e, true) }
 
-// spanFailed applies a failed span. It may have cost money and sent data, but its writes are
-// unknown and it returned nothing for a replay.
+// spanFailed applies a failed span. It may have caused costs and sent data, but its writes are
+// unknown, and it returned nothing for a replay.
 func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 
 func spanEnded(r *run, e *event.Event, completed bool) {
@@ -197,7 +197,7 @@ func spanEnded(r *run, e *event.Event, completed bool) {
 	r.costs.spend(r, e, false)
 }
 
-// changesFiles reports whether a span of files may have changed one.
+// changesFiles reports whether a file span may have changed a file.
 func changesFiles(e *event.Event) bool {
 	op := e.Text(e.Payload, "operation")
 	return op != "read" && op != "list" && op != "stat"
@@ -223,7 +223,7 @@ func saysUsage(e *event.Event) bool {
 type models struct {
 	calls    map[string]int // by label of the agent
 	told     int            // number of all calls
-	twice    bool           // a call ended twice with different contents
+	twice    bool           // a call ended twice, with different contents
 	withheld string         // why reasoning was withheld, or ""
 	spoke    bool           // an event shows that a model answered
 
@@ -289,7 +289,7 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route returns the chosen model, and the reason. A replay has none unless its events name one.
+// route returns the chosen model, and the reason. A replay has no model unless its events name one.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"
 	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}
@@ -317,5 +317,5 @@ func reasoningSummary(r *run, e *event.Event) {
 	}
 }
 
-// said records that a model answered, so that a replay needs its answer.
+// said records that a model answered, so a replay requires its answer.
 func said(r *run, e *event.Event) { r.models.spoke = true }

@@ -40,7 +40,7 @@ type life struct {
 
 	state                   string // of the task, as spelled in the protocol
 	created, started, ended time.Time
-	final                   string // state of the receipt; "" until the task has ended
+	final                   string // state for the receipt; "" until the task has ended
 	failure                 failure
 	canceledBy, cancelWhy   string
 
@@ -49,7 +49,7 @@ type life struct {
 	clock           []Dependency // the times above, with their events
 }
 
-// read records the event with a time of the task.
+// read records an event that contains a time of the task.
 func (l *life) read(e *event.Event, label string) {
 	at := e.Root.Member("created_at")
 	told := answerOf(e, at)
@@ -143,8 +143,8 @@ func started(r *run, e *event.Event) {
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
 func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
-// statusChanged applies a transition that has no event kind of its own, such as from INPUT_REQUIRED
-// to WORKING. The terminal states have their own kinds, which end the task.
+// statusChanged applies a transition without its own event kind, such as from INPUT_REQUIRED to
+// WORKING. The terminal states have their own kinds, which end the task.
 func statusChanged(r *run, e *event.Event) {
 	state := e.Required(e.Payload, "status")
 	r.setTier(e)
@@ -157,7 +157,7 @@ func statusChanged(r *run, e *event.Event) {
 	}
 }
 
-// start records when work on the task started.
+// start records the time at which work on the task started.
 func (l *life) start(e *event.Event) {
 	if l.started.IsZero() {
 		l.started = e.At
@@ -225,8 +225,8 @@ func (f *failure) take(b *event.Budget, e *event.Event) {
 	f.object = receipt.Object(value)
 }
 
-// without converts a value for an open object of the draft, and removes hidden reasoning. at is the
-// place of the value in the draft. Removed array elements become null, so that indexes do not
+// without converts a value for an open object in the draft, and removes hidden reasoning. at is the
+// location of the value in the draft. Removed array elements become null, so that indexes do not
 // change.
 func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
@@ -238,7 +238,7 @@ func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int,
 		return nil
 	}
 
-	// Remove a member; replace an element by null.
+	// Remove a member; replace an element with null.
 	switch n.Kind() {
 	case canon.KindObject:
 		o := map[string]any{}
@@ -262,7 +262,7 @@ func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int,
 	return scalar(n)
 }
 
-// withhold records the place of hidden reasoning.
+// withhold records the location of hidden reasoning.
 func (f *failure) withhold(b *event.Budget, e *event.Event, at string) {
 	f.withheld = append(f.withheld, at)
 	b.Charge(e, e.Payload, len(at))

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A telling collects the places in a draft that are unreported, partial, or contradictory. Places
-// are JSON Pointers (RFC 6901) into the draft.
+// A telling collects the locations in a draft that are unreported, partial, or contradictory.
+// Locations are JSON Pointers (RFC 6901) into the draft.
 type telling struct {
 	unreported     []string // values that are unreported or incomplete
-	atLeast        []string // those of them that contain a partial sum or list
+	atLeast        []string // the subset of them that contain a partial sum or list
 	atMost         []string // sums that may include more than the task
 	estimated      []string // amounts that the source estimates
 	inferred       []string // values that follow from others
@@ -21,12 +21,12 @@ type telling struct {
 	contradictions []contradiction
 }
 
-// A contradiction names two conflicting records, and their place in the draft.
+// A contradiction describes two conflicting records, and their location in the draft.
 type contradiction struct{ at, what string }
 
 func (t *telling) untold(at string) { t.unreported = append(t.unreported, at) }
 
-// floor marks a partial value, which is true but may be incomplete.
+// floor marks a value that is correct but may be incomplete.
 func (t *telling) floor(at string) {
 	t.untold(at)
 	t.atLeast = append(t.atLeast, at)
@@ -126,7 +126,7 @@ func contradictionWords() []contradictionWord {
 	}
 }
 
-// indexed returns the place of an entry of a list.
+// indexed returns the location of an entry in a list.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
 // Unread counts the records, frames, and content blocks of a log that its reader does not
@@ -145,8 +145,8 @@ func (u *unread) add(r *run, e *event.Event) {
 	}
 }
 
-// note counts one record that this package does not recognize. Beyond a number of types, all others
-// are counted together.
+// note counts one record that this package does not recognize. After a maximum number of types, all
+// further types are counted together.
 func (u *unread) note(r *run, e *event.Event, kind string) {
 	kind = event.Shorten(kind)
 	if _, known := u.counts[kind]; !known {
@@ -169,8 +169,8 @@ func (u *unread) count(kind string, n int64) {
 	u.counts[kind] = before + n
 }
 
-// complete marks the lists and counts that may be incomplete, because a record is unread or a part
-// of a log is missing.
+// complete marks the lists and counts that may be incomplete, because a record was not read or a
+// part of a log is missing.
 func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	if len(u.counts) > 0 {
 		d.Metadata["ignored_records"] = u.counts

@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Turn records one turn of a chat. Its task is the invocation, and its methods are the parts of
-// the turn. They create events for a [Recorder]. A suspended turn has no draft until it is resumed
-// and has ended. The error of a part is an *[Error], or the error of Options.Keep. It is final: every
-// later call returns it. A Turn is not safe for concurrent use.
+// A Turn records one turn of a chat. Its task is the invocation, and its methods record the parts
+// of the turn. They create events for a [Recorder]. A suspended turn has no draft until it is
+// resumed and has ended. The error of a part is an *[Error], or the error of Options.Keep. It is
+// final: every later call returns it. A Turn is not safe for concurrent use.
 type Turn struct {
 	recorder *Recorder
 	around   event.Envelope // of all events; the task is the invocation, and the session is the chat
@@ -30,8 +30,8 @@ type Turn struct {
 }
 
 // NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
-// of the chat, are required. Options.Keep receives the events of the turn. With a log of them,
-// [ResumeTurn] can continue the turn.
+// of the chat, are required. Options.Keep receives the events of the turn. ResumeTurn can continue
+// the turn from a log of these events.
 func NewTurn(o Options) (*Turn, error) {
 	switch {
 	case o.TaskID == "":
@@ -48,9 +48,9 @@ func NewTurn(o Options) (*Turn, error) {
 }
 
 // ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
-// contains only some events of a part, that part is done again. The caller removes a truncated last
-// line. Options.Keep receives the events after the log. Errors of the input are returned unchanged,
-// errors of a line as a *[LineError].
+// contains only some events of a part, that part is processed again. The caller removes a truncated
+// last line. Options.Keep receives the events after the log. Errors of the input are returned
+// unchanged, errors of a line as a *[LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false
 	o.Keep = func(line []byte) error {
@@ -90,10 +90,10 @@ func (t *Turn) Draft() (*receipt.Draft, error) {
 	return t.recorder.Draft()
 }
 
-// Counts returns the counts of the events so far.
+// Counts returns the current counts of the events.
 func (t *Turn) Counts() Counts { return t.recorder.Counts() }
 
-// Waiting returns the ID of the signal for which the turn is suspended, or "".
+// Waiting returns the ID of the signal for which the turn is waiting, or "".
 func (t *Turn) Waiting() string { return t.state.waiting.signal }
 
 // Send records the message that starts the turn.
@@ -103,7 +103,7 @@ func (t *Turn) Send(at time.Time, message []byte) error {
 		e.Fail(event.CodeTransition, canon.Node{}, "a turn has one message that is sent, and this one had it before")
 	}
 
-	// Another event may have submitted the task.
+	// Another event may already have submitted the task.
 	if !t.state.submitted {
 		t.emit(e, "task.submitted", event.Members{})
 	}
@@ -133,7 +133,8 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 		return t.finish(e)
 	}
 
-	// A message records that a tool was called or what it returned, but not the status of the call.
+	// A message records that a tool was called, or what it returned, but not the status of the
+	// call.
 	switch m.Member("role").String() {
 	case roleAssistant:
 		t.emit(e, "agent.message", event.Members{"content_sha256": digestOf(m.Member("content"))})
@@ -156,7 +157,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
 	}
 
-	// The digest of the metadata shows whether an open question is the same.
+	// The digest of the metadata shows whether an open question is the same question.
 	var asked canon.Node
 	var digest canon.Digest
 	if metadata != nil {
@@ -165,7 +166,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 		}
 	}
 
-	// A process that ended here may have recorded only the question. An identical question is not
+	// A process that crashed here may have recorded only the question. An identical question is not
 	// repeated while it is open.
 	if t.state.asked.signal != signal || t.state.asked.metadata != digest {
 		t.ask(e, signal, asked)
@@ -189,8 +190,8 @@ func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	t.emit(e, "tool.approval_required", p)
 }
 
-// Signal records the signal for which the turn waits. The error is a *[SignalError] if the turn
-// does not wait for it; then nothing changes. [Turn.Begin] continues the turn.
+// Signal records the signal for which the turn waits. The error is a *[SignalError] if the turn is
+// not waiting for it; nothing changes then. [Turn.Begin] continues the turn.
 func (t *Turn) Signal(at time.Time, s Signal) error {
 	waiting := t.state.waiting
 	if t.err == nil && (s.ID == "" || s.ID != waiting.signal) {
@@ -200,7 +201,8 @@ func (t *Turn) Signal(at time.Time, s Signal) error {
 	e := t.part("signal", at)
 	p := event.Members{"approval_id": waiting.approval, "actor": s.Actor}
 	if s.Payload != nil {
-		// The decision is in these members, as in any confirmation. The digest covers all others.
+		// The decision is in these members, as in any confirmation. The digest covers all other
+		// members.
 		answer, digest := t.read(s.Payload)
 		for _, name := range []string{"decision", "approved", "accepted"} {
 			p[name] = answer.Member(name)
@@ -218,7 +220,7 @@ func (t *Turn) Complete(at time.Time) error {
 	return t.finish(e)
 }
 
-// Fail ends a turn that failed, including a turn that never began.
+// Fail ends a failed turn, including a turn that never began.
 func (t *Turn) Fail(at time.Time, f Failure) error {
 	e := t.part("fail", at)
 	if !slices.Contains(buckets(), f.Bucket) {
@@ -254,7 +256,7 @@ func (t *Turn) take(doc *canon.Document) error {
 	return t.finish(e)
 }
 
-// note applies an event to the state. The next event continues its sequence.
+// note applies an event to the state of the turn. The next event continues its sequence.
 func (t *Turn) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
@@ -289,13 +291,13 @@ func (t *Turn) emit(e *event.Event, kind string, payload event.Members) {
 	t.emitText(e, kind, payload.Text())
 }
 
-// emitText passes an event to the recorder, which checks it like all others.
+// emitText passes an event to the recorder, which checks it like all other events.
 func (t *Turn) emitText(e *event.Event, kind string, payload []byte) {
 	if t.err != nil || e.Err != nil {
 		return
 	}
 
-	// The events of a part have its time.
+	// All events of a part have the same time.
 	if e.At.IsZero() {
 		e.Fail(event.CodeTime, canon.Node{}, "the time is not recorded")
 		return
@@ -344,11 +346,11 @@ type turnState struct {
 	given          map[string]bool
 }
 
-// A wait is a question that a signal answers. The ID of its approval is the ID of the signal, with a number
-// if the turn waited for that signal before.
+// A wait is a question that a signal answers. The ID of its approval is the ID of the signal, with
+// a number if the turn has already waited for that signal.
 type wait struct {
 	signal, approval string
-	metadata         canon.Digest // zero if there is none
+	metadata         canon.Digest // zero if there is no such question
 }
 
 // reply is the prefix of the IDs of added messages.
@@ -417,7 +419,7 @@ func (s *turnState) answer(approval string) {
 func (s *turnState) approval(signal string) string {
 	id := signal
 
-	// A number may be taken, because a signal may have any ID.
+	// A number may already be taken, because a signal may have any ID.
 	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
 		id = signal + "#" + strconv.Itoa(n)
 	}

@@ -9,25 +9,25 @@
 //
 // # One way to a draft
 //
-// A reader for each source collects the statements of the lines in a story (package story). The
-// story is returned as events of the protocol, and the recorder of package record creates the
-// draft from them. If the events are kept (record.Options.Keep) and recorded again, the draft
-// is the same, byte for byte. As for every log, metadata.unreported lists what the source does
-// not state.
+// For each source, a reader collects the statements of the lines in a story (package story). The
+// story is returned as events of the protocol, and the recorder of package record creates the draft
+// from them. If the events are kept (record.Options.Keep) and recorded again, the draft is the
+// same, byte for byte. As for every log, metadata.unreported lists what the source does not state.
 //
 // # One reader per source
 //
 // A source is a reader in a package below internal, a story.Reader. Its method Line receives each
-// line, a JSON object, and records in a story.Story what the line states; End records what is known
-// only after the last line. A reader rejects nothing, counts records whose types are not in its
-// closed lists (Unless), and sets nothing that no line states. If something may be missing, it names
-// a cause, a story.Gap: one table lists the places of the receipt that each cause leaves unreported
-// or incomplete.
+// line, a JSON object, and records its statements in a story.Story; End records information that is
+// available only after the last line. A reader rejects nothing. It counts records whose types are
+// not in its closed lists (Unless), and sets no values that no line states. If something may be
+// missing, the reader names a cause, a story.Gap. One table lists the parts of the receipt that
+// each cause leaves unreported or incomplete.
 //
-// A row of the table in kind.go defines how the lines of the source are recognized and, if a session
-// can have several tasks, the function that locates a line. The tests cut, mix, repeat, and fuzz a
-// log in testdata together with the others. An independent reader counts what its lines state, and
-// no draft may claim more. docs/sources.md lists the values that each source records.
+// A row of the table in kind.go defines how the lines of the source are recognized and, if a
+// session can have several tasks, the function that locates a line. The tests cut, mix, repeat, and
+// fuzz a log in testdata together with the others. An independent reader counts the statements of
+// its lines, and no draft may claim more. docs/sources.md lists the values that each source
+// records.
 //
 // # Rules of all sources
 //
@@ -37,33 +37,35 @@
 // replaced, and no digests are computed from that line.
 //
 // Missing parts: if a line, the end of a log, or the log of another agent is missing or unreadable,
-// or if a part of a line has a different type from the one in such lines (garbled_parts in
-// metadata.source.counted), all lists and counts are unreported, and stated values are lower
-// bounds. A result without its call affects everything except the cost, and a call without an ID
-// affects calls and effects. A value that is neither true nor false is not an outcome, and a value
-// that is not a count is not 0.
+// or if a part of a line has an unexpected type (garbled_parts in metadata.source.counted), all
+// lists and counts are unreported, and stated values are lower bounds. A result without its call
+// affects everything except the cost, and a call without an ID affects calls and effects. A value
+// that is neither true nor false is not an outcome, and a value that is not a count is not treated
+// as 0.
 //
-// Unknown types: record types, content blocks, and spans that are neither read nor in the closed
-// list of those without an action may state one. They are counted by type in
+// Unknown types: record types, content blocks, and spans may state an action unless they are read
+// or are in the closed list of types without an action. They are counted by type in
 // metadata.ignored_records (None for records without a type), and every list and count becomes a
 // lower bound (metadata.unreported, metadata.at_least). receipt record and receipt show print their
-// number. No version of an agent is required.
+// number. No particular version of an agent is required.
 //
-// Known types in the wrong place are not read either. In Claude Code's logs, these are content
+// Known types in the wrong place are not read, either. In Claude Code's logs, these are content
 // blocks in a line of the wrong role, such as user/tool_use, and lines that name a call or a task
 // that no other line states, such as progress/bash_progress. Two different calls with the same ID
 // are not copies: the second is counted as calls_of_one_id in metadata.source.counted, and later
 // results are attributed to neither.
 //
-// Contradictory counts for one message ID make the tokens a lower bound (messages_of_one_id). So
-// does a usage record without a count that others have.
+// Contradictory counts for one message ID make the tokens a lower bound (messages_of_one_id). The
+// same applies to a usage record without a count that other records have.
 //
-// Order: by time, then by line. A line without a time has the time of the previous line. An invalid
-// time, or one in the years 0 or 9999, leaves start and end unreported.
+// Order: lines are ordered by time, and then by line number. A line without a time has the time of
+// the previous line. An invalid time, or one in the years 0 or 9999, leaves start and end
+// unreported.
 //
-// Repetitions: a message or call counts once, by its ID, in any number of lines and files. If IDs
-// are not sufficient (codex exec, results without an ID), equal content counts once. Items without
-// an ID are counted (metadata.source.counted), and lists are lower bounds.
+// Repetitions: a message or call counts once, by its ID, regardless of the number of lines and
+// files that contain it. If IDs are not sufficient (codex exec, results without an ID), equal
+// content counts once. Items without an ID are counted (metadata.source.counted), and lists are
+// lower bounds.
 //
 // # Limits
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Kind is the program that writes a log, and the form in which it does.
+// A Kind identifies the program that writes a log, and the format of the log.
 type Kind string
 
 const (
@@ -32,25 +32,25 @@ const (
 	piKind       Kind = "pi"
 )
 
-// A row describes how logs of a kind are recognized and read.
+// A row describes how to recognize and read logs of a kind.
 type row struct {
 	kind   Kind
 	family string // the program that writes it, or the format
 
-	is  func(canon.Node) bool // whether a line, an object, is of the kind; nil: package kind recognizes it
+	is  func(canon.Node) bool // whether a line, an object, belongs to the kind; if nil, package kind recognizes it
 	new func(*story.Story) story.Reader
 
-	// looks reports whether text without its whitespace begins as a log of the kind, if such
-	// logs are values that may span lines. nil: each line is an object.
+	// looks reports whether text without leading whitespace begins like a log of the kind, for logs
+	// whose values may span lines. If it is nil, each line is an object.
 	looks  func(string) bool
 	arrays bool // a line may be an array of such objects
 
-	// glances returns a function that examines the lines of a log, one after the other, if a
-	// session of the kind can have several tasks. nil: a log is one task.
+	// glances returns a function that examines the lines of a log in order, for kinds whose
+	// sessions can have several tasks. If it is nil, a log is a single task.
 	glances func() func(canon.Node) story.Glance
 }
 
-// rows is the table of the sources that are read.
+// rows is the table of the supported sources.
 func rows() []row {
 	return []row{
 		{ClaudeTranscript, "claude", claude.IsTranscript, claude.NewTranscript, nil, false, claude.Glances},
@@ -78,8 +78,8 @@ func rowOf(k Kind) (row, bool) {
 	return row{}, false
 }
 
-// named reports whether a name is that of the kind or of its family. The name "" is that of
-// every kind.
+// named reports whether a name is the name of the kind or of its family. The name "" matches every
+// kind.
 func (r *row) named(name string) bool {
 	return name == "" || name == string(r.kind) || name == r.family
 }
@@ -99,16 +99,16 @@ func Names() (names []string) {
 	return names
 }
 
-// IsOf reports whether a name is that of a kind or of its family.
+// IsOf reports whether a name is the name of a kind or of its family.
 func IsOf(k Kind, name string) bool {
 	r, known := rowOf(k)
 	return known && name != "" && r.named(name)
 }
 
-// A Sighting identifies a log by its first lines.
+// A Sighting is the identification of a log by its first lines.
 type Sighting struct {
 	Kind            Kind
-	Session, Parent string // in the first line that names a session; "" is not stated
+	Session, Parent string // from the first line that names a session, or ""
 }
 
 // Sight recognizes a log by its first bytes, at most its first 50 lines.
@@ -137,7 +137,7 @@ func Sight(head []byte) (s Sighting) {
 	return s
 }
 
-// firstLines yields the lines of text in which a log is recognized.
+// firstLines yields those lines of text by which a log is recognized.
 func firstLines(text []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for n := 0; n < maxHeadLines && len(text) > 0; n++ {
@@ -158,7 +158,7 @@ func recognize(r *reading, head []byte) Kind {
 		return k
 	}
 
-	// A log may begin with lines of another program.
+	// A log may begin with lines from another program.
 	for line := range firstLines(head) {
 		if k, found := formOf(r.from, line); found.Kind != kinds.Unknown {
 			return k
@@ -204,7 +204,8 @@ func kindOf(from string, line canon.Node) Kind {
 	return Unknown
 }
 
-// looksLike returns the kind as which text begins, among the kinds whose values may span lines.
+// looksLike returns the kind of log that text resembles, among the kinds whose values may span
+// lines.
 func looksLike(from string, head []byte) Kind {
 	head = bytes.TrimPrefix(head[:min(len(head), maxLook)], []byte("\ufeff"))
 	text := string(bytes.Join(bytes.Fields(head), nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Bounds of the bytes of a line, and of a log that is one value. What is longer is skipped and
-// counted: agents write results of tools, and images, into one line.
+// Limits on the bytes of a line, and of a log that is a single value. Longer lines are skipped and
+// counted. Agents write tool results, and images, into a single line.
 const (
 	maxLine  = 64 << 20
 	maxValue = 256 << 20
@@ -26,18 +26,18 @@ type lines struct {
 	in    *bufio.Reader
 	sum   hash.Hash
 	bytes int64
-	count int // of lines that are not blank
+	count int // number of lines that are not blank
 	buf   []byte
 	ended bool // the latest line ended with a line feed
-	whole bool // values that may span lines are read: see value
+	whole bool // values that may span lines are read; see value
 	rest  []byte
 }
 
-// A rawLine is a line before it is parsed.
+// A rawLine is an unparsed line.
 type rawLine struct {
 	text     []byte // empty if the line is too long; valid until the next line
 	overlong bool
-	end      int64 // the number of bytes up to the end of the line
+	end      int64 // number of bytes up to and including the end of the line
 }
 
 // newLines reads lines. It computes their digest unless the input has a digest.
@@ -62,7 +62,7 @@ func (l *lines) next() (rawLine, error) {
 			return rawLine{}, err
 		}
 
-		// The end of a line, and spaces around it, are not of the value.
+		// The line end and surrounding spaces do not belong to the value.
 		if !l.whole {
 			text = bytes.TrimSpace(text)
 		}
@@ -73,7 +73,7 @@ func (l *lines) next() (rawLine, error) {
 	}
 }
 
-// line returns a line with its end, or only that it is too long.
+// line returns a line with its end, or reports that it is too long.
 func (l *lines) line() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	for {
@@ -90,11 +90,11 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 			return nil, false, err
 		}
 
-		// Most lines are complete in the buffer of the reader.
+		// Most lines fit into the buffer of the reader.
 		if err == nil && len(l.buf) == 0 && !overlong {
 			return part, false, nil
 		}
-		// The first line may be a log that is one value.
+		// The first line may be a log that is a single value.
 		most := maxLine
 		if l.count == 0 {
 			most = maxValue
@@ -175,7 +175,7 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 			return nil, false, err
 		}
 
-		from := 0 // where the object begins in this part
+		from := 0 // offset of the object in this part
 		if n.depth == 0 {
 			between := part
 			if from = bytes.IndexByte(part, '{'); from >= 0 {
@@ -236,8 +236,8 @@ func (l *lines) chunk() ([]byte, error) {
 const replacement = `\ufffd`
 
 // whole replaces halves of characters outside the basic plane (RFC 8259, section 7: lone
-// surrogates), which agents write when they cut text in the middle of a character. It returns
-// nil if there are none. A digest of the result is not a digest of the original text.
+// surrogates), which agents write when they cut text in the middle of a character. It returns nil
+// if there are no such halves. A digest of the result is not a digest of the original text.
 func whole(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); {
@@ -251,7 +251,8 @@ func whole(text []byte) []byte {
 			continue
 		}
 
-		// A pair of halves is a character. A single half is replaced by one of the same length.
+		// A pair of halves is a character. A single half is replaced with a character of the same
+		// length.
 		switch half := surrogate(text[i:]); {
 		case half == 'h' && surrogate(text[i+6:]) == 'l':
 			i += 12

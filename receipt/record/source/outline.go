@@ -9,25 +9,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Outline is a first look at a log: the session that it belongs to, and where its tasks
-// begin. It takes about 60 bytes per line. It can be stored with encoding/gob.
+// An Outline is the result of a first pass over a log: its session, and the positions at which its
+// tasks begin. It takes about 60 bytes per line. It can be stored with encoding/gob.
 type Outline struct {
-	Name    string // of the log, as given
+	Name    string // path of the log, as given
 	Kind    Kind
-	Session string       // in the latest line that names one; "" is not stated
+	Session string       // session named in the latest line that names one, or ""
 	Bytes   int64        // that were read
 	Digest  canon.Digest // of those bytes
 	Cut     bool         // the last line has no end
 
-	Whole  bool         // the log is one task
+	Whole  bool         // the log is a single task
 	Head   canon.Digest // of the first line
-	Over   bool         // a log that is one task ended
+	Over   bool         // a log that is a single task has ended
 	First  time.Time    // of its lines
 	Last   time.Time
 	Begun  time.Time // of the first line that names Session
 	Parent string    // session from which Session was forked
-	Agents []string  // that have lines in the log
-	Main   bool      // some line is of the session itself
+	Agents []string  // agents that have lines in the log
+	Main   bool      // some lines belong to the session itself
 
 	// Only Tasks needs these.
 	Lines  []mark
@@ -37,32 +37,32 @@ type Outline struct {
 
 // A mark describes a line.
 type mark struct {
-	End int64     // where the next line begins
-	At  time.Time // of the line, or of the latest line before it that has a time; zero if none has
+	End int64     // offset of the next line
+	At  time.Time // time of the line, or of the latest earlier line that has a time; zero if there is none
 	Key key
 
-	Unique    bool // only copies of the line have the same key, in all logs
-	OfSession bool // whichever task the line stands in
-	Counts    bool // it states the usage of the session so far
+	Unique    bool // only copies of the line have the same key, across all logs
+	OfSession bool // regardless of the task that contains the line
+	Counts    bool // it states the cumulative usage of the session
 }
 
-// A key identifies copies of a line. The zero key equals no other.
+// A key identifies copies of a line. The zero key does not match any other key.
 type key [16]byte
 
-// A beginning is a line with which a task begins.
+// A beginning is the first line of a task.
 type beginning struct {
 	Line int
 	ID   string
 }
 
-// A reference is to a call, from the line that asks for it or that answers.
+// A reference is to a call, from the line that requests the call or that answers it.
 type reference struct {
 	Line   int
 	Call   key
 	Answer bool
 }
 
-// Sound reports whether an outline that was stored refers only to its own lines.
+// Sound reports whether a stored outline refers only to its own lines.
 func (o *Outline) Sound() bool {
 	for _, b := range o.Begins {
 		if b.Line < 0 || b.Line >= len(o.Lines) {
@@ -78,11 +78,11 @@ func (o *Outline) Sound() bool {
 	return true
 }
 
-// Forget drops everything that only [Tasks] needs, so that many outlines can be kept.
+// Forget drops everything that only [Tasks] uses, so that many outlines can be kept.
 func (o *Outline) Forget() { o.Lines, o.Begins, o.Calls = nil, nil, nil }
 
-// name returns the ID of the session. Without a session, it depends on the first line only, so
-// that a log that grows keeps its name.
+// name returns the ID of the session. Without a session, it depends only on the first line, so that
+// the name of a growing log does not change.
 func (o *Outline) name() string {
 	if o.Session != "" {
 		return o.Session
@@ -103,7 +103,7 @@ func Survey(in Input, from string) (*Outline, error) {
 			each = (&survey{Outline: o, look: x.glances(), reading: r}).line
 		}
 
-		// The first line, in whatever form, identifies a log that grows.
+		// The first line, in any form, identifies a growing log.
 		return func(l rawLine) error {
 			if o.Head.IsZero() {
 				o.Head = canon.Sum(l.text)
@@ -117,7 +117,7 @@ func Survey(in Input, from string) (*Outline, error) {
 
 	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
 
-	// A log that is one task was read completely.
+	// A log that is a single task was read completely.
 	if o.Whole {
 		r.ended(text, in)
 		r.reader.End()
@@ -136,7 +136,7 @@ type survey struct {
 	*Outline
 	look func(canon.Node) story.Glance
 	*reading
-	perhaps *beginning // a task that begins if a model answers
+	perhaps *beginning // a task that begins only if a model answers
 	latest  time.Time
 }
 
@@ -153,7 +153,7 @@ func (s *survey) line(l rawLine) error {
 	return nil
 }
 
-// glance notes the statements of a line.
+// glance records the statements of a line.
 func (s *survey) glance(m *mark, g story.Glance) {
 	here := len(s.Lines)
 	if !g.At.IsZero() {
@@ -175,7 +175,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 		s.Main = true
 	}
 
-	// A task that begins perhaps is dropped if another task begins before a model answers.
+	// A possible task is dropped if another task begins before a model answers.
 	if g.Spoke && s.perhaps != nil {
 		s.Begins = append(s.Begins, *s.perhaps)
 		s.perhaps = nil

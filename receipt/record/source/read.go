@@ -16,25 +16,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Options add information that logs lack. Of record.Options, only Issuer.ID is required: if no
+// Options supply information that logs lack. Of record.Options, only Issuer.ID is required: if no
 // line names a task, the session is the task.
 type Options struct {
 	record.Options
-	From string // name of a kind or of a family, see Names; "" recognizes it by the first lines
+	From string // name of a kind or of a family, see Names; "" detects the kind from the first lines
 }
 
-// An Input is a log. Several are one task: a session, and the logs of the agents to which it
-// gave work.
+// An Input is a log. Several inputs can form one task: a session, and the logs of the agents to
+// which it delegated work.
 type Input struct {
-	Name string // in the draft: the last part of a path
+	Name string // name in the draft: the last element of a path
 	io.Reader
 
-	// Sum, if it is not nil, returns the digest and the size of the file as stored, after
-	// Reader was read to its end, if the file was decompressed. nil: those of the bytes of
-	// Reader.
+	// Sum, if it is not nil, returns the digest and the size of the file as stored. It is called
+	// after Reader was read to its end, and is needed if the file was decompressed. If it is nil,
+	// both are computed from the bytes of Reader.
 	Sum func() (canon.Digest, int64)
 
-	// Asides is the number of lines, at the beginning, that are of the session and not of the
+	// Asides is the number of lines at the beginning that belong to the session and not to the
 	// task, as in [Part.Aside].
 	Asides int
 }
@@ -50,13 +50,13 @@ type Log struct {
 	Draft  *receipt.Draft
 }
 
-// ErrUnknown indicates that no line is of a source that is read.
+// ErrUnknown indicates that no line belongs to a supported source.
 var ErrUnknown = errors.New("source: no line belongs to a supported agent log")
 
-// ErrEmpty indicates that no line states anything.
+// ErrEmpty indicates that no line contains any information.
 var ErrEmpty = errors.New("source: the log records nothing: no line has a time, a message, or a call")
 
-// A SessionError reports a log of an agent that is recognized and not supported.
+// A SessionError reports a log of an agent that is recognized but not supported.
 type SessionError struct {
 	Name string // of the log
 	What string // such as "a session of Qwen Code"
@@ -71,7 +71,7 @@ func (e *SessionError) Error() string {
 // Unwrap returns ErrUnknown.
 func (e *SessionError) Unwrap() error { return ErrUnknown }
 
-// A MixedError reports logs of two kinds for one task.
+// A MixedError reports logs of two kinds for the same task.
 type MixedError struct {
 	Name      string
 	Is, Other Kind
@@ -121,15 +121,15 @@ func Read(inputs []Input, o Options) (*Log, error) {
 
 // A reading reads the logs of one task.
 type reading struct {
-	kind   Kind   // Unknown until the first log is recognized, unless the caller named it
+	kind   Kind   // Unknown until the first log is recognized, unless the caller named the kind
 	from   string // the name of the caller
-	arrays bool   // of the kind: a line may be an array of objects
+	arrays bool   // for this kind, a line may be an array of objects
 	story  *story.Story
 	reader story.Reader
 	doc    *canon.Document
 	now    *story.Log // that is read
 	read   bool       // the latest line was read
-	asides int        // lines that are left of those that are not of the task
+	asides int        // remaining lines that do not belong to the task
 }
 
 func newReading(from string) *reading {
@@ -153,8 +153,9 @@ func (r *reading) log(in Input) error {
 	return nil
 }
 
-// ended records the size and the digest of a log. A log that grows, or that was cut off, ends
-// within a line. If that line is not read, it may state another end than the lines before it do.
+// ended records the size and the digest of a log. A log that is still growing, or that was
+// truncated, ends within a line. If that line is not read, it may state a different end from that
+// in the earlier lines.
 func (r *reading) ended(text *lines, in Input) {
 	r.story.Endless = r.story.Endless || text.count > 0 && !r.read
 	r.now.Cut = !text.ended && !r.read
@@ -162,7 +163,7 @@ func (r *reading) ended(text *lines, in Input) {
 	r.now.Lines = text.count
 }
 
-// Lines, and bytes, in which the source is recognized: other lines may precede.
+// Limits on the lines and bytes in which the source is recognized; other lines may precede.
 const (
 	maxHeadLines = 50
 	maxHead      = 4 << 20
@@ -252,7 +253,7 @@ func joined(head []rawLine) (text []byte) {
 	return text
 }
 
-// choose begins to read logs of a kind, or continues.
+// choose starts reading logs of a kind, or continues to do so.
 func (r *reading) choose(name string, kind Kind) error {
 	if r.kind != Unknown && (r.reader == nil || kind == Unknown) {
 		kind = r.kind
@@ -308,7 +309,7 @@ func (r *reading) line(l rawLine) error {
 
 	r.read = true
 
-	// A line of the session is not of the task.
+	// A line of the session does not belong to the task.
 	if r.asides--; r.asides >= 0 {
 		if reader, ok := r.reader.(story.AsideReader); ok {
 			reader.Aside(root)

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// A Task is a session, or what a person asked an agent for, with everything that followed until
-// the next request.
+// A Task is a session, or a person's request to an agent with everything that followed until the
+// next request.
 type Task struct {
 	ID          string
 	Session     string    // "" is not stated
-	First, Last time.Time // of its lines; zero if no line has a time
-	Parts       []Part    // the lines, by log
+	First, Last time.Time // times of its lines; zero if no line has a time
+	Parts       []Part    // the lines, grouped by log
 
 	Over     bool      // the logs state that it ended, and contain nothing else
-	Latest   time.Time // of all lines of its session
+	Latest   time.Time // number of all lines of its session
 	Followed bool      // another task of its session began after it
 	Open     int       // calls without an answer
 	Cut      bool      // its last line has no end
 }
 
-// A Part is the lines of a task in one log.
+// A Part contains the lines of a task in one log.
 type Part struct {
 	Log   *Outline
-	Aside []Span // lines of the session that the task needs, one span per line, in their order
+	Aside []Span // lines of the session that the task needs, one span per line, in order
 	Spans []Span // of the task
 }
 
-// A Span is a range of bytes of a log that consists of entire lines.
+// A Span is a range of bytes in a log that consists of entire lines.
 type Span struct{ From, Until int64 }
 
 // add adds the bytes of a line.
@@ -52,7 +52,7 @@ func (p *Part) tell(o *Outline, line int) {
 	p.Aside = append(p.Aside, s)
 }
 
-// stretch records when a line was written.
+// stretch extends the time range to include the time of a line.
 func (t *Task) stretch(at time.Time) {
 	if at.IsZero() {
 		return
@@ -66,8 +66,8 @@ func (t *Task) stretch(at time.Time) {
 }
 
 // Tasks returns the tasks of logs, grouped by session, or the sessions unless apart is set. Logs
-// that may contain copies of each other's lines must be passed together: such a line is of the
-// session that began first.
+// that may contain copies of each other's lines must be passed together: a copied line belongs to
+// the session that began first.
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {
@@ -94,7 +94,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 		groups = append(groups, []*owned{own})
 	}
 
-	// A log that is one task is not divided.
+	// A log that is a single task is not divided.
 	for _, g := range groups {
 		if g[0].Whole {
 			tasks = append(tasks, wholeOf(g))
@@ -106,7 +106,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	return tasks
 }
 
-// wholeOf returns the task of logs that are each one task.
+// wholeOf returns the task of logs each of which is a single task.
 func wholeOf(logs []*owned) *Task {
 	t := &Task{ID: logs[0].name(), Session: logs[0].Session}
 	for _, l := range logs {
@@ -124,20 +124,21 @@ type sessionOf struct {
 	session string
 }
 
-// An owned log is a log, and which of its lines are not copies from another log.
+// An owned log is a log, with a record of which lines are not copies from another log.
 type owned struct {
 	*Outline
 	is []bool
 }
 
-// copies are the lines of earlier logs.
+// copies contains the lines of earlier logs.
 type copies struct {
 	unique map[key]struct{}
 	others map[string]map[key]struct{} // by session
 }
 
-// own determines which lines of a log are not copies. A line without a key is treated as the line
-// before it. If keys are unique only within a session, the lines of its parent precede its own.
+// own determines which lines of a log are not copies. A line without a key is treated like the line
+// before it. If keys are unique only within a session, the lines of the parent session precede its
+// own lines.
 func (c *copies) own(o *Outline) *owned {
 	is, mine := make([]bool, len(o.Lines)), map[key]struct{}{}
 	parents, still := c.others[o.Parent], o.Parent != ""

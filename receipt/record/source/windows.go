@@ -16,15 +16,15 @@ type cutter struct {
 	tasks  []*Task
 }
 
-// A start is where a task begins.
+// A start is the position at which a task begins.
 type start struct {
 	at        time.Time
 	log, line int
 	id        string
 }
 
-// tasksOf returns the tasks of the logs of one session. If no task begins in them, the session is
-// one task.
+// tasksOf returns the tasks of the logs of one session. If no task begins in them, the session is a
+// single task.
 func tasksOf(logs []*owned, apart bool) []*Task {
 	c := &cutter{logs: logs, of: make([][]int, len(logs)), asked: map[key]int{}}
 	if apart {
@@ -35,7 +35,7 @@ func tasksOf(logs []*owned, apart bool) []*Task {
 		c.starts = []start{{id: c.alone()}}
 	}
 
-	// Every task may have lines in every log, until the lines are assigned.
+	// Until the lines are assigned, every task may have lines in every log.
 	for n, s := range c.starts {
 		t := &Task{Session: session, ID: c.id(s.id), Followed: n+1 < len(c.starts)}
 		for _, l := range logs {
@@ -68,7 +68,7 @@ func (c *cutter) id(task string) string {
 	return session + "." + task
 }
 
-// alone returns the ID of the only agent in the logs, if no line is of the session itself.
+// alone returns the ID of the only agent in the logs, if no line belongs to the session itself.
 func (c *cutter) alone() string {
 	var agents []string
 	for _, l := range c.logs {
@@ -82,8 +82,8 @@ func (c *cutter) alone() string {
 	return ""
 }
 
-// begin finds the lines with which tasks begin, in the order of time. A task that begins in two
-// logs counts once.
+// begin finds the lines with which tasks begin, in time order. A task that begins in two logs
+// counts once.
 func (c *cutter) begin() {
 	for n, l := range c.logs {
 		for _, b := range l.Begins {
@@ -96,7 +96,7 @@ func (c *cutter) begin() {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.log, b.log), cmp.Compare(a.line, b.line))
 	})
 
-	// Within a log, tasks follow each other in the order of lines, whatever their times.
+	// Within a log, tasks follow each other in line order, regardless of their times.
 	for n, s := range c.starts {
 		c.of[s.log] = append(c.of[s.log], n)
 	}
@@ -106,11 +106,11 @@ func (c *cutter) begin() {
 	}
 }
 
-// task returns the task of a line. In a log with beginnings, it is the task that began last
-// before the line, because later lines cannot change that. In the log of an agent, the time of
-// the line determines the task.
+// task returns the task of a line. In a log with beginnings, the task of a line is the last task
+// that began before the line, because later lines cannot change that. In the log of an agent, the
+// time of the line determines the task.
 func (c *cutter) task(log, line int) int {
-	// The task is the last that begins before the line.
+	// The task is the last task that begins before the line.
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
 			if c.starts[task].line <= line {
@@ -132,7 +132,7 @@ func (c *cutter) task(log, line int) int {
 	return max(n-1, 0)
 }
 
-// calls records the task in which each call was asked for, and counts the open calls.
+// calls records the task in which each call was requested, and counts the open calls.
 func (c *cutter) calls() {
 	open := map[key]bool{}
 	for n, l := range c.logs {
@@ -159,7 +159,7 @@ func (c *cutter) calls() {
 	}
 }
 
-// cut assigns the lines of a log to the tasks. An answer is of the task that asked.
+// cut assigns the lines of a log to the tasks. An answer belongs to the task that made the request.
 func (c *cutter) cut(log int) {
 	l := c.logs[log]
 	moved := map[int]int{}

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A hostCall is a call that the runtime makes and the host answers. The response ends it.
+// A hostCall is a call by the runtime that the host answers. The response ends the call.
 type hostCall struct {
 	id, name, kind string
 	input          canon.Node
@@ -16,13 +16,13 @@ type hostCall struct {
 	writes         bool   // it writes unless the response states otherwise
 }
 
-// translateBuiltin translates a call of a tool of the host.
+// translateBuiltin translates a call of one of the host's tools.
 func translateBuiltin(f *Translator, fr *frame) {
 	p := fr.params
 	call(f, fr, hostCall{id: hostID(f, fr, "builtin:"), name: fr.str(p, "name"), input: Own(p, "args", "arguments", "input", "payload")})
 }
 
-// translateHost translates a call of a capability of the host.
+// translateHost translates a call of one of the host's capabilities.
 func translateHost(f *Translator, fr *frame) {
 	p := fr.params
 	c := hostCall{id: hostID(f, fr, "host:"), name: fr.Kind, input: p}
@@ -51,7 +51,8 @@ func translateHost(f *Translator, fr *frame) {
 	call(f, fr, c)
 }
 
-// capabilityKinds returns the kinds of the host's capabilities. Others have no known kind.
+// capabilityKinds returns the kinds of the host's capabilities. The kind of other capabilities is
+// unknown.
 func capabilityKinds() event.Words {
 	return event.NewWords("workspace.read_text", "read", "workspace.list", "read", "workspace.exists", "read", "workspace.stat", "read",
 		"workspace.write_text", "edit", "process.exec", "execute")
@@ -96,7 +97,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 			return
 		}
 
-		// null is an output, too, but a null node would be omitted.
+		// null is also an output, but a null node would be omitted.
 		result := fr.Root.Member("result")
 		p["output"] = result
 		if result.IsZero() || result.Kind() == canon.KindNull {
@@ -118,8 +119,8 @@ func (c *hostCall) wrote(result canon.Node) any {
 	return nil
 }
 
-// hostID returns the ID of a call, or else one from the ID of its request. Successive requests may
-// have the same ID, so later calls are numbered.
+// hostID returns the ID of a call, or if it has none, an ID derived from its request. Successive
+// requests may have the same ID, so later calls are numbered.
 func hostID(f *Translator, fr *frame, prefix string) string {
 	if id := fr.str(fr.params, "toolCallId", "tool_call_id", "callId", "call_id"); id != "" {
 		return id

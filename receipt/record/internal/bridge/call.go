@@ -11,7 +11,7 @@ import (
 // A frameCall is the state of a call according to its frames.
 type frameCall struct {
 	id, name, kind string
-	candidate      bool // it is in the text of a model, but not promoted
+	candidate      bool // it is in the text of a model, but was not promoted
 	announced      bool
 	executed       bool
 	input          canon.Digest
@@ -28,7 +28,7 @@ type frameCall struct {
 	noted          bool         // the conflict of acts with the kind was noted
 }
 
-// A preview is the information in a diff about a file before the write.
+// A preview contains the content of a file before the write, as shown in a diff.
 type preview struct {
 	create        bool
 	before, after canon.Digest
@@ -97,7 +97,8 @@ func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 		}
 	}
 
-	// A call that only reads has neither, so the kind does not describe the call.
+	// A call that only reads has neither a diff nor a terminal, so the kind does not describe this
+	// call.
 	if c.acts != "" && !c.noted && reads(c.kind) {
 		c.noted = true
 		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
@@ -143,7 +144,7 @@ func (s *calls) placed(name string) string {
 }
 
 // preview reads a diff. Its texts may be parts of files. They are entire files if the old text has
-// the stated digest of the file, or if there was no file.
+// the stated digest of the file, or if the file did not exist.
 func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
 	stated := Own(diff, "permission_preview").Member("preimageSha256")
@@ -244,8 +245,8 @@ func (c *frameCall) saying() string {
 	return c.heard.String()
 }
 
-// announce opens a call. It opens the call again if the input or the server is new, or if the call
-// starts to run.
+// announce opens a call. It opens the call again if the input or the server is new, or if execution
+// of the call starts.
 func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
@@ -258,7 +259,7 @@ func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 		raw = ""
 	}
 
-	// New input opens the call again, and so does different input for the run.
+	// New input opens the call again, and so does different input for the execution.
 	news = news || raw != ""
 	if event.Absent(input) {
 		input = canon.Node{}
@@ -327,8 +328,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress returns the data that a call sent: by a tool that fetches, or to an MCP server that was
-// called with a URL.
+// egress returns the data that a call sent: through a tool that fetches, or to an MCP server that
+// was called with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {
@@ -366,7 +367,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		}
 	}
 
-	// The move of one file has the old path and the new path.
+	// If one file was moved, the change has the old path and the new path.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translateChildCall translates a call made by a code snippet. It is like any other call, with the
-// kind in its annotations.
+// translateChildCall translates a call made by a code snippet. The call is like any other call,
+// with the kind in its annotations.
 func translateChildCall(f *Translator, fr *frame) {
 	u := fr.update
 	c := f.calls.named(fr, childID(fr))
@@ -39,12 +39,13 @@ func translateChildResult(f *Translator, fr *frame) {
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "executed": true})
 	case "", "pending":
 		f.counts.Silent++
-	default: // an unknown word claims no end
+	default: // an unknown word does not state an end
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "raw_status": status})
 	}
 }
 
-// childID returns the ID of a snippet's call, or else one from its run and its position.
+// childID returns the ID of a snippet's call, or if it has none, an ID derived from its run and its
+// position.
 func childID(fr *frame) string {
 	if id := fr.str(fr.update, "toolCallId"); id != "" {
 		return id
@@ -65,8 +66,8 @@ func scopeOf(level string) string {
 	return level
 }
 
-// translateComposition records a snippet, its output, or its result by digest. The effects are
-// those of its calls.
+// translateComposition records a snippet, its output, or its result by digest. Its effects are the
+// effects of its calls.
 func translateComposition(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
 

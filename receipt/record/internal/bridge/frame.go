@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frame is a JSON-RPC message while it is translated. It has the methods of an event.
+// A frame is a JSON-RPC message during its translation. It has the methods of an event.
 type frame struct {
 	event.Event
 	from   Sender
@@ -19,8 +19,8 @@ type frame struct {
 }
 
 // Own returns the first of these runtime-specific members that is present and not null. Newer
-// dialects have them under _meta.harn, and older ones next to the standard members. It returns the
-// zero Node if there is none.
+// dialects have them under _meta.harn, and older dialects next to the standard members. It returns
+// the zero Node if there is none.
 func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
@@ -45,7 +45,7 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	return fr.TextOf(Own(of, names...))
 }
 
-// executor returns the executor of a call: a name, or an MCP server.
+// executor returns the executor of a call: a name or an MCP server.
 func (fr *frame) executor(n canon.Node) (name, server string) {
 	x := Own(n, "executor")
 	if x.Kind() == canon.KindObject {
@@ -76,7 +76,8 @@ func (fr *frame) declared(call canon.Node) any {
 	return raw(append(list, ']'))
 }
 
-// policyRef returns the policy of a mutation session: its name, or else the digest of its content.
+// policyRef returns the policy of a mutation session: its name, or if it has none, the digest of
+// its content.
 func (fr *frame) policyRef(of ...canon.Node) string {
 	for _, n := range of {
 		audit := Own(n, "audit", "mutation")
@@ -90,7 +91,7 @@ func (fr *frame) policyRef(of ...canon.Node) string {
 	return ""
 }
 
-// about returns the object with the members of a durable approval: params, or the update.
+// about returns the object with the members of a durable approval: params or the update.
 func (fr *frame) about() canon.Node {
 	if !fr.update.IsZero() {
 		return fr.update

@@ -31,8 +31,8 @@ const (
 )
 
 // SentBy returns the sender of a method that decides something, or SenderUnknown if either peer may
-// send it. A frame from the other peer is refused, because a runtime must not approve its own
-// requests.
+// send the method. A frame from the other peer is refused, because a runtime must not approve its
+// own requests.
 func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:

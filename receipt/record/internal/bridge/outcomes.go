@@ -8,8 +8,8 @@ import (
 )
 
 // An outcome is one form of the answer to session/request_permission. The first form that matches
-// decides. If none matches, the answer is a denial: an unknown word, an ID that was not offered or
-// was offered twice, an option that rejects, granted false, or no result.
+// decides. If no form matches, the answer is a denial: an unknown word, an ID that was not offered
+// or was offered twice, an option that rejects, granted false, or no result.
 type outcome struct {
 	Answer   string // the form, for documentation
 	When     string // a condition on the question or the answer
@@ -26,7 +26,7 @@ type answer struct {
 	options  canon.Node // of the request; an array if options were offered
 }
 
-// outcomes returns the forms of all dialects, with a safe interpretation of each. Bridges with
+// outcomes returns the forms of all dialects, with a safe interpretation of each form. Bridges with
 // older dialects approve on the word selected alone. If options were offered, that is not an
 // approval here.
 func outcomes() []outcome {
@@ -71,8 +71,8 @@ func (a *answer) decide(table []outcome) string {
 func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
 func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
-// offered reports whether the question had options. A member of another type counts, because the
-// question is then not of a dialect without options.
+// offered reports whether the question had options. A member of the wrong type counts as present,
+// because the question then does not use a dialect without options.
 func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {
@@ -91,7 +91,7 @@ func (a *answer) allows() bool {
 		return false
 	}
 
-	// If an ID was offered twice, it may be the ID of an option that rejects.
+	// If an ID was offered twice, it may also be the ID of an option that rejects.
 	found, allowing := 0, 0
 	for _, o := range a.options.Elements() {
 		id := o.Member("optionId")

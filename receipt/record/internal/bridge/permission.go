@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translatePermission requests an approval. The response decides it; without a response, it stays
-// open.
+// translatePermission requests an approval. The response decides it; until there is a response, the
+// approval stays open.
 func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
@@ -17,7 +17,7 @@ func translatePermission(f *Translator, fr *frame) {
 		request = Own(fr.params, "approvalRequest")
 	}
 
-	// The ID of the approval is the ID of its request, or else of its call.
+	// The ID of the approval is the ID of its request, or if that is missing, of its call.
 	callID := fr.Required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.Text(call, "title"))
 	asked := cmp.Or(fr.Text(request, "id"), callID)
@@ -141,7 +141,7 @@ func translateResponded(f *Translator, fr *frame) {
 		return
 	}
 
-	// The runtime may refuse the answer, so nothing is decided before its response.
+	// The runtime may refuse the answer, so nothing is decided before the runtime's response.
 	h := f.questions.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) { f.questions.held.settle(f, fr, h) })

@@ -37,7 +37,7 @@ func translatePrompt(f *Translator, fr *frame) {
 }
 
 // translateLoad handles the loading of a session. Before its response, the runtime repeats the
-// entire conversation, including tool calls, which are not part of the task.
+// entire conversation, including tool calls. These are not part of the task.
 func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
 	f.session.loaded = f.session.loaded || !f.session.running()
@@ -86,8 +86,8 @@ func stopped(f *Translator, fr *frame) {
 }
 
 // terminals maps the kinds of _meta.harn.terminal, except natural, that are not failures to events.
-// A turn that a policy or an exception ended also stops with end_turn. A suspended turn may be
-// resumed.
+// A turn that was ended by a policy or an exception also stops with end_turn. A suspended turn may
+// be resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A question is identified by the ID in the request. Repeated requests are one question while it is
-// open. After the decision, they are a new question with a number.
+// A question is identified by the ID in the request. Repeated requests are a single question while
+// it is open. After the decision, they are a new question with a number.
 type question struct {
-	first string // ID of the first approval, which an answer by name means
+	first string // ID of the first approval, to which an answer by name refers
 	id    string // of the latest approval
 	count int    // number of approvals
 	open  bool
@@ -59,8 +59,8 @@ func (s *questions) answered(id string) string {
 	return id
 }
 
-// A held answer waits for the response of the runtime. A refused answer, such as one from a person
-// who may not decide, has no effect.
+// A held answer waits for the response of the runtime. A refused answer, such as an answer from a
+// person who may not decide, has no effect.
 type held struct {
 	at      time.Time
 	id      string // ID of the question
@@ -71,7 +71,7 @@ type held struct {
 	counted bool // the task ended before its response
 }
 
-// A holding contains the held answers by question, so that a long log needs no search.
+// A holding contains the held answers, grouped by question, so that a long log requires no search.
 type holding struct {
 	byID  map[string][]*held // in order
 	count int                // of all answers so far
@@ -96,7 +96,7 @@ func (l *holding) remove(h *held) {
 // to returns the answers that wait for a question.
 func (l *holding) to(id string) []*held { return slices.Clone(l.byID[id]) }
 
-// all returns all waiting answers, in the order in which they came.
+// all returns all held answers, in order of arrival.
 func (l *holding) all() []*held {
 	all := slices.Concat(slices.Collect(maps.Values(l.byID))...)
 	slices.SortFunc(all, func(a, b *held) int { return a.number - b.number })
@@ -113,8 +113,8 @@ func (l *holding) hold(f *Translator, fr *frame, id, kind string, payload []byte
 	return h
 }
 
-// waits reports whether a decision has to wait for earlier answers that may still be refused. If
-// so, it is recorded after them.
+// waits reports whether a decision must wait for earlier answers that may still be refused. If so,
+// it is recorded after them.
 func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byte) bool {
 	if len(l.byID[id]) == 0 || f.to.Ended() {
 		return false
@@ -123,7 +123,7 @@ func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byt
 	return true
 }
 
-// settle records a held answer, or that it was refused.
+// settle records a held answer, or that the answer was refused.
 func (l *holding) settle(f *Translator, fr *frame, h *held) {
 	refused := !event.Absent(fr.Root.Member("error"))
 	switch {
@@ -159,7 +159,7 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records held answers before the end, because a log of one direction contains no
+// release records held answers before the end, because a log of only one direction contains no
 // responses. If the runtime refuses one afterward, the recording is invalid.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {

@@ -10,7 +10,7 @@ import (
 // requestCost is the approximate memory, in bytes, of a pending request or a call.
 const requestCost = 512
 
-// A pending request waits for its response.
+// A pending request is waiting for its response.
 type pending struct {
 	index  int // number of its frame
 	from   Sender
@@ -25,10 +25,11 @@ type requests struct {
 	budget  *event.Budget
 }
 
-// maxSameID limits the open requests with one ID. Two peers may have two.
+// maxSameID limits the open requests with one ID. Each of the two peers may have a request with the
+// same ID.
 const maxSameID = 16
 
-// expect waits for the response to a request. A notification has no response.
+// expect registers a request whose response is expected. A notification has no response.
 func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 	id := fr.Root.Member("id")
 	if event.Absent(id) || fr.Err != nil {
@@ -51,7 +52,7 @@ func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 }
 
 // respond passes a response to its request. Both peers number their requests, so two requests may
-// have one ID. Then the sender, or the form of the response, decides.
+// have the same ID. In that case, the sender or the form of the response decides.
 func (q *requests) respond(f *Translator, fr *frame) {
 	fr.Kind = "response"
 	id := fr.Root.Member("id")
@@ -60,7 +61,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// The sender of the response did not send the request.
+	// The sender of the response cannot be the sender of the request.
 	key := string(id.AppendCanonical(nil))
 	all := q.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {

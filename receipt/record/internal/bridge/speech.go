@@ -58,7 +58,7 @@ func speak(f *Translator, fr *frame) {
 	fr.At = at
 }
 
-// translatePlan records a plan, which is a message of the agent.
+// translatePlan records a plan as a message of the agent.
 func translatePlan(f *Translator, fr *frame) {
 	entries := fr.update.Member("entries")
 	if event.Absent(entries) || entries.Len() == 0 {

@@ -12,7 +12,7 @@ import (
 type Sender string
 
 const (
-	SenderUnknown Sender = ""       // the IDs and forms of responses identify the sender
+	SenderUnknown Sender = ""       // the sender is inferred from the IDs and forms of responses
 	SenderAgent   Sender = "agent"  // the runtime, which sends updates and requests permission
 	SenderClient  Sender = "client" // the host, which prompts, answers, and cancels
 )
@@ -24,12 +24,12 @@ type Taker interface {
 	Artifact(id string) bool // reports whether an artifact with this ID was recorded
 }
 
-// Options contain values that frames do not.
+// Options contain values that frames do not contain.
 type Options struct {
 	TaskID        string // required, because no frame names the task
-	SessionID     string // "": the session that the first frame names
+	SessionID     string // default: the session that the first frame names
 	WorkspaceRef  string // of the events; "" for none
-	WorkspaceRoot string // removed from the paths of files; "": absolute paths are outside the workspace
+	WorkspaceRoot string // removed from the paths of files; if empty, absolute paths are outside the workspace
 }
 
 // A Translator creates events from the JSON-RPC frames of a bridge, in all its dialects, or of ACP.
@@ -46,7 +46,7 @@ type Translator struct {
 	err    error
 	counts Counts
 
-	// The state according to the frames so far.
+	// The state after the frames so far.
 	session   session
 	requests  requests
 	calls     calls
@@ -61,17 +61,17 @@ type reading struct {
 	doc   *canon.Document
 	index int           // number of the latest frame, from 1
 	at    time.Time     // time of the latest line with a time
-	marks [2]canon.Node // replayed and replay of an event among the frames
+	marks [2]canon.Node // replayed and replay of an event between the frames
 }
 
-// Counts count the frames that were added without an error.
+// Counts contains the numbers of frames that were added without an error.
 type Counts struct {
 	All           int
 	Silent        int // without an effect on a receipt
 	Unknown       int // unknown methods, updates, and events of the agent, whose effects are unknown
 	OtherSessions int
 	Replayed      int // updates of earlier turns of a loaded session
-	Dropped       int // members of worker updates that a receipt has no place for, such as times and paths of snapshots
+	Dropped       int // members of worker updates for which a receipt has no member, such as times and paths of snapshots
 	Unmatched     int // responses without an open request
 }
 
@@ -104,7 +104,7 @@ func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	return f.add(at, from, f.in.doc.Root())
 }
 
-// parse parses a frame, or the payload of an event of a kind.
+// parse parses a frame, or the payload of an event.
 func (f *Translator) parse(kind string, text []byte) {
 	if f.err != nil {
 		return
@@ -123,7 +123,7 @@ func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	return f.event(at, kind, f.in.doc.Root())
 }
 
-// Line adds a line of a log of frames. index is its number.
+// Line adds a line of a log of frames. index is its line number.
 func (f *Translator) Line(index int, root canon.Node) error {
 	e := &event.Event{Index: index, Root: root}
 	if !IsLine(root) {
@@ -136,7 +136,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return f.add(f.in.at, SenderUnknown, root)
 	}
 
-	// A line without a time has the time of the line before it.
+	// A line without a time has the time of the previous line.
 	if at := e.Time(root, "at"); !at.IsZero() {
 		f.in.at = at
 	}
@@ -161,7 +161,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 	return f.event(f.in.at, kind, root.Member("payload"))
 }
 
-// IsLine reports whether a line is of a log of frames. Unlike an event, such a line has no id.
+// IsLine reports whether a line belongs to a log of frames. Unlike an event, such a line has no id.
 func IsLine(root canon.Node) bool {
 	return !root.Member("jsonrpc").IsZero() || !root.Member("frame").IsZero() || !root.Member("at").IsZero() && root.Member("id").IsZero()
 }
@@ -169,7 +169,7 @@ func IsLine(root canon.Node) bool {
 // Err returns the error that ended the reading, if there was one.
 func (f *Translator) Err() error { return f.err }
 
-// Counts returns the counts of the frames so far.
+// Counts returns the current counts of the frames.
 func (f *Translator) Counts() Counts { return f.counts }
 
 func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
@@ -294,7 +294,7 @@ func (f *Translator) request(fr *frame) {
 
 	k, known := f.table[key]
 	fr.Kind = key
-	mine := fr.Err == nil && f.session.has(fr) // nothing of other sessions is stored
+	mine := fr.Err == nil && f.session.has(fr) // nothing from other sessions is stored
 	fr.Kept = f.budget
 	switch {
 	case fr.Err != nil:

@@ -56,8 +56,8 @@ type mentions struct {
 	kinds map[string]string // type of the first frame that names each call
 }
 
-// callIDs returns the members that contain the ID of a call, and callLists the members that contain
-// several IDs, or objects with IDs.
+// callIDs returns the members that contain the ID of a call. callLists returns the members that
+// contain several IDs, or objects with IDs.
 func callIDs() []string { return []string{"toolCallId", "tool_call_id", "callId", "call_id"} }
 
 func callLists() []string {
@@ -102,7 +102,7 @@ func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
 }
 
-// unstated notes the approved or mentioned calls that no frame states, because each may have been
+// unstated records the approved or mentioned calls that no frame states, because each may have been
 // made.
 func (m *mentions) unstated(f *Translator, fr *frame) {
 	for _, c := range f.calls.order {

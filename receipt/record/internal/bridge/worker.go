@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A worker is an agent to which work was handed over, with the first task ID recorded for it.
+// A worker is an agent to which work was handed over, with the first task ID that was recorded for
+// it.
 type worker struct{ name, task, status string }
 
 // workerEvents maps the names of worker events to statuses, for updates without a status. It
@@ -27,8 +28,8 @@ func workerEvents() event.Words {
 	)
 }
 
-// translateWorker reads both forms of an update: with its own members, and with those of older
-// bridges nested under content.
+// translateWorker reads both forms of an update: with its own members, or with the members that
+// older bridges nest under content.
 func translateWorker(f *Translator, fr *frame) {
 	u := fr.update
 	read := func(names ...string) string {
@@ -64,7 +65,7 @@ func translateWorker(f *Translator, fr *frame) {
 		return
 	}
 
-	// Members for which a receipt has no place are only counted.
+	// Members for which a receipt has no counterpart are only counted.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
@@ -74,7 +75,7 @@ func translateWorker(f *Translator, fr *frame) {
 		f.counts.Dropped++
 	}
 
-	// A receipt contains only the last state, so progress is recorded once.
+	// A receipt contains only the last state, so repeated progress is recorded once.
 	state := event.HandoffStatuses().Meaning(status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.Text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {

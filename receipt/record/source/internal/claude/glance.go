@@ -8,8 +8,8 @@ import (
 )
 
 // Glances returns a function that examines the lines of a transcript, one after the other. A task
-// begins with a request of a person. Commands of Claude Code are written in tags: some of them
-// request an answer of a model, and others do not.
+// begins with a person's request. Commands of Claude Code are written in tags: some of them request
+// an answer from a model, and others do not.
 func Glances() func(canon.Node) story.Glance {
 	return func(n canon.Node) story.Glance {
 		g := story.Glance{
@@ -34,7 +34,7 @@ func Glances() func(canon.Node) story.Glance {
 	}
 }
 
-// refer records the calls that a message asks for, and those that it answers.
+// refer records the calls that a message requests, and those that it answers.
 func refer(g *story.Glance, message canon.Node) {
 	for _, b := range contents(message) {
 		switch b.Member("type").String() {
@@ -46,15 +46,15 @@ func refer(g *story.Glance, message canon.Node) {
 	}
 }
 
-// commands reports whether a person gave a command in a line that may request an answer of a
+// commands reports whether a line contains a person's command that may request an answer from a
 // model.
 func commands(n, message canon.Node) bool {
 	text := strings.TrimSpace(textOf(message))
 	return !n.Member("isMeta").Bool() && strings.HasPrefix(text, "<command-")
 }
 
-// asksBehind reports whether a person asks for something in a line, after blocks that a program
-// wrote for them.
+// asksBehind reports whether a line contains a person's request after blocks that a program wrote
+// for that person.
 func asksBehind(n, message canon.Node) bool {
 	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// harmless lists, by class of record, the types that state no action. A record of any other
-// type that is not read may state one, and is counted as unread.
+// harmless lists, by class of record, the types that state no action. A record of any other type
+// that is not read may state an action, and is counted as unread.
 var harmless = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		// Transcripts.
@@ -48,9 +48,9 @@ func isCall(kind string) bool {
 	return kind == "tool_use" || kind == "server_tool_use" || kind == "mcp_tool_use"
 }
 
-// isBlock reports whether a content block of this type is read in lines of this role, or is
-// known to state no action. Each role has blocks of its own: a model calls tools, and the
-// results of the tools that Claude Code runs are in lines of the user.
+// isBlock reports whether a content block of this type is read in lines of this role, or is known
+// to state no action. Each role has its own block types: a model calls tools, and the results of
+// tools that Claude Code runs are in lines of the user.
 func isBlock(role, kind string) bool {
 	switch kind {
 	case "text", "thinking", "redacted_thinking", "image", "document", "fallback":
@@ -61,8 +61,8 @@ func isBlock(role, kind string) bool {
 	return role == "assistant" && (isCall(kind) || isProviderResult(kind))
 }
 
-// isProviderResult reports whether a content block of this type is the result of a tool that
-// the provider ran.
+// isProviderResult reports whether a content block of this type is the result of a tool that the
+// provider executed.
 func isProviderResult(kind string) bool {
 	switch kind {
 	case "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",

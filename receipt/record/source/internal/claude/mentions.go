@@ -11,17 +11,17 @@ import (
 )
 
 // mentions are the tasks and the blocks that lines of a stream name in addition to the lines that
-// state the actions in them.
+// state their actions.
 type mentions struct {
 	tasks story.Set                  // IDs of tasks whose beginning a line states
-	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
+	parts map[string]map[string]bool // indexes of the calls in the message that each agent is writing
 }
 
 // partial is the type of lines with a part of a message.
 const partial = "stream_event"
 
-// part reads a part of a message. An assistant line repeats each of its blocks, with its ID.
-// Anything that is neither text nor a part of a call that began may be a part of any call.
+// part reads a part of a message. An assistant line repeats each of its blocks, with its ID. A
+// delta that is neither text nor a part of a known call may be a part of any call.
 func (m *mentions) part(s *story.Story, n canon.Node) {
 	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
 	index := string(e.Member("index").Raw())
@@ -63,8 +63,8 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	}
 }
 
-// started records work that was given to another agent. A command in the background is also a
-// task, and a call. The actions of tasks of other types are unknown.
+// started records that work was given to another agent. A background command is also a task, and
+// also a call. The actions of tasks of other types are unknown.
 func (m *mentions) started(s *story.Story, n canon.Node) {
 	const line = "system/task_started"
 	kind, call := n.Member("task_type"), n.Member("tool_use_id")
@@ -75,7 +75,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 	m.tasks.Add(s, task)
 
-	// The call is stated by a line of its own.
+	// The call is stated in a separate line.
 	switch {
 	case agent != "" || kind.String() == "local_agent":
 		h := s.Handoff(task, "")
@@ -93,7 +93,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads the state of a task. If no line states its beginning, it may do anything.
+// runs reads the state of a task. If no line states its beginning, the task may do anything.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))
 	h := s.Given(task)

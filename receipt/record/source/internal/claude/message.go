@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// synthetic is the model in messages that no model wrote.
+// synthetic is the model name in messages that no model wrote.
 const synthetic = "<synthetic>"
 
 // usageOf returns the usage of a message.
@@ -19,7 +19,7 @@ func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// usageIn returns a usage by the names of its counts.
+// usageIn reads a usage with the given names of counts.
 func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	return story.ApartOf(n.Member(fresh), n.Member(read), n.Member(written), n.Member(output))
 }
@@ -78,8 +78,8 @@ func contents(message canon.Node) (blocks []canon.Node) {
 	return blocks
 }
 
-// sound reports whether a message has the form of messages in lines of this role. It counts each
-// malformed part, and each block that is not read.
+// sound reports whether a message has the structure of messages in lines of this role. It counts
+// each malformed part, and each block that is not read.
 func sound(s *story.Story, role string, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
@@ -143,7 +143,7 @@ func ask(s *story.Story, b canon.Node, agent string) {
 	}
 }
 
-// Beginnings of results which state that the call was refused, stopped, or never made.
+// Beginnings of results that state that the call was refused, interrupted, or never made.
 const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
@@ -152,9 +152,10 @@ const (
 	siblingFailed = "Sibling tool call errored"
 )
 
-// outcomeOf returns how a call ended, from the block with its result and from the rest of the
-// line. The refusal of a rule is an error, because only its text would distinguish it. An outcome
-// is doubtful if the result is a person's refusal, or text of an MCP server that resembles one.
+// outcomeOf determines how a call ended, from the block with its result and from the other members
+// of the line. A refusal by a rule is an error, because only its text would distinguish it. An
+// outcome is doubtful if the result is a person's refusal, or text from an MCP server that
+// resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
@@ -191,7 +192,7 @@ func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	return story.Succeeded
 }
 
-// saysFailed reports whether a result begins as only errors do.
+// saysFailed reports whether a result begins with text that occurs only in errors.
 func saysFailed(text, besides string) bool {
 	return strings.HasPrefix(text, rejected) || strings.HasPrefix(besides, rejectedShort) || strings.HasPrefix(besides, failure)
 }
@@ -199,8 +200,8 @@ func saysFailed(text, besides string) bool {
 // isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
-// answers reads the results of tools in a message of a user. Besides is the result of the line
-// outside the message. If the message has no block with a result, the call is unknown.
+// answers reads the results of tools in a message of a user. besides is the result in the line
+// outside the message. If no block of the message contains a result, the call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -214,8 +215,8 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads a result of a tool. Besides is the result outside the message:
-// toolUseResult of a transcript, tool_use_result of a stream.
+// answer reads a result of a tool. besides is the result outside the message: toolUseResult in a
+// transcript, tool_use_result in a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	c := s.Answered(block.Member("tool_use_id"))
 	if c == nil {
@@ -228,7 +229,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	}
 	c.Doubtful = doubtful
 
-	// If one of several simultaneous calls fails, the others are not made.
+	// If one of several simultaneous calls fails, the other calls are not executed.
 	if outcome == story.Canceled && strings.Contains(textOf(block), siblingFailed) {
 		c.RanNot, c.Category = true, "sibling_failed"
 	}
@@ -247,7 +248,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	}
 }
 
-// handed records the work that a call gave to another agent.
+// handed records the work that a call delegated to another agent.
 func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	switch c.Ended() {
 	case story.Rejected, story.Denied:
@@ -271,7 +272,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered records the work that calls gave to other agents, and whose end no line states.
+// unanswered records the work that calls delegated to other agents and whose end no line states.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
@@ -282,10 +283,10 @@ func unanswered(s *story.Story) {
 	}
 }
 
-// exited begins the result of a command that failed.
+// exited is the prefix of the result of a failed command.
 const exited = "Exit code "
 
-// acted records the exit code of a command that failed, and the actions of a command in git.
+// acted records the exit code of a failed command, and the Git actions of a command.
 func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	if c.Does != "execute" {
 		return
@@ -314,15 +315,15 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	}
 }
 
-// isWord reports whether a word may be of a closed list, as opposed to free text.
+// isWord reports whether a text can be a word from a closed list, as opposed to free text.
 func isWord(word string) bool {
 	return len(word) > 0 && len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
 // settle decides calls of MCP tools whose results resemble a person's refusal. If the log states
-// which calls ran, a call that did not run was refused, and the result of a call that ran is text
-// of its server. If the log states this of no call, or lines were not read, the outcome is
-// unknown.
+// which calls were executed, a call that was not executed was refused, and the result of an
+// executed call is text from its server. If the log states this for no call, or if lines were not
+// read, the outcome is unknown.
 func settle(s *story.Story, started map[string]bool) {
 	for c := range s.Asked() {
 		switch {

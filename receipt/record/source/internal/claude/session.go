@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A session of a stream. A result accounts for its process so far, so the last result counts.
+// A session of a stream. A result covers its process up to that point, so the last result counts.
 type session struct {
 	id, model   string
 	cost        string
 	unpriced    bool // a result states an invalid cost
 	models      []modelUse
-	usage       story.Usage      // of the main thread, if results do not list models
+	usage       story.Usage      // usage of the main thread, if results do not list models
 	told, whole bool             // a result states usage, and the usage of each model
 	open        event.List[said] // messages since the latest result
-	settled     map[string]bool  // IDs of messages that a result accounts for
+	settled     map[string]bool  // IDs of messages that a result covers
 	less        bool             // a result states less than an earlier one
 	ended       bool             // a result was read
 	nameless    bool             // messages since the latest result have no IDs
 }
 
-// maxSettled bounds the messages of a session whose copies are recognized.
+// maxSettled is the maximum number of messages of a session whose copies are recognized.
 const maxSettled = 1 << 16
 
 type modelUse struct {
@@ -32,13 +32,14 @@ type modelUse struct {
 	cost string
 }
 
-// A said is a message of which only lines are known that were written before it was complete.
+// A said is a message of which the log contains only lines that were written before it was
+// complete.
 type said struct {
 	id, model, agent string
 	usage            story.Usage
 }
 
-// again reads a repeated result. It is unknown whether it accounts for the messages before it.
+// again reads a repeated result. It is unknown whether the result covers the messages before it.
 func (x *session) again(s *story.Story) {
 	if len(x.open.Order) > 0 {
 		s.Lacks(story.TokensInPart)
@@ -46,7 +47,7 @@ func (x *session) again(s *story.Story) {
 	x.settle()
 }
 
-// settle records that a result accounts for the messages before it.
+// settle records that a result covers the messages before it.
 func (x *session) settle() {
 	for _, m := range x.open.Order {
 		if len(x.settled) < maxSettled {
@@ -78,8 +79,8 @@ func (x *session) unlisted() bool {
 	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
-// less reports whether an amount is smaller than another. A smaller account is of another
-// process, or of an earlier time: the largest is a lower bound of the cost of the session.
+// less reports whether an amount is smaller than another. A smaller account belongs to another
+// process or an earlier time. The largest account is a lower bound on the cost of the session.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)

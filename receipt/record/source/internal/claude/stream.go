@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Stream reads the output of claude -p with --output-format stream-json: runs, each from
-// system/init to result, of one or several sessions.
+// A Stream reads the output of claude -p with --output-format stream-json, which contains runs,
+// each from system/init to result, of one or several sessions.
 type Stream struct {
 	s         *story.Story
 	sessions  []*session
@@ -20,7 +20,7 @@ type Stream struct {
 	lastly    string    // the subtype of the latest result; "" while a run is open
 	end       story.End // of the latest result
 	wall      int64
-	counted   bool                  // a result states how long its run took
+	counted   bool                  // a result states the duration of its run
 	unclocked bool                  // another result does not
 	results   map[canon.Digest]bool // that were read
 	mentions
@@ -28,7 +28,7 @@ type Stream struct {
 
 // NewStream returns a reader of streams.
 func NewStream(s *story.Story) story.Reader {
-	s.Partly = true // few lines state their times
+	s.Partly = true // few lines state a time
 	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
 
@@ -44,7 +44,7 @@ func IsStream(n canon.Node) bool {
 	return false
 }
 
-// LooksLikeArray reports whether text without its whitespace begins as an array of the lines of a
+// LooksLikeArray reports whether text without its whitespace begins like an array of the lines of a
 // stream, which claude-code-action writes. Any type of line may come first.
 func LooksLikeArray(text string) bool {
 	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
@@ -59,8 +59,8 @@ func LooksLikeArray(text string) bool {
 	return false
 }
 
-// of returns the session that a line names. A line without a session is of the session of the
-// previous line. Such lines at the beginning are of the first session that is named.
+// of returns the session that a line names. A line without a session belongs to the session of the
+// previous line. If such lines come first, they belong to the first session that is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {
@@ -68,7 +68,7 @@ func (t *Stream) of(n canon.Node) *session {
 	}
 	x := t.byID[id]
 
-	// The first session that is named owns the lines before it.
+	// The lines before it belong to the first session that is named.
 	if first := t.byID[""]; x == nil && first != nil {
 		delete(t.byID, "")
 		x, first.id, t.byID[id] = first, id, first
@@ -140,7 +140,7 @@ func (t *Stream) system(n canon.Node) {
 	}
 }
 
-// assistant keeps the usage of a message, in case no result accounts for it.
+// assistant keeps the usage of a message, in case no result covers it.
 func (t *Stream) assistant(n canon.Node, x *session) {
 	s, message := t.s, n.Member("message")
 	agent := s.Name(n.Member("parent_tool_use_id"))
@@ -217,8 +217,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf returns how a run ended, as its result states it. A result without a valid subtype states
-// at most that there was an error.
+// endOf determines how a run ended from its result. A result without a valid subtype states at most
+// that there was an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
@@ -230,8 +230,8 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// account keeps the usage of each model in a result. If a result does not list models, its usage
-// of the main thread is a lower bound.
+// account keeps the usage of each model in a result. If a result does not list models, its usage of
+// the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
 	x.ended = true
@@ -254,7 +254,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 	}
 
 	// It is unknown whether the usage is of this run or of all runs so far. The larger usage is a
-	// lower bound of both.
+	// lower bound in either case.
 	if u := n.Member("usage"); u.Kind() == canon.KindObject {
 		if use := usageOf(u); use.Told() && (!x.told || use.More(x.usage)) {
 			x.usage, x.told = use, true
@@ -262,7 +262,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 	}
 }
 
-// End records the cost of the runs, and how the last run ended.
+// End records the cost of the runs, and the outcome of the last run.
 func (t *Stream) End() {
 	s := t.s
 	s.Estimated = true
@@ -270,7 +270,7 @@ func (t *Stream) End() {
 	settle(s, nil)
 	priced := true
 
-	// Prices of models are recorded only if every session lists all of them.
+	// Prices of models are recorded only if every session lists all of its models.
 	for _, x := range t.sessions {
 		priced = priced && x.priced()
 	}

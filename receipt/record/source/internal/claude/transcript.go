@@ -11,31 +11,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Transcript reads the logs that Claude Code keeps of a session, and of the agents to which it
-// gave work. A resumed session begins with copies of lines of the previous session.
+// A Transcript reads the logs that Claude Code keeps of a session, and of the agents to which the
+// session delegated work. A resumed session begins with copies of lines of the previous session.
 type Transcript struct {
 	s      *story.Story
 	main   turns // of the session itself
-	side   turns // of agents, which some versions write into the same file
+	side   turns // of agents, which some versions write to the same file
 	model  string
-	agents map[string]bool // that have lines of their own
-	nested map[string]bool // whose messages the session repeats while they work
+	agents map[string]bool // agents that have lines of their own
+	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // calls of MCP tools that ran according to a line; nil if no line states it of any call
+	started story.Set // calls of MCP tools that were executed according to a line; nil if no line states this for any call
 }
 
-// turns are the statements about the end of a session.
+// turns contains the statements about the end of a session.
 type turns struct {
 	lines  int
 	stop   string      // why the model stopped in its latest line
 	spoke  story.Place // the latest line of the model
-	ended  story.Place // the latest line which states that a turn is over
+	ended  story.Place // the latest line that states the end of a turn
 	broken story.Place // the latest interruption
-	open   story.Place // the latest line that a model has to answer, or should have answered
+	open   story.Place // the latest line that a model must answer, or should have answered
 }
 
-// later moves a place to a later one, regardless of the order of the lines, and reports whether
-// it did.
+// later moves a position forward, regardless of the order of the lines, and reports whether it
+// changed.
 func later(p *story.Place, here story.Place) bool {
 	if here.Before(*p) {
 		return false
@@ -140,7 +140,7 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 }
 
 // took records the usage of a message, which several lines repeat. Without an ID, it is unknown
-// which lines these are.
+// which lines belong to the message.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))
@@ -156,7 +156,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
 }
 
-// user reads a message of a person, or results of tools.
+// user reads a message from a person, or results of tools.
 func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
@@ -225,8 +225,8 @@ func (t *Transcript) attached(n, line canon.Node) {
 	}
 }
 
-// ofCall records for which call a line states that something runs. Hooks of other events run for
-// no call, and messages of an agent name their own calls.
+// ofCall records the call for which a line states that something is running. Hooks for other events
+// do not belong to a call, and messages of an agent name their own calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {
@@ -252,7 +252,7 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	case "hook_progress":
 		s.Hooks("progress", hookOf(s, data), 1, s.Name(n.Member("uuid")))
 
-		// Hooks of this event run when a turn ends.
+		// Hooks for this event run when a turn ends.
 		if data.Member("hookEvent").String() == "Stop" {
 			later(&of.ended, s.Here())
 		}
@@ -265,8 +265,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads a message of an agent that the session repeats while the agent works. The agent's
-// own file, if it is read, has the same IDs.
+// relayed reads a message of an agent that the session repeats while the agent works. If the
+// agent's own file is read, it contains the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
@@ -304,8 +304,8 @@ func (t *Transcript) runs(n canon.Node) {
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
 
-	// If no line is of the session, the log is of an agent, without the session for which it
-	// worked.
+	// If no line belongs to the session, the log is that of an agent, without the session for which
+	// it worked.
 	if of.lines == 0 {
 		of = &t.side
 		if len(t.agents) == 1 {
@@ -321,7 +321,7 @@ func (t *Transcript) End() {
 	switch {
 	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
 		s.End = story.EndCanceled
-	// Nobody answered, or the answer was an error.
+	// There was no answer, or the answer was an error.
 	case of.spoke.Before(of.open):
 	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
 		s.End, s.Inferred = story.EndSucceeded, true

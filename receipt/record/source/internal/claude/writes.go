@@ -11,7 +11,7 @@ import (
 )
 
 // wrote records the changes of a successful call: the content of the file before and after, if the
-// line states it. The digests are of the text in the log.
+// line states it. The digests cover the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if c.Does != "edit" {
 		return
@@ -36,7 +36,7 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 		w.After = c.Content
 	}
 
-	// A person edited the agent's version, and the result is unknown.
+	// A person edited the agent's version, so the result is unknown.
 	if told.Member("userModified").Bool() {
 		w.After = story.State{}
 	}
@@ -66,7 +66,8 @@ func written(w *story.Write, told canon.Node) {
 }
 
 // notebook reads the result of NotebookEdit: the entire text before and after or, in older
-// versions, only the path. A notebook is never empty, so empty text is unknown.
+// versions, only the path. A notebook is never empty, so empty text means that the content is
+// unknown.
 func notebook(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
@@ -86,14 +87,14 @@ func edited(w *story.Write, told canon.Node) {
 	}
 	if original.Kind() != canon.KindString {
 		if old := told.Member("oldString"); old.Kind() == canon.KindString && len(old.Text()) == 0 {
-			w.Operation = "" // an edit of nothing may have created the file
+			w.Operation = "" // an edit of empty text may have created the file
 		}
 		return
 	}
 
 	before, after, ok := original.Text(), []byte(nil), true
 
-	// MultiEdit states a list of edits, and Edit a single edit.
+	// MultiEdit states a list of edits, and Edit states a single edit.
 	if edits := told.Member("edits"); edits.Kind() == canon.KindArray {
 		after = before
 		for _, e := range edits.Elements() {
@@ -118,14 +119,14 @@ func edited(w *story.Write, told canon.Node) {
 	}
 	w.Before, w.After = story.Held(before), story.Held(after)
 
-	// An edit of nothing may have created the file.
+	// An edit of empty text may have created the file.
 	if len(before) == 0 {
 		w.Operation, w.Before = "", story.State{}
 	}
 }
 
-// replace applies an edit to a text. An edit that deletes text also deletes the line end after
-// it, unless the deleted text ends with one.
+// replace applies an edit to a text. An edit that deletes text also deletes the following line end,
+// unless the deleted text ends with one.
 func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	if len(old) == 0 {
 		return anew, len(text) == 0
@@ -145,7 +146,7 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 }
 
 // fits reports whether a patch transforms one text into the other. A patch contains some lines of
-// both, with the numbers of their first lines. It may show leading tabs as two spaces each.
+// both texts, with the numbers of their first lines. It may show leading tabs as two spaces each.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
@@ -161,7 +162,7 @@ func fits(before, after []byte, patch canon.Node) bool {
 		}
 	}
 
-	// Only a hunk can change whether the last line has its end.
+	// Only a hunk can change whether the last line has a line end.
 	if ends(before) != ends(after) && !p.unended {
 		return false
 	}
@@ -176,7 +177,7 @@ type patching struct {
 	unended  bool // a hunk shows a last line without a line end
 }
 
-// hunk compares the lines up to the end of a hunk. Lines between hunks do not change.
+// hunk compares the lines up to the end of a hunk. Lines between hunks are unchanged.
 func (p *patching) hunk(hunk canon.Node) bool {
 	start, first, lines := story.Count(hunk.Member("oldStart")), story.Count(hunk.Member("newStart")), hunk.Member("lines")
 	if start == nil || first == nil || lines.Kind() != canon.KindArray {
@@ -240,13 +241,13 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// ends reports whether the last line of a text has its end. An empty text has no line.
+// ends reports whether the last line of a text has a line end. An empty text has no line.
 func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
-// shows reports whether a patch shows a line, either unchanged or with leading tabs as two spaces
-// each.
+// shows reports whether a patch shows a line, either unchanged or with two spaces in place of each
+// leading tab.
 func shows(line, shown []byte) bool {
 	if bytes.Equal(line, shown) {
 		return true

@@ -11,23 +11,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// deeds are the calls of a task. Codex records the calls that the model asks for, and separately
-// what it ran: in *_end events or, in versions with paginated history, in items. Both name a call
-// by its ID. The records of Codex itself take precedence on how a call ended.
+// deeds are the calls of a task. Codex records the calls that the model requests and, separately,
+// the actions that it executed: in *_end events or, in versions with paginated history, in items.
+// Both refer to a call by its ID. Codex's own records take precedence for the outcome of a call.
 type deeds struct {
 	s        *story.Story
-	opened   story.Set                  // calls that so far only Codex itself recorded
+	opened   story.Set                  // calls that only Codex itself has recorded so far
 	record   string                     // the type of the current record, if it states a program that Codex ran
-	ran      map[[2]string]canon.Digest // inputs of these programs, by ID of the call and type of the record
-	wrote    story.Set                  // calls whose changes of files are recorded
+	ran      map[[2]string]canon.Digest // inputs of these programs, by call ID and record type
+	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
 	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
-	folder   string                     // the directory in which it works
-	sandbox  string                     // in which it runs commands; "" is not stated
-	running  map[string]*story.Call     // commands that did not end with their call, by the ID of their process
+	folder   string                     // the directory of this turn
+	sandbox  string                     // sandbox in which it runs commands, or ""
+	running  map[string]*story.Call     // commands that did not end with their call, by process ID
 	inputs   map[string]string          // the processes to which open calls write
-	unasked  bool                       // no person is asked to approve a call
+	unasked  bool                       // no person is asked to approve calls
 }
 
 func newDeeds(s *story.Story) *deeds {
@@ -43,7 +43,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
 
-	// The only call without a name.
+	// This is the only call without a name.
 	if p.Member("type").String() == "local_shell_call" {
 		tool = "local_shell"
 	}
@@ -63,7 +63,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 		d.wrappers = append(d.wrappers, id)
 	}
 
-	// The output decides whether the changes of a patch were made, so they are kept until then.
+	// The output decides whether the changes in a patch were made, so they are kept until then.
 	if tool != "apply_patch" && !told.ofShell {
 		return
 	}
@@ -90,7 +90,7 @@ func (d *deeds) answer(p canon.Node) {
 		}
 	}
 
-	// The changes of a patch count unless Codex itself recorded the changes that it made.
+	// The changes in a patch count unless Codex itself recorded the changes that it made.
 	end := endingOf(c.Tool, c.Server, output)
 	if c.Close(end.outcome, s.Digest(output)) {
 		d.exited(c, end)
@@ -132,9 +132,9 @@ func (d *deeds) runs(c *story.Call, command canon.Node) {
 	c.Flag(d.sandbox, true)
 }
 
-// exited records the exit code of a command. A process that outlived its call runs in the
-// background, and ends in the answer to a call that writes to it. The call itself had returned
-// before, so its status stays unreported.
+// exited records the exit code of a command. A process that outlives its call runs in the
+// background. Its end is reported in the answer to a call that writes to it. The call itself
+// returned earlier, so its status stays unreported.
 func (d *deeds) exited(c *story.Call, end ending) {
 	if end.exit != nil && c.ExitCode == nil {
 		c.ExitCode = end.exit
@@ -175,8 +175,8 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	}
 }
 
-// own returns the call of an ID, and opens it if the model did not ask for it by this ID. Two
-// records of the same type with different inputs are of two calls.
+// own returns the call with an ID, and opens it if the model did not request a call with this ID.
+// Two records of the same type with different inputs belong to two calls.
 func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	s := d.s
 	if id == "" {
@@ -202,15 +202,15 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	return c
 }
 
-// did records a call that Codex ran, as the record n states it, and returns the call; nil if it
-// has no ID.
+// did records a call that Codex executed, as the record n states it, and returns the call, or nil
+// if it has no ID.
 func (d *deeds) did(id, tool string, input, n canon.Node) *story.Call {
 	c := d.own(id, tool, input)
 	d.settle(c, n, d.outcomeOf(n))
 	return c
 }
 
-// settle records how a call ended, and how long it took.
+// settle records how a call ended, and its duration.
 func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c == nil {
 		return
@@ -230,7 +230,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	}
 }
 
-// outcomeOf returns how a call ended, from its status, its exit code, and whether it succeeded.
+// outcomeOf determines how a call ended, from its status, its exit code, and whether it succeeded.
 func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
 	switch {
@@ -244,8 +244,7 @@ func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	return story.Unreported
 }
 
-// declined returns the outcome of a call that was refused: by a person, unless no person was
-// asked.
+// declined returns the outcome of a refused call. A person refused it, unless no person was asked.
 func (d *deeds) declined() story.Outcome {
 	if d.unasked {
 		return story.Denied
@@ -253,7 +252,7 @@ func (d *deeds) declined() story.Outcome {
 	return story.Rejected
 }
 
-// search records a search of the web, or a page that the provider opened: {query, action}.
+// search records a web search, or a page that the provider opened: {query, action}.
 func (d *deeds) search(id, tool string, n canon.Node) {
 	c := d.own(id, tool, n.Member("query"))
 	if c == nil || c.Ended() != story.Open {
@@ -271,8 +270,8 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 }
 
 // applied records the changes that Codex states it made for a call. They take precedence over the
-// text of the patch. If the two name different paths, both are recorded. If the changes cannot be
-// read, only the text is used.
+// text of the patch. If the two name different paths, both paths are recorded. If the changes
+// cannot be read, only the text is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 
@@ -281,7 +280,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 		return
 	}
 
-	// Without changes to read, the list of writes is incomplete unless the text of a patch is
+	// If no changes can be read, the list of writes is incomplete unless the text of a patch is
 	// known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if c.Ended() == story.Succeeded && !(c.Planned != nil && event.Absent(told)) {
@@ -319,7 +318,7 @@ func (d *deeds) paths(changes []story.Write) (names []string) {
 	return slices.Compact(names)
 }
 
-// parent returns the only wrapper that is running; "" if there is none, or more than one.
+// parent returns the only running wrapper, or "" if there is none or more than one.
 func (d *deeds) parent() string {
 	if len(d.wrappers) == 1 {
 		return d.wrappers[0]
@@ -332,8 +331,8 @@ func (d *deeds) unwrap(id string) {
 	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
 }
 
-// unlisted records deeds that no list can name because they have no ID: searches, and agents that
-// were given work.
+// unlisted records actions that no list can name because they have no ID: searches, and agents to
+// which work was delegated.
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {
@@ -345,7 +344,7 @@ func (d *deeds) unlisted() {
 // turns records that a turn began or ended. A call does not outlast its turn.
 func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }
 
-// of records the server and the tool of a call of an MCP server.
+// of records the server and the tool of an MCP call.
 func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	if c != nil {
 		c.Server = cmp.Or(s.Name(invocation.Member("server")), c.Server)
@@ -353,7 +352,7 @@ func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	}
 }
 
-// mcpOutcome returns how a call of an MCP server ended, from its result or its error.
+// mcpOutcome determines how an MCP call ended, from its result or its error.
 func mcpOutcome(result, failure canon.Node) story.Outcome {
 	failed := result.Member("isError")
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Exec reads the output of codex exec --json. It contains neither times nor models, and most
-// of its IDs are unique only within a run, so copies of runs are recognized by their lines.
+// An Exec reads the output of codex exec --json. The output contains neither times nor models, and
+// most of its IDs are unique only within a run, so copies of runs are recognized by their lines.
 type Exec struct {
 	s     *story.Story
 	turn  int
-	state string // of the latest turn: started, completed, failed
-	usage *usage // of all turns that state it
+	state string // state of the latest turn: started, completed, failed
+	usage *usage // usage of all turns that state it
 
 	stepped   bool         // the turn has an item
 	completed canon.Digest // the line that completed the latest turn
@@ -82,8 +82,8 @@ func (x *Exec) begin() {
 	x.turn, x.state, x.stepped = x.turn+1, "started", false
 }
 
-// complete ends a turn. If no turn is open, the line is a copy if it equals the line that
-// completed the previous turn. Otherwise, the beginning of the turn is missing.
+// complete ends a turn. If no turn is open, the line is a copy if it equals the line that completed
+// the previous turn. Otherwise, the beginning of the turn is missing.
 func (x *Exec) complete(l *line) {
 	switch {
 	case x.state == "started":
@@ -200,7 +200,7 @@ func (x *Exec) End() {
 	}
 }
 
-// A line holds the statements of a line of codex exec, without its texts, so that it can wait
+// A line contains the statements of a line of codex exec, without its texts, so that it can be held
 // until it is known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line
@@ -219,8 +219,8 @@ type item struct {
 	exit                   *int64
 	hints                  story.Hints
 	writes                 []story.Write
-	unclear                bool     // the changes of files cannot be read
-	threads                []string // of the agents that were given work
+	unclear                bool     // the file changes cannot be read
+	threads                []string // agents to which work was delegated
 }
 
 func lineOf(s *story.Story, n canon.Node) *line {
@@ -241,7 +241,7 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 		return i
 	}
 
-	// A search that begins has no query yet.
+	// A search that has just begun has no query yet.
 	if words := n.Member(input); words.Kind() != canon.KindString || len(words.Text()) > 0 {
 		i.input = s.Digest(words)
 	}
@@ -263,7 +263,8 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 	return i
 }
 
-// nameOf returns text that may be a name. Text that is too long is cut so that it stays too long.
+// nameOf returns text that can be a name. Text that is too long is truncated to a length that is
+// still too long.
 func nameOf(n canon.Node) string {
 	text := n.Text()
 	return string(text[:min(len(text), event.MaxText+1)])
@@ -293,7 +294,7 @@ func stateOf(n canon.Node, line string) story.Outcome {
 		return story.OutcomeOf(!(code.Kind() == canon.KindNumber && code.Float() != 0) && (failure.IsZero() || failure.Kind() == canon.KindNull))
 	}
 
-	// Without a status, only the type of the line states that the call returned.
+	// If there is no status, only the type of the line states that the call returned.
 	if strings.HasSuffix(line, "completed") {
 		return story.Unreported
 	}

@@ -14,8 +14,8 @@ import (
 // items are the steps of paginated history.
 type items struct{ *deeds }
 
-// step reads an item of paginated history. An item repeats a call of the model with the same ID,
-// or states what the script of a wrapper ran.
+// step reads an item of paginated history. An item repeats a call of the model with the same ID, or
+// states an action of a wrapper's script.
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
@@ -103,7 +103,7 @@ func (x items) delegate(id, kind string, n canon.Node) {
 }
 
 // make records an item for which the model made no call: an image that was read or created, or a
-// change of the agent's memory.
+// change to the agent's memory.
 func (x items) make(id, kind string, n canon.Node) {
 	tool := map[string]string{"ImageView": "view_image", "ImageGeneration": "image_generation", "MemoryMutation": "memory_mutation"}[kind]
 	input := n.Member("path")
@@ -126,13 +126,13 @@ func (x items) make(id, kind string, n canon.Node) {
 type collab byte
 
 const (
-	noCollab  collab = iota // the name is not of such a tool
+	noCollab  collab = iota // the name does not belong to such a tool
 	handsOver               // it gives work to an agent
 	manages                 // it waits for agents, lists them, or ends them
 )
 
-// collabOf returns the effect of a tool on other agents, from its name in snake case or camelCase,
-// with or without a namespace.
+// collabOf returns the effect of a tool on other agents, based on its name in snake case or
+// camelCase, with or without a namespace.
 func collabOf(tool string) collab {
 	name := tool[strings.LastIndexByte(tool, '.')+1:]
 	if i := strings.LastIndex(name, "__"); i >= 0 {
@@ -193,13 +193,13 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 		h.Agent, c.HandedTo, known = cmp.Or(h.Agent, agent), thread, true
 	}
 
-	// The work is in no log, or in an unknown log.
+	// The work is in no log or in an unknown log.
 	if !known {
 		s.Lacks(story.PartMissing)
 	}
 }
 
-// unnamed records the calls that gave work to agents whose IDs no line states.
+// unnamed records the calls that delegated work to agents whose IDs no line states.
 func unnamed(s *story.Story) {
 	for c := range s.Asked() {
 		if c.Server == "" && c.HandedTo == "" && collabOf(c.Tool) == handsOver {

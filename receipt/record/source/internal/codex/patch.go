@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A patch is the set of changes that apply_patch was asked to make.
+// A patch is the set of changes that apply_patch was requested to make.
 type patch struct {
 	changes []story.Write
 	ofShell bool // it was passed to a shell: ["apply_patch", PATCH]
@@ -25,7 +25,7 @@ func patchIn(arguments canon.Node) patch {
 		return patch{}
 	}
 
-	// The tool has an input of its own, or is called as a program of a shell.
+	// The tool has its own input, or it is called as a program in a shell.
 	for _, name := range []string{"input", "patch"} {
 		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
 			return patch{changes: story.PatchOf(n.String())}
@@ -51,7 +51,7 @@ func patchIn(arguments canon.Node) patch {
 	return patch{}
 }
 
-// changesOf returns the changes of files that Codex made: a map from paths, or an array of {path,
+// changesOf returns the file changes that Codex made: a map keyed by path, or an array of {path,
 // kind}. Codex records the content of added and deleted files. For an update, it records only a
 // diff.
 func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
@@ -59,7 +59,7 @@ func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 		return writesOf(changes)
 	}
 
-	// A file that was moved is deleted at one path and created at another.
+	// A moved file is deleted at one path and created at another.
 	for name, n := range changes.Members() {
 		w := story.Write{Path: nameOf(name)}
 		switch n.Member("type").String() {

@@ -13,18 +13,18 @@ import (
 )
 
 // A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, of its forks,
-// and of the agents that work for it are one task.
+// and of the agents that work for it form one task.
 type Rollout struct {
 	s       *story.Story
 	files   files
-	log     int // the number of the log that is read
+	log     int // the number of the current log
 	reviews int
 	review  time.Time // of the latest review
 	deeds   *deeds
 
 	turns   map[string]bool      // whether each turn that began is over
 	began   map[string]time.Time // when these turns began
-	shared  bool                 // two turns have the same ID, so that it is unknown which of them is over
+	shared  bool                 // two turns have the same ID, so it is unknown which of them is over
 	letters int                  // messages between agents
 	started int
 	over    int
@@ -115,16 +115,15 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	}
 }
 
-// bareItem reads an item, which usually has no time. Only the beginning of the session is then
-// known.
+// bareItem reads an item, which usually has no time. Only the start time of the session is known
+// then.
 func (r *Rollout) bareItem(n canon.Node) {
 	at := r.s.Stamped(n.Member("timestamp"))
 	r.s.Partly = r.s.Partly || at.IsZero()
 	r.item(n)
 }
 
-// Aside reads a line before those of the task: which session it is of, and its usage
-// so far.
+// Aside reads a line that precedes the lines of the task, for its session and its cumulative usage.
 func (r *Rollout) Aside(n canon.Node) {
 	f, p := r.file(), n.Member("payload")
 	if n.Member("type").String() == "session_meta" {
@@ -141,11 +140,11 @@ func (r *Rollout) Aside(n canon.Node) {
 }
 
 // meta reads the description of a session. A rollout that continues another session also contains
-// the description of that one: the first description is its own.
+// the description of that session; the first description is its own.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
 
-	// Without an ID, the session may be a fork.
+	// If it has no ID, the session may be a fork.
 	if id == "" {
 		s.Lacks(story.GarbledPart)
 	}
@@ -177,7 +176,7 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	s.Branch(s.Name(git.Member("branch")))
 }
 
-// context reads the settings of a turn, which are repeated for every call of a model.
+// context reads the settings of a turn, which are repeated for every model call.
 func (r *Rollout) context(f *file, p canon.Node) {
 	s := r.s
 	model := s.Name(p.Member("model"))
@@ -191,7 +190,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 		s.Tier("act_auto")
 	}
 
-	// Nobody is asked if the policy forbids it, or if a program reviews the calls.
+	// No person is asked if the policy forbids it, or if a program reviews the calls.
 	reviewer := p.Member("approvals_reviewer")
 	r.deeds.unasked = p.Member("approval_policy").String() == "never" || !event.Absent(reviewer) && reviewer.String() != "user"
 	r.deeds.folder = s.Name(p.Member("cwd"))
@@ -278,7 +277,7 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	}
 }
 
-// turn records that a turn began, or that it is over.
+// turn records that a turn began or ended.
 func (r *Rollout) turn(p canon.Node, what string) {
 	id, over := r.s.Name(p.Member("turn_id")), what != "task_started" && what != "turn_started"
 	if over {
@@ -310,7 +309,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 	}
 }
 
-// maxTurns bounds the turns that are kept.
+// maxTurns is the maximum number of turns that are kept.
 const maxTurns = 1 << 16
 
 // End records the usage of the sessions, and how the task ended.
@@ -318,7 +317,7 @@ func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()
 
-	// An agent works, and no line gave it work.
+	// An agent is working, but no line delegated work to it.
 	if r.letters > 0 && len(r.s.Handed()) == 0 {
 		r.s.Lacks(story.PartMissing)
 	}
@@ -338,12 +337,13 @@ func (r *Rollout) End() {
 	}
 }
 
-// Rollouts of the first half of 2025 have no envelopes. Until the summer, they are one object,
-// {"session":{"id","timestamp","instructions"},"items":[…]}. Later they are lines: first the
-// description of the session, then items without times, and {"record_type":"state"} between them.
+// Rollouts of the first half of 2025 have no envelopes. Until the summer, each rollout is one
+// object, {"session":{"id","timestamp","instructions"},"items":[…]}. Later rollouts consist of
+// lines: first the description of the session, then items without times, with
+// {"record_type":"state"} between them.
 
-// isBare reports whether a line identifies such a rollout: its first line, a mark, or all of it.
-// An item alone may be from any program that uses the same models.
+// isBare reports whether a line identifies such a rollout: as its first line, as a mark, or as the
+// entire rollout. A single item may come from any program that uses the same models.
 func isBare(n canon.Node) bool {
 	return beginsBare(n) || isMark(n) || isWhole(n)
 }
@@ -375,13 +375,13 @@ func isWhole(n canon.Node) bool {
 	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
 }
 
-// Looks reports whether text without its whitespace begins as a rollout that is one object.
+// Looks reports whether text without its whitespace begins like a rollout that is a single object.
 func Looks(text string) bool {
 	const timed, named = `{"session":{"timestamp":"`, `{"session":{"id":"`
 	return strings.HasPrefix(text, timed) || strings.HasPrefix(text, named) && strings.Contains(text, `,"timestamp":"`)
 }
 
-// isItem reports whether a type is of an item that Codex and a model exchange.
+// isItem reports whether a type is that of an item that Codex and a model exchange.
 func isItem(kind string) bool {
 	switch kind {
 	case "message", "reasoning", "ghost_snapshot", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",

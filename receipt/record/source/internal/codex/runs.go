@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// runs are the runs whose lines were read: from the line that names the thread, or from the first
-// line of a log, to the next such line. A run waits while its lines equal the beginning of
-// another run, because it may be a copy of that run, or of an earlier part of it. It is recorded
-// as soon as a line differs.
+// runs contains the runs whose lines have been read. A run extends from the line that names the
+// thread, or from the first line of a log, to the next such line. A run is held while its lines
+// equal the beginning of another run, because it may be a copy of that run or of its beginning. It
+// is recorded as soon as a line differs.
 type runs struct {
 	exec    *Exec                   // that records lines
-	log     int                     // the number of the log that is read
+	log     int                     // the number of the current log
 	known   map[beginning]struct{}  // beginnings of the runs that were recorded
-	ends    map[beginning]condition // of those, the complete runs
-	now     beginning               // of the run that is read
+	ends    map[beginning]condition // the complete runs among them
+	now     beginning               // lines of the current run
 	waits   bool
 	waiting []*line
 }
 
-// A beginning identifies the first lines of a run: half of a digest of all of them, which is
+// A beginning identifies the first lines of a run by half of a digest of these lines, which is
 // sufficient to distinguish them. The zero beginning has no lines.
 type beginning [sha256.Size / 2]byte
 
@@ -43,7 +43,7 @@ type condition struct {
 // lineCost is the approximate size of a line in known, in bytes.
 const lineCost = 40
 
-// take records a line, unless it waits.
+// take records a line unless it must be held.
 func (r *runs) take(l *line) {
 	if log := len(r.exec.s.Logs); l.kind == "thread.started" || r.log != log {
 		r.settle()
@@ -75,7 +75,7 @@ func (r *runs) take(l *line) {
 	r.goOn(l)
 }
 
-// goOn records a line of the run that is read.
+// goOn records a line of the current run.
 func (r *runs) goOn(l *line) {
 	r.exec.tell(l)
 	if r.known == nil {
@@ -91,8 +91,8 @@ func (r *runs) goOn(l *line) {
 	r.ends[r.now] = condition{r.exec.turn, r.exec.state}
 }
 
-// settle ends a run. The lines that still wait are copies, but if they end in an open turn, the
-// task may be open nevertheless.
+// settle ends a run. The lines that are still held are copies, but if they end in an open turn, the
+// task may nevertheless be open.
 func (r *runs) settle() {
 	if len(r.waiting) == 0 {
 		return
@@ -111,10 +111,10 @@ func (r *runs) settle() {
 	r.waiting, r.waits = nil, false
 }
 
-// copied records that the waiting lines are copies. If one of their turns states its usage, it
-// cannot be of another run: the next turn of a thread reads everything again, and uses more.
-// Without a usage, the lines may be of another run that began in the same way and was
-// interrupted.
+// copied records that the held lines are copies. If one of their turns states its usage, it cannot
+// belong to another run, because the next turn of a thread reads everything again and therefore
+// uses more. Without a usage, the lines may belong to another run that began in the same way and
+// was interrupted.
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {

@@ -13,15 +13,16 @@ type file struct {
 	id, forkedFrom string
 	provider       string
 	models         []string
-	counts         []usage // of the usage so far, each time that a line states it
-	ordinals       []int64 // of the lines with these counts
-	records        []usage // the usage so far in the records of single responses
+	counts         []usage // counts of the cumulative usage, one for each line that states it
+	ordinals       []int64 // positions of the lines with these counts
+	records        []usage // the cumulative usage according to the records of individual responses
 	garbled        bool    // a count could not be read
-	strange        bool    // the counts may be those of a fork that is not of this session
-	eldest         string  // the session from which the last session that was named was forked
-	before         *usage  // the usage before the task; nil is not stated
+	strange        bool    // the counts may be those of a fork of a different session
+	eldest         string  // the session from which the last named session was forked
+	before         *usage  // the usage before the task; nil if it is not stated
 
-	// The log of a subagent may begin with lines of its parent. The log of a fork omits them.
+	// The log of a subagent may begin with lines of its parent. The log of a fork does not contain
+	// them.
 	ordinal   int64
 	start     *int64 // ordinal of the first line of its own
 	inherited *usage // usage of the parent before that line
@@ -29,10 +30,11 @@ type file struct {
 	baseEnd   *int64 // ordinal of the first line of that session that is not part of its history
 }
 
-// maxCounts bounds the counts that are kept of a session. The last count is always kept.
+// maxCounts is the maximum number of counts that are kept per session. The last count is always
+// kept.
 const maxCounts = 1 << 18
 
-// count records the usage of the session so far. Many lines state it.
+// count records the cumulative usage of the session. Many lines state it.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -46,8 +48,8 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record records the usage of the session so far, from the record of one response. It repeats the
-// counts, and is used only if there are none.
+// record records the cumulative usage of the session from the record of one response. It repeats
+// the counts, and is used only if there are no counts.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
 	if !ok {
@@ -60,8 +62,8 @@ func (f *file) record(total canon.Node) {
 	f.records = append(f.records, u)
 }
 
-// inherits reports whether a line is a copy of a line of the parent. The usage of the parent up
-// to that line is recorded.
+// inherits reports whether a line is a copy of a line of the parent. The usage of the parent up to
+// that line is recorded.
 func (f *file) inherits(n canon.Node) bool {
 	ordinal := story.Count(n.Member("ordinal"))
 	if ordinal == nil {
@@ -90,7 +92,7 @@ func (f *file) until(end *int64) (last usage, ok bool) {
 	return last, ok
 }
 
-// most returns the largest count of a session, and whether a later count was smaller. Some
+// most returns the largest count of a session, and reports whether a later count was smaller. Some
 // sessions restart their counts when they are resumed, so the largest count is a lower bound.
 func (f *file) most() (most usage, fell bool) {
 	for _, u := range f.counts {
@@ -124,9 +126,9 @@ func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	return last, ok && own.covers(last)
 }
 
-// behind reads the description of a further session. It may be the session that was forked, or
-// the one from which that was forked. Any other session was added by whoever put the log
-// together. If that session is a fork, the counts may be of either.
+// behind reads the description of a further session. It may be the session that was forked, or the
+// session from which that one was forked. Any other session was added by the person who assembled
+// the log. If that session is a fork, the counts may belong to either.
 func (f *file) behind(id, forkedFrom string) {
 	switch {
 	case id == f.eldest:
@@ -152,7 +154,7 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took adds a session's own usage, from its last count.
+// took adds a session's own usage, based on its last count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
@@ -178,8 +180,8 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns a session's own usage, whether that is a lower bound, and whether it is known.
-// The count of a fork includes the count of its parent, so it is unknown without the parent.
+// own returns a session's own usage, whether it is a lower bound, and whether it is known. The
+// count of a fork includes the count of its parent, so it is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled
@@ -208,7 +210,7 @@ func (all files) own(f *file) (own usage, part, known bool) {
 	return own, part, true
 }
 
-// byID returns the rollout of a session. If there are two, the longer rollout is complete.
+// byID returns the rollout of a session. If there are two rollouts, the longer one is complete.
 func (all files) byID(id string) (found *file) {
 	for _, f := range all {
 		if f.id == id && (found == nil || len(f.counts) > len(found.counts)) {
@@ -218,20 +220,20 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage is that of a session or a turn. The input includes cached tokens, and the output
+// A usage is the usage of a session or a turn. The input includes cached tokens, and the output
 // includes reasoning.
 type usage struct {
 	input, output          int64
 	read, written, thought part
 }
 
-// A part is a part of a count, which not every version states.
+// A part is a part of a count that only some versions state.
 type part struct {
 	n    int64
 	told bool
 }
 
-// usageOf parses a usage. ok is false if n is not one.
+// usageOf parses a usage. ok is false if n is not a usage.
 func usageOf(n canon.Node) (u usage, ok bool) {
 	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
 	if input == nil || output == nil {
@@ -247,7 +249,7 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus adds usages. A part is stated of the sum only if both usages state it.
+// plus adds usages. A part of a sum is stated only if both usages state it.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
@@ -263,7 +265,7 @@ func (u usage) covers(v usage) bool { return u.input >= v.input && u.output >= v
 func (p part) plus(q part) part { return part{p.n + q.n, p.told && q.told} }
 func (p part) negative() part   { return part{-p.n, p.told} }
 
-// count returns the part; nil if it is not stated or negative.
+// count returns the part, or nil if it is not stated or negative.
 func (p part) count() *int64 {
 	if !p.told || p.n < 0 {
 		return nil
@@ -271,7 +273,7 @@ func (p part) count() *int64 {
 	return &p.n
 }
 
-// told converts the usage to that of a story.
+// told converts the usage to a usage of package story.
 func (u usage) told(floor bool) story.Usage {
 	return story.Usage{
 		Input: &u.input, CacheRead: u.read.count(), CacheWrite: u.written.count(), InputFloor: floor,

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// does classifies a tool of Codex; "" is unknown.
+// does classifies a tool of Codex; "" means unknown.
 func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
@@ -38,8 +38,8 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// Beginnings of outputs which state that a person refused or stopped the call, or that it did
-// nothing.
+// Beginnings of outputs that state that a person refused or interrupted the call, or that it had no
+// effect.
 const (
 	execRejected  = "exec command rejected by user"
 	patchRejected = "patch rejected by user"
@@ -47,15 +47,15 @@ const (
 	unverified    = "apply_patch verification failed"
 )
 
-// An ending is what the output of a call states about its end.
+// An ending describes the end of a call as stated by its output.
 type ending struct {
 	outcome story.Outcome
 	exit    *int64 // of the command
-	process string // the session ID of a process that still runs
+	process string // the session ID of a process that is still running
 }
 
-// endingOf returns how a call ended, as far as its output states it. The tools of Codex write it as
-// text in a fixed form.
+// endingOf determines how a call ended, as far as its output states it. The tools of Codex write
+// this as text in a fixed format.
 func endingOf(tool, server string, output canon.Node) ending {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
@@ -74,7 +74,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 	}
 
 	switch {
-	// The output of an MCP server may be anything.
+	// The output of an MCP server may contain any text.
 	case server != "":
 		return ending{outcome: story.Unreported}
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
@@ -135,14 +135,14 @@ func commandOf(n canon.Node) string {
 		return words[2]
 	}
 
-	// Quoted words cannot be taken for words of another command.
+	// Quoted words cannot be mistaken for words of another command.
 	for i, w := range words {
 		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
 	return strings.Join(words, " ")
 }
 
-// isHeader reports whether a line is of the header before the output of a command.
+// isHeader reports whether a line belongs to the header before the output of a command.
 func isHeader(line []byte) bool {
 	for _, words := range []string{"Chunk ID: ", "Wall time: ", "Total output lines: ", "Original token count: ", "Warning: "} {
 		if bytes.HasPrefix(line, []byte(words)) {
@@ -174,8 +174,7 @@ func blocks(s *story.Story, of string, content canon.Node) {
 	}
 }
 
-// either returns the member of a name in snake case or, as the app server writes it, in
-// camelCase.
+// either returns a member by its name in snake case or, as the app server writes it, in camelCase.
 func either(n canon.Node, name string) canon.Node {
 	if v := n.Member(name); !event.Absent(v) {
 		return v

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An atif reads trajectories in the Agent Trajectory Interchange Format, version 1. Each is one object.
+// An atif reads trajectories in the Agent Trajectory Interchange Format, version 1. Each trajectory
+// is one object.
 type atif struct {
 	s    *story.Story
 	read map[canon.Digest]bool
@@ -74,7 +75,7 @@ func (r *atif) step(n canon.Node, all *account) {
 		story.Tools{}.Ask(s, c.Member("tool_call_id"), c.Member("function_name"), c.Member("arguments"))
 	}
 
-	// A result states no outcome, and some are of no call.
+	// A result states no outcome, and some results belong to no call.
 	seen := n.Member("observation")
 	if !event.Absent(seen) && seen.Kind() != canon.KindObject {
 		s.Lacks(story.GarbledPart)
@@ -89,7 +90,7 @@ func (r *atif) step(n canon.Node, all *account) {
 	}
 }
 
-// handoff reads a reference to the trajectory of another agent, which is another file.
+// handoff reads a reference to the trajectory of another agent, which is in another file.
 func (r *atif) handoff(ref canon.Node) {
 	s := r.s
 	path := s.Name(ref.Member("trajectory_path"))

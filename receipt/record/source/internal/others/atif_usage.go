@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An account is the usage of a trajectory: of its steps, and of all of it.
+// An account is the usage of a trajectory: of its steps, and in total.
 type account struct {
 	session string
-	chosen  string // model of the steps that name none
+	chosen  string // model of the steps that name no model
 	steps   []step
-	metered int // steps that state their usage
-	priced  int // steps that state their cost
+	metered int // number of steps that state their usage
+	priced  int // number of steps that state their cost
 	costs   []string
 }
 
-// A step is the usage of a step of the agent.
+// A step is the usage of one step of the agent.
 type step struct {
 	model string
 	usage story.Usage
@@ -44,7 +44,7 @@ func (a *account) add(s *story.Story, n canon.Node) {
 	s.Keep(len(a.chosen))
 }
 
-// trajectoryUsage reads a usage. What is cached is part of the prompt.
+// trajectoryUsage reads a usage. Cached tokens are part of the prompt.
 func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	return story.Usage{
 		Input: story.Count(m.Member(prefix + "prompt_tokens")), CacheRead: story.Count(m.Member(prefix + "cached_tokens")),
@@ -52,7 +52,7 @@ func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	}
 }
 
-// tell records the usage: that of the steps or, if the total differs, the larger one.
+// tell records the usage: the usage of the steps or, if the total differs, the larger of both.
 func (a *account) tell(s *story.Story, final canon.Node) {
 	total := trajectoryUsage(final, "total_")
 	sum, whole := a.sum()
@@ -62,7 +62,8 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	case a.metered > 0 && (!total.Told() || whole && same(total.Input, sum.Input) && same(total.Output, sum.Output)):
 		a.tellSteps(s)
 	case a.metered > 0 && (whole && sum.More(total) || above(sum.Input, total.Input) || above(sum.Output, total.Output)):
-		// A total that is less than its parts is wrong, even if some parts are not stated.
+		// A total that is less than the sum of its parts is incorrect, even if some parts are not
+		// stated.
 		s.Lacks(story.TotalsDiffer)
 		a.tellSteps(s)
 	default:
@@ -84,7 +85,7 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	}
 }
 
-// sum returns the usage of the steps, and whether each of them states it.
+// sum returns the usage of the steps, and reports whether each of them states it.
 func (a *account) sum() (sum story.Usage, whole bool) {
 	for _, x := range a.steps {
 		sum.Input, sum.Output = plus(sum.Input, x.usage.Input), plus(sum.Output, x.usage.Output)
@@ -104,8 +105,8 @@ func above(a, b *int64) bool { return a != nil && b != nil && *a > *b }
 
 func same(a, b *int64) bool { return a != nil && b != nil && *a == *b || a == nil && b == nil }
 
-// tellSteps records the usage of each step. A step that does not state it makes the sum a lower
-// bound.
+// tellSteps records the usage of each step. A step that does not state its usage makes the sum a
+// lower bound.
 func (a *account) tellSteps(s *story.Story) {
 	for i, x := range a.steps {
 		m := s.MessageAt(fmt.Sprint(a.session, "/", i), x.at)
@@ -114,7 +115,7 @@ func (a *account) tellSteps(s *story.Story) {
 	}
 }
 
-// onlyModel returns the model of all steps; "" if there are several.
+// onlyModel returns the model of all steps, or "" if there are several.
 func (a *account) onlyModel() string {
 	model := a.chosen
 	for i, x := range a.steps {

@@ -19,14 +19,14 @@ type copilot struct {
 	line  int
 	ended int // the latest line that ended a turn
 
-	requests  map[string]*request // of the model, that did not start yet
+	requests  map[string]*request // requests of the model that have not started yet
 	questions map[string]bool     // IDs of requests for permission, and whether they have an answer
-	allowed   bool                // at some time, no permission was necessary
-	agents    map[string]string   // names of agents, by the call that started them
+	allowed   bool                // at some time, no permission was required
+	agents    map[string]string   // names of agents, keyed by the call that started them
 	usage
 }
 
-// A request is a call for which the model asked.
+// A request is a call that the model requested.
 type request struct {
 	tool  string
 	input canon.Digest
@@ -139,7 +139,7 @@ func (r *copilot) session(kind, data canon.Node) {
 	}
 }
 
-// model records a model that was chosen. A person can leave the choice to the program.
+// model records the choice of a model. A person can leave the choice to the program.
 func (r *copilot) model(name canon.Node) {
 	if model := r.s.Name(name); model != "auto" {
 		r.s.Model = cmp.Or(r.s.Model, model)
@@ -158,7 +158,7 @@ func (r *copilot) context(n canon.Node) {
 	s.Commit = cmp.Or(s.Commit, s.Name(n.Member("headCommit")))
 }
 
-// permissions reads whether every call is allowed. If so, no decision is recorded.
+// permissions reads whether every call is allowed. In that case, no decision is recorded.
 func (r *copilot) permissions(data canon.Node) {
 	tier := func(allowed canon.Node) {
 		switch {
@@ -175,7 +175,7 @@ func (r *copilot) permissions(data canon.Node) {
 	tier(data.Member("allowAllPermissions"))
 }
 
-// asks reads a message of a model, and the calls for which it asks.
+// asks reads a message of a model, and the calls that it requests.
 func (r *copilot) asks(data canon.Node) {
 	s := r.s
 	r.model(data.Member("model"))
@@ -194,7 +194,7 @@ func (r *copilot) asks(data canon.Node) {
 	}
 }
 
-// tool reads what the program did with a call.
+// tool reads the program's records about a call.
 func (r *copilot) tool(kind, data canon.Node) {
 	s, id := r.s, data.Member("toolCallId")
 	switch kind.String() {
@@ -230,7 +230,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 	id := s.Name(data.Member("toolCallId"))
 	if r.requests[id] != nil {
-		// It has a result, so it started: the line that states its start was not read.
+		// It has a result, so it started, but the line that states its start was not read.
 		r.call(id)
 	}
 	outcome := outcomeOf(s.Known(id), data)
@@ -259,7 +259,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 }
 
-// ran records how a command ran. The flags are text.
+// ran records how a command was executed. The flags are text.
 func ran(c *story.Call, told canon.Node) {
 	if c == nil {
 		return
@@ -274,11 +274,12 @@ func ran(c *story.Call, told canon.Node) {
 	}
 }
 
-// outcomeOf returns how a call ended. The exit code of a command decides, if the log states it.
+// outcomeOf returns how a call ended. The exit code of a command decides the outcome, if the log
+// states it.
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
-	// Every version states that a call succeeded.
+	// Every version states whether a call succeeded.
 	case event.Absent(success):
 		return story.Failed
 	case success.Kind() != canon.KindBool:
@@ -304,7 +305,7 @@ func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	return story.Succeeded
 }
 
-// patchIn returns the changes in the input of apply_patch: a patch, or an object that holds it.
+// patchIn returns the changes in the input of apply_patch: a patch, or an object that contains it.
 func patchIn(s *story.Story, input canon.Node) []story.Write {
 	if s.Inexact {
 		return nil
@@ -353,7 +354,7 @@ func (r *copilot) permission(kind, data canon.Node) {
 	}
 }
 
-// subagent reads what an agent does that works for this one. Its calls are in the same log.
+// subagent reads the actions of an agent that works for this one. Its calls are in the same log.
 func (r *copilot) subagent(kind, data canon.Node) {
 	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
 	word, ok := strings.CutPrefix(kind.String(), "subagent.")
@@ -372,11 +373,12 @@ func (r *copilot) subagent(kind, data canon.Node) {
 	}
 }
 
-// End records what only the whole log shows: the calls that never started, and the usage.
+// End records information that only the entire log shows: the calls that never started, and the
+// usage.
 func (r *copilot) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
-		// A turn that is over starts no call anymore.
+		// Once a turn is over, it starts no more calls.
 		line := r.requests[id].line
 		if c := r.call(id); line < r.ended && s.ReadAll("tool.") {
 			c.RanNot, c.Category = c.Close(story.Canceled, canon.Digest{}), "not_started"

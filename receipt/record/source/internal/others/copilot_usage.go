@@ -9,7 +9,7 @@ import (
 )
 
 // usage is the usage of the models. A process states it when it ends. Messages state only their
-// output.
+// output tokens.
 type usage struct {
 	shutdowns []*shutdown
 	messages  map[string]*message
@@ -17,7 +17,7 @@ type usage struct {
 	lost      bool // a process ended without a shutdown
 }
 
-// A shutdown is the usage of a process.
+// A shutdown is the usage of a process, as stated at its end.
 type shutdown struct {
 	started string // the time at which the process started
 	models  []story.Sum
@@ -70,7 +70,7 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 // resumed records that another process continues the session.
 func (u *usage) resumed() { u.lost = u.lost || u.open }
 
-// modelUsage reads the usage of a model. Zero in all members means that it was not counted.
+// modelUsage reads the usage of a model. If all members are zero, the usage was not counted.
 func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	count := func(name string) *int64 {
 		x := story.Count(n.Member(name))
@@ -84,7 +84,8 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage: the accounts of the processes or, without one, the output of messages.
+// tell records the usage: the accounts of the processes or, if there are none, the output of
+// messages.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)
 	for _, x := range u.shutdowns {

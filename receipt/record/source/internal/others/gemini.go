@@ -16,7 +16,7 @@ import (
 // .jsonl, with one message per line.
 type gemini struct {
 	s    *story.Story
-	said bool // the log has messages, or an empty list of them
+	said bool // the log contains messages, or an empty list of messages
 }
 
 // NewGemini returns a reader of chats.
@@ -36,14 +36,14 @@ var geminiTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// Line reads a chat, its description, a message, or a record that changes others.
+// Line reads a chat, its description, a message, or a record that changes other records.
 func (r *gemini) Line(n canon.Node) {
 	s, set := r.s, n.Member("$set")
 	switch kind := n.Member("type"); {
 	case set.Kind() == canon.KindObject:
 		r.head(set)
 	case n.Member("$rewindTo").Kind() == canon.KindString:
-		// What the conversation no longer contains was done nevertheless.
+		// Actions that are no longer in the conversation were executed nevertheless.
 		s.Note("rewinds")
 	case event.Absent(kind) && n.Member("sessionId").Kind() == canon.KindString:
 		r.head(n)
@@ -91,7 +91,7 @@ func (r *gemini) message(n, kind canon.Node) {
 	}
 }
 
-// answer reads a message of the model: its usage, and its calls.
+// answer reads a message of the model, with its usage and its calls.
 func (r *gemini) answer(n canon.Node, id string) {
 	// A message is written again whenever it changes.
 	s := r.s
@@ -102,8 +102,8 @@ func (r *gemini) answer(n canon.Node, id string) {
 	}
 }
 
-// geminiUsage reads the usage of a message. Reasoning is not part of its output, and what is cached is
-// part of its input.
+// geminiUsage reads the usage of a message. Reasoning is not part of its output, and cached tokens
+// are part of its input.
 func geminiUsage(n canon.Node) story.Usage {
 	u := story.Usage{
 		Input: story.Count(n.Member("input")), CacheRead: story.Count(n.Member("cached")),
@@ -113,7 +113,7 @@ func geminiUsage(n canon.Node) story.Usage {
 	return u
 }
 
-// call reads a call of a tool, with its result.
+// call reads a tool call with its result.
 func (r *gemini) call(n canon.Node) {
 	s, id, args := r.s, n.Member("id"), n.Member("args")
 	c, fresh := geminiTools().Ask(s, id, n.Member("name"), args)
@@ -156,7 +156,7 @@ func (r *gemini) call(n canon.Node) {
 	}
 }
 
-// urlsIn returns the URLs in a prompt, without the marks around them.
+// urlsIn returns the URLs in a prompt, without surrounding punctuation.
 func urlsIn(prompt string) (urls []string) {
 	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'<>`", r) }) {
 		at := strings.Index(word, "https://")

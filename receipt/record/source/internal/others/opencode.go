@@ -9,12 +9,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An openCode reads sessions that opencode export SESSION wrote. Each is one object.
+// An openCode reads sessions that opencode export SESSION wrote. Each session is one object.
 type openCode struct{ s *story.Story }
 
 // NewOpenCode returns a reader of sessions.
 func NewOpenCode(s *story.Story) story.Reader {
-	s.Estimated = true // by the agent's own list of prices
+	s.Estimated = true // according to the agent's own price list
 	return &openCode{s}
 }
 
@@ -41,7 +41,7 @@ func harmlessParts() []string {
 	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
 }
 
-// redacted is the ID of a session whose exporter removed it.
+// redacted is the session ID that exporters write if they remove the ID.
 const redacted = "REDACTED"
 
 // Line reads a session.
@@ -90,7 +90,7 @@ func (r *openCode) message(m canon.Node) {
 	s.Clocked(times.Member("completed"))
 }
 
-// answer reads the usage of a message of a model, and its cost.
+// answer reads the usage and the cost of a message of a model.
 func (r *openCode) answer(info canon.Node) {
 	s, tokens := r.s, info.Member("tokens")
 	cache := tokens.Member("cache")
@@ -101,7 +101,7 @@ func (r *openCode) answer(info canon.Node) {
 	}
 }
 
-// end reads how a turn ended. Only the last message of a model states how the task did.
+// end reads how a turn ended. Only the last message of a model states how the task ended.
 func (r *openCode) end(info canon.Node) {
 	s := r.s
 	s.Inferred = false
@@ -140,7 +140,7 @@ func (r *openCode) part(p canon.Node) {
 	}
 }
 
-// call reads a call of a tool, with its result.
+// call reads a tool call with its result.
 func (r *openCode) call(p, state canon.Node) {
 	s, times := r.s, timesOf(r.s, state)
 	s.Clocked(times.Member("start"))
@@ -173,7 +173,8 @@ func (r *openCode) call(p, state canon.Node) {
 	}
 }
 
-// exitOf returns how a call ended that is completed. A command is, whatever its exit code.
+// exitOf returns how a call ended that is completed. A command is executed, regardless of its exit
+// code.
 func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	exit := told.Member("exit")
 	code := story.Count(exit)
@@ -229,8 +230,8 @@ func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	}
 }
 
-// patched records a change of apply_patch. An added file has the empty text before, and a deleted
-// file after.
+// patched records a change that apply_patch made. The text is empty before a file is added, and
+// after a file is deleted.
 func patched(s *story.Story, c *story.Call, f canon.Node) {
 	w := story.Write{Path: s.Name(f.Member("filePath")), Before: s.Held(f.Member("before")), After: s.Held(f.Member("after"))}
 	switch f.Member("type").String() {

@@ -9,15 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A pi reads sessions: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and what an abandoned branch states was done, too.
+// A pi reads sessions: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and actions in
+// an abandoned branch were executed, too.
 type pi struct {
 	s      *story.Story
-	chosen string // model in a line of its own
+	chosen string // model, from a separate line
 }
 
 // NewPi returns a reader of sessions.
 func NewPi(s *story.Story) story.Reader {
-	s.Estimated = true // by the agent's own list of prices
+	s.Estimated = true // according to the agent's own price list
 	s.Lacks(story.RequestsUnlogged)
 	return &pi{s: s}
 }
@@ -60,7 +61,7 @@ func (r *pi) Line(n canon.Node) {
 	}
 }
 
-// message reads a message. The copy in a session that was branched has the same digest.
+// message reads a message. The copy in a branched session has the same digest.
 func (r *pi) message(m canon.Node) {
 	s := r.s
 	if m.Kind() != canon.KindObject {
@@ -83,7 +84,7 @@ func (r *pi) message(m canon.Node) {
 	}
 }
 
-// answer reads a message of a model: its usage and cost, its calls, and why it stopped.
+// answer reads a message of a model: its usage and cost, its calls, and the reason why it stopped.
 func (r *pi) answer(m canon.Node) {
 	s, usage := r.s, m.Member("usage")
 	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
@@ -103,7 +104,7 @@ func (r *pi) answer(m canon.Node) {
 	r.end(m.Member("stopReason").String())
 }
 
-// end reads why a message stopped. Only the last one states how the task ended.
+// end reads why a message stopped. Only the last message states how the task ended.
 func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
@@ -117,7 +118,7 @@ func (r *pi) end(reason string) {
 	}
 }
 
-// piResult reads the result of a call, and what a successful call wrote.
+// piResult reads the result of a call, and the writes of a successful call.
 func piResult(s *story.Story, m canon.Node) {
 	outcome := story.Unreported
 	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {
@@ -141,5 +142,5 @@ func piResult(s *story.Story, m canon.Node) {
 	}
 }
 
-// End records the model that was chosen if no message names one.
+// End records the selected model if no message names a model.
 func (r *pi) End() { r.s.Model = cmp.Or(r.s.Model, r.chosen) }

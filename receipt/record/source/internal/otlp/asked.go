@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The answer of a model names the calls that it asks for, in attributes of its span or of an
-// event in the span. If no span states such a call, it is unknown whether it was made.
+// The answer of a model names the calls that it requests, in attributes of its span or of an event
+// in the span. If no span states such a call, it is unknown whether the call was made.
 
-// asked are the calls that models asked for.
+// asked contains the calls that models requested.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // hashes of their IDs, or of everything that is stated of calls without one
+	calls   map[canon.Digest]bool // hashes of their IDs, or for calls without an ID, of everything that is stated about them
 	unclear bool                  // some calls cannot be read
 }
 
-// isOutput reports whether an attribute is of the answer of a model.
+// isOutput reports whether an attribute belongs to the answer of a model.
 func isOutput(name string) bool {
 	for _, prefix := range []string{"gen_ai.completion", "gen_ai.output.messages", "llm.output_messages.", "ai.response.toolCalls"} {
 		if strings.HasPrefix(name, prefix) {
@@ -40,7 +40,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		before, after, flat := strings.Cut(key, "tool_calls.")
 		number, part, _ := strings.Cut(after, ".")
 
-		// Attributes with the same number are of the same call.
+		// Attributes with the same number belong to the same call.
 		switch call := before + number; {
 		case !flat:
 			r.messages(value)
@@ -52,7 +52,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		}
 	}
 
-	// A call without an ID is identified by everything that is stated of it.
+	// A call without an ID is identified by everything that is stated about it.
 	for _, words := range parts {
 		if words != stated {
 			r.want(words)
@@ -63,7 +63,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in messages. Other text names no calls.
+// messages records the calls in messages. Text that is not JSON names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {
@@ -84,7 +84,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 	id := ""
 
-	// The arguments and results of a call may contain anything, also other IDs.
+	// The arguments and results of a call may contain anything, including other IDs.
 	for name, x := range n.Members() {
 		switch name.String() {
 		case "arguments", "args", "input", "response", "result":
@@ -96,7 +96,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 	is := !n.Member("toolCallId").IsZero() || !n.Member("tool_call_id").IsZero() || !n.Member("function").IsZero()
 
-	// A call is recognized by its type or by the members that only calls have.
+	// A call is recognized by its type or by members that only calls have.
 	switch n.Member("type").String() {
 	case "tool_call", "tool-call", "tool_use", "function_call":
 		is = true
@@ -106,7 +106,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 }
 
-// want records a call that a model asked for: by its ID, or by everything that is stated of it.
+// want records a call that a model requested, by its ID or by everything that is stated about it.
 func (r *asked) want(call string) {
 	sum := canon.Sum([]byte(call))
 	if r.calls[sum] {
@@ -119,7 +119,7 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether there is a call that no line states. The calls of nameless spans are
+// unstated reports whether there is a call that no line states. The calls in nameless spans are
 // stated without an ID.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
@@ -131,7 +131,7 @@ func (r *asked) unstated(nameless int) bool {
 	return n > 0 || r.unclear
 }
 
-// value returns a count, 0 if it is not stated.
+// value returns a count, or 0 if it is not stated.
 func value(n *int64) int64 {
 	if n == nil {
 		return 0

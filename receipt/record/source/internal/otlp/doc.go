@@ -3,30 +3,30 @@
 // decisions and results of calls.
 //
 // Exporters write IDs in hexadecimal digits or in base64, numbers as strings, and enums by number
-// or by name. A file contains one object per line, a single object, or an array. All forms are
-// read. docs/sources.md lists their statements.
+// or by name. A file contains one object per line, a single object, or an array. All of these forms
+// are read. docs/sources.md lists their statements.
 //
 // # Rules
 //
-// Unread spans: a span that follows a convention of agents (gen_ai., llm., openinference.,
-// traceloop., langfuse., mcp., ai., tool.; claude_code., codex.) and has none of the types in
-// docs/sources.md is not read, unless its type states no action. The same applies to spans with an invalid or
+// Unread spans: a span that follows an agent convention (gen_ai., llm., openinference., traceloop.,
+// langfuse., mcp., ai., tool.; claude_code., codex.) but has none of the types in docs/sources.md
+// is not read, unless its type states no action. The same applies to spans with an invalid or
 // contradictory type, containers without their list, and unknown members that are lists or objects.
 // Attributes that only name an agent or a session do not count, because exporters add them to all
 // spans.
 //
-// Nested spans of one model call count as the innermost, unless a tool or an agent is between them.
-// If an agent used more tokens than all its calls, the tokens are a lower bound.
+// Of nested spans for one model call, only the innermost counts, unless a tool or an agent is
+// between them. If an agent used more tokens than all its calls, the tokens are a lower bound.
 //
-// Outcome: that of the outermost agents or, without agents, of the root spans. A failed request
-// does not fail the task.
+// Outcome: the outcome of the outermost agents or, without agents, of the root spans. A failed
+// request does not fail the task.
 //
 // Repeated spans count once. If two spans with the same ID differ, the first one counts, and
 // everything is a lower bound. If the span of a model call has no ID, spans within its time are
-// treated as the same call, and sums are lower bounds; without times, it counts only if its trace
-// has no other call.
+// treated as the same call, and sums are lower bounds. If times are also missing, the span counts
+// only if its trace contains no other call.
 //
-// Times: a missing, zero, or invalid time leaves start and end unreported.
+// Times: if a time is missing, zero, or invalid, start and end are unreported.
 //
 // Privacy: user.email, user.id, and similar attributes are never copied.
 //

@@ -17,7 +17,7 @@ type events struct {
 	decisions bool            // events state decisions
 }
 
-// event reads an event of an agent. Its name may begin with that of the agent.
+// event reads an event of an agent. Its name may begin with the name of the agent.
 func (e *events) event(n canon.Node) {
 	s, a := e.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
@@ -47,7 +47,7 @@ func (e *events) event(n canon.Node) {
 	}
 }
 
-// callOf returns the call that an event names, nil if it names none.
+// callOf returns the call that an event names, or nil if it names no call.
 func (e *events) callOf(a attributes) *story.Call {
 	s, id := e.s, a.text(e.s, "tool_use_id", "call_id")
 	if id == "" {
@@ -60,7 +60,7 @@ func (e *events) callOf(a attributes) *story.Call {
 }
 
 // decided reads a decision about a call. A decision of a person approves or rejects the call. A
-// decision of a configuration or of a hook is that of a policy.
+// decision from a configuration or a hook is a policy's decision.
 func (e *events) decided(a attributes) {
 	s, c := e.s, e.callOf(a)
 	if e.decisions = true; c == nil {
@@ -91,7 +91,7 @@ func (e *events) decided(a attributes) {
 			c.Close(story.Denied, canon.Digest{})
 		}
 	default:
-		// The person decided in an unknown word.
+		// The person's decision is an unknown word.
 		if person {
 			s.Lacks(story.OtherDecision)
 		}
@@ -127,8 +127,8 @@ func (e *events) request(a attributes) {
 		return
 	}
 
-	// A repeated export states the same event. Without an ID, events of the same time are the
-	// same.
+	// A repeated export states the same event. Without IDs, events with the same time are treated
+	// as the same event.
 	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
 	if e.seen[id] {
 		s.Note("repeated_events")
@@ -155,7 +155,7 @@ func requestOf(a attributes) story.Usage {
 	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
 }
 
-// countsOf distinguishes usages of the same time.
+// countsOf distinguishes usages with the same time.
 func countsOf(u story.Usage) (text string) {
 	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {
@@ -165,7 +165,7 @@ func countsOf(u story.Usage) (text string) {
 	return text
 }
 
-// amount formats an amount of dollars as decimal text; "" if v is not an amount.
+// amount formats a dollar amount as decimal text, or returns "" if v is not an amount.
 func amount(v canon.Node) string {
 	text := v.Member("stringValue").String()
 	for _, kind := range []string{"doubleValue", "intValue"} {
@@ -187,15 +187,14 @@ func cmpNode(a, b canon.Node) canon.Node {
 	return a
 }
 
-// timeless records that a span or an event has no time, so that it is unknown when the task began
-// and was over.
+// timeless records that a span or an event has no time, so the beginning and end of the task are
+// unknown.
 func timeless(s *story.Story) {
 	s.Note("without_times")
 	s.Partly = true
 }
 
-// session records the session that a span or an event names. The first session is that of the
-// task.
+// session records the session that a span or an event names. The first session is that of the task.
 func session(s *story.Story, a attributes) {
 	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
 	switch {

@@ -10,17 +10,17 @@ import (
 )
 
 // These lists are closed: they name the spans and events that state no action of an agent. A span
-// or event of another type may state one, and is counted as unread. Spans that follow no
-// convention of agents are of programs and libraries around them.
+// or event of another type may state an action, and is counted as unread. Spans that follow no
+// agent convention come from programs and libraries around the agents.
 
-// A convention is an attribute whose value is the type of a span, and the values that state no
+// A convention is an attribute whose value is the type of a span, with the values that state no
 // action.
 type convention struct {
 	name     string
 	harmless []string
 }
 
-// conventions lists the conventions of agents, the most specific first.
+// conventions lists the agent conventions, most specific first.
 func conventions() []convention {
 	return []convention{
 		{"gen_ai.operation.name", []string{"embeddings", "retrieval", "invoke_workflow"}},
@@ -35,9 +35,9 @@ func conventions() []convention {
 	}
 }
 
-// unreadSpan returns the type of a span that follows a convention of agents and is not read; ""
-// for every other span. A span whose type cannot be read, or that has two types, is unread
-// regardless of its class.
+// unreadSpan returns the type of a span that follows an agent convention but is not read, or "" for
+// any other span. A span whose type cannot be read, or that has two types, is unread regardless of
+// its class.
 func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	kind, follows := "", false
 	for _, c := range conventions() {
@@ -70,15 +70,15 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	return unnamedSpan(s, a, name)
 }
 
-// unnamedSpan returns the type of a span that states no type, and whose name or attributes are
-// those of a convention of agents.
+// unnamedSpan returns the type of a span that states no type, but whose name or attributes follow
+// an agent convention.
 func unnamedSpan(s *story.Story, a attributes, name string) string {
 	switch name {
 	case "claude_code.interaction", "claude_code.llm_request", "claude_code.hook":
 		return ""
 	}
 
-	// The name of a span without a type may follow a convention, or an attribute may.
+	// Either the name or an attribute of a span without a type may follow a convention.
 	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent", "chat ", "text_completion ", "generate_content ", "embeddings "} {
 		if strings.HasPrefix(name, prefix) {
 			return story.Joined(s, "span/"+prefix)
@@ -97,9 +97,9 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 	return ""
 }
 
-// conventionOf returns the prefix that makes an attribute one of a convention of agents; "" for
-// others. Attributes that name the agent or the session of a span do not count, because exporters
-// add them to every span, also to those of requests and databases.
+// conventionOf returns the prefix of an attribute that follows an agent convention, or "".
+// Attributes that name the agent or the session of a span do not count, because exporters add them
+// to every span, including spans of requests and databases.
 func conventionOf(key canon.Node) string {
 	name := key.Text()
 	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
@@ -124,7 +124,7 @@ func conventionOf(key canon.Node) string {
 }
 
 // harmlessEvent reports whether an event states no action. Other programs may use the names of
-// agents' events for events that do.
+// agents' events for events that state actions.
 func harmlessEvent(name string) bool {
 	for _, agent := range []string{"claude_code.", "codex."} {
 		if rest, ok := strings.CutPrefix(name, agent); ok {
@@ -149,8 +149,8 @@ func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
 }
 
-// metric reads the name of a metric. The metrics of agents are sums of what spans and events
-// state of each call. Those of programs around agents state nothing of them.
+// metric reads the name of a metric. The metrics of agents are sums of values that spans and events
+// state for each call. The metrics of programs around agents do not state such values.
 func metric(s *story.Story, n canon.Node) {
 	name := n.Member("name").String()
 	switch name {

@@ -12,13 +12,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Reader reads OTLP/JSON. All traces of a log are one task.
+// A Reader reads OTLP/JSON. All traces in a log belong to one task.
 type Reader struct {
 	s        *story.Story
 	spans    spans
 	events   events
 	asked    asked
-	nameless int // calls of tools without an ID of their own
+	nameless int // tool calls without their own ID
 }
 
 // New returns a reader of such exports.
@@ -26,8 +26,8 @@ func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, events: events{s: s, seen: map[string]bool{}}, asked: asked{s: s}}
 }
 
-// Is reports whether a value is an export: ExportTraceServiceRequest and the like, or its
-// form in Tempo.
+// Is reports whether a value is an export: ExportTraceServiceRequest or similar, or its form in
+// Tempo.
 func Is(n canon.Node) bool {
 	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
@@ -62,10 +62,10 @@ func (r *Reader) Line(n canon.Node) {
 }
 
 // each passes the spans, log records, or metrics of resources to take, scope by scope. Parts are
-// the members of these that are lists or objects.
+// those of their members that are lists or objects.
 //
 // A resource has a list of scopes, and a scope has a list of these. A resource or scope without a
-// list has another form.
+// list has an unknown form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
 	for x := range r.objects(resources) {
@@ -91,8 +91,8 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 	}
 }
 
-// objects yields the elements of a list as [story.Story.Objects] does. Anything in place of the list
-// may have a time, too.
+// objects yields the elements of a list like [story.Story.Objects]. A value in place of the list
+// may contain a time, too.
 func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	if !event.Absent(list) && list.Kind() != canon.KindArray {
 		r.s.Partly = true
@@ -100,14 +100,14 @@ func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	return r.s.Objects(list)
 }
 
-// among counts a container without the list that it should have.
+// among counts a container that lacks the list that it should contain.
 func (r *Reader) among(listed bool) {
 	if !listed {
 		r.garbled()
 	}
 }
 
-// others counts the members of a container that are lists or objects and whose names are unknown.
+// others counts the members of a container that are lists or objects and have unknown names.
 func (r *Reader) others(n canon.Node, known ...string) {
 	for name, value := range n.Members() {
 		if !slices.Contains(known, name.String()) {
@@ -116,8 +116,7 @@ func (r *Reader) others(n canon.Node, known ...string) {
 	}
 }
 
-// strange counts a member with an unknown name if it may contain something, and reports whether
-// it may.
+// strange counts a member with an unknown name if it may contain data, and reports whether it may.
 func (r *Reader) strange(name, value canon.Node) bool {
 	if value.Kind() != canon.KindArray && value.Kind() != canon.KindObject {
 		return false
@@ -135,13 +134,13 @@ func (r *Reader) sound(list canon.Node) {
 	}
 }
 
-// garbled counts a part that may have stated anything, also a time or a decision.
+// garbled counts a part that may have stated anything, including a time or a decision.
 func (r *Reader) garbled() {
 	r.s.Lacks(story.GarbledPart)
 	r.s.Partly = true
 }
 
-// End records the calls of models, each once, and how the task ended.
+// End records the model calls, each once, and how the task ended.
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
@@ -149,14 +148,14 @@ func (r *Reader) End() {
 		s.Lacks(story.TokensInPart)
 	}
 
-	// Spans do not state the work that agents gave each other.
+	// Spans do not state the work that agents delegated to each other.
 	if r.spans.nested() {
 		s.Lacks(story.HandoffUnclear)
 	}
 	calls := r.spans.counted()
 	r.settle(calls)
 
-	// An agent that writes events and spans states the same calls in both.
+	// An agent that writes both events and spans states the same calls in both.
 	if len(calls) == 0 {
 		calls = r.events.requests
 	}
@@ -213,7 +212,7 @@ func (r *Reader) span(n canon.Node) {
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 
-	// A model read more than its calls state.
+	// The model read more tokens than its calls state.
 	if embeds(a) && usageOf(a).Told() {
 		s.Lacks(story.Embedding)
 	}
@@ -269,8 +268,8 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle records the gaps that the calls leave: calls that a model asked for, beyond those that a
-// span or an event states, and tokens of an agent beyond those of its calls of models.
+// settle records the gaps that the calls leave: calls that a model requested but no span or event
+// states, and tokens of an agent that exceed those of its model calls.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
 	if r.asked.unstated(r.nameless) {
@@ -291,9 +290,9 @@ func (r *Reader) settle(calls []*call) {
 	}
 }
 
-// named returns the key of a span, a digest of everything that it states, and whether it is new.
-// A repeated export is a copy. If two spans have the same ID and differ, the first counts, and
-// the second is missing.
+// named returns the key of a span, a digest of everything that it states, and reports whether it is
+// new. A repeated export is a copy. If two spans have the same ID but differ, the first one counts,
+// and the second is missing.
 func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
 	s := r.s
 	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
@@ -301,7 +300,7 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		key.words = words
 	}
 
-	// Without an ID, equal spans cannot be distinguished from copies.
+	// Without IDs, equal spans cannot be distinguished from copies.
 	switch before := r.spans[key]; {
 	case before == nil && key.span == "":
 		s.Note("spans_without_an_id")
@@ -338,7 +337,7 @@ func (r *Reader) tool(a attributes, id, span string) {
 	}
 }
 
-// toolEnded records how a call ended, from an error or from the status. A status that is not set
+// toolEnded records how a call ended, based on an error or on the status. A status that is not set
 // states nothing.
 func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported

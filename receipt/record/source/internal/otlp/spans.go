@@ -29,14 +29,14 @@ const (
 	statusError
 )
 
-// A spanKey identifies a span: by its ID or, without an ID, by everything that it states.
+// A spanKey identifies a span by its ID or, if it has no ID, by everything that it states.
 type spanKey struct {
 	trace, span id
 	words       canon.Digest
 }
 
-// A span is the part of a span that is needed after all spans were read, because parents follow
-// their children, or are missing.
+// A span contains the data of a span that is needed after all spans have been read, because parents
+// follow their children or are missing.
 type span struct {
 	parent id
 	class  class
@@ -44,7 +44,7 @@ type span struct {
 	http   bool
 	call   *call        // of a model
 	sum    story.Usage  // the usage of the calls in it, which it repeats
-	words  canon.Digest // of everything that it states
+	words  canon.Digest // digest of everything that it states
 }
 
 // A call is a call of a model.
@@ -53,21 +53,21 @@ type call struct {
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // its span has no ID, so that no other span can refer to it
+	nameless               bool // its span has no ID, so no other span can refer to it
 	inner                  bool // another span within this one states the same call
 }
 
 // spans are the spans of a task.
 type spans map[spanKey]*span
 
-// maxSpans bounds the spans of one task.
+// maxSpans is the maximum number of spans of one task.
 const maxSpans = 1 << 20
 
-// executeTool is the operation of a call of a tool, and begins the name of its span.
+// executeTool is the operation of a tool call, and the prefix of the name of its span.
 const executeTool = "execute_tool"
 
-// classOf returns the class of a span. A span that follows neither convention is a call of a tool
-// if it has the ID or the name of one, and a model call if it reports tokens.
+// classOf returns the class of a span. A span that follows neither convention is a tool call if it
+// has the ID or the name of a tool, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
 	// The GenAI conventions take precedence over OpenInference.
 	switch a.word("gen_ai.operation.name") {
@@ -106,30 +106,30 @@ func classOf(a attributes, name string) class {
 	return other
 }
 
-// embeds reports whether a span computes embeddings: tokens are read, and there is no answer.
+// embeds reports whether a span computes embeddings: tokens are read, but there is no answer.
 func embeds(a attributes) bool {
 	return a.word("gen_ai.operation.name") == "embeddings" ||
 		a.word("openinference.span.kind") == "EMBEDDING"
 }
 
-// usageOf returns the usage of a call of a model. The input includes cached tokens, and the output
+// usageOf returns the usage of a model call. The input includes cached tokens, and the output
 // includes reasoning.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{
 		Input:  a.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
 		Output: a.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
 
-		// Names of the conventions precede those of earlier instrumentations.
+		// Names from the conventions take precedence over names from earlier instrumentations.
 		CacheRead:  a.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
 		CacheWrite: a.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write.input_tokens", "llm.token_count.prompt_details.cache_write"),
 		Reasoning:  a.count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
 	}
 }
 
-// spanCall begins the ID of a call that has only the ID of its span.
+// spanCall is the prefix of the ID of a call that has only the ID of its span.
 const spanCall = "span:"
 
-// callID returns the ID of a call, or the ID of its span; "" if it has neither.
+// callID returns the ID of a call, or the ID of its span, or "" if it has neither.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
@@ -138,8 +138,8 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return id
 }
 
-// settle marks the calls of models that a span within them states, too. The innermost span
-// counts. If a tool or an agent is between two spans, they are two calls.
+// settle marks the model calls that a span within them also states. The innermost span counts. If a
+// tool or an agent is between two spans, they are two calls.
 func (all spans) settle() {
 	for key, x := range all {
 		if x.call == nil || !x.call.usage.Told() {
@@ -170,11 +170,12 @@ func (all spans) above(key spanKey, x *span) iter.Seq[*span] {
 	}
 }
 
-// maxDepth bounds the parents that are followed, because the IDs of parents may form a cycle.
+// maxDepth is the maximum number of parents that are followed, because the IDs of parents may form
+// a cycle.
 const maxDepth = 64
 
-// outcome returns how the task ended: as the agents that no other agent called or, without
-// agents, as the roots. A failed request does not fail the task.
+// outcome determines how the task ended, from the agents that no other agent called or, without
+// agents, from the root spans. A failed request does not fail the task.
 func (all spans) outcome() story.End {
 	for _, class := range []class{agentWork, other} {
 		ended, failed, found := true, false, false
@@ -186,7 +187,7 @@ func (all spans) outcome() story.End {
 			ended, failed = ended && x.status != statusUnset, failed || x.status == statusError
 		}
 
-		// The first class with any span decides.
+		// The first class that has any spans decides.
 		switch {
 		case found && failed:
 			return story.EndFailed
@@ -200,8 +201,8 @@ func (all spans) outcome() story.End {
 	return story.EndUnknown
 }
 
-// whole reports whether the parent of each span is in the log. The last span then ended when the
-// task was over. Otherwise, it is unknown what followed.
+// whole reports whether the log contains the parent of each span. In that case, the last span ended
+// when the task was over. Otherwise, it is unknown what followed.
 func (all spans) whole() bool {
 	for key, x := range all {
 		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {
@@ -211,7 +212,7 @@ func (all spans) whole() bool {
 	return len(all) > 0
 }
 
-// within reports whether an agent was called by another.
+// within reports whether another agent called an agent.
 func (all spans) within(key spanKey, x *span) bool {
 	for above := range all.above(key, x) {
 		if above.class == agentWork {
@@ -231,7 +232,7 @@ func (all spans) nested() bool {
 	return false
 }
 
-// counted returns the calls of models, each by its innermost span, in the order of the log.
+// counted returns the model calls, each by its innermost span, in the order of the log.
 func (all spans) counted() (calls []*call) {
 	for _, x := range all {
 		if x.call != nil && !x.call.inner && x.call.usage.Told() {
@@ -242,9 +243,10 @@ func (all spans) counted() (calls []*call) {
 	return calls
 }
 
-// settleNameless marks the calls of models that another span may state, too, if spans have no
-// IDs: a span may be within another if its time is. The innermost span counts, and the others are
-// not recorded. It reports whether there were others. Spans without times may be anywhere.
+// settleNameless marks model calls that another span may also state, if spans have no IDs. A span
+// may be within another span if its time is within the time of that span. The innermost span
+// counts, and the others are not recorded. It reports whether there were other spans. Spans without
+// times may be anywhere.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
@@ -256,7 +258,7 @@ func settleNameless(all spans) (left bool) {
 		nameless[key.trace] = nameless[key.trace] || x.call.nameless
 	}
 
-	// If some spans name a trace, spans without one may be of any trace.
+	// If some spans name a trace, spans without a trace may belong to any trace.
 	if lost := of[""]; len(lost) > 0 && len(of) > 1 {
 		for _, x := range lost {
 			x.nameless = true
@@ -274,13 +276,13 @@ func settleNameless(all spans) (left bool) {
 	return left
 }
 
-// settleByTime is settleNameless for the calls of a trace. Earlier calls come first and, of two
-// that begin together, the longer one, so that a call precedes the calls within it.
+// settleByTime is like settleNameless, for the calls of one trace. Earlier calls come first. If two
+// begin at the same time, the longer one comes first, so that a call precedes the calls within it.
 func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
-	var all, nameless time.Time // the earliest end of the following calls, of all and of those without IDs
+	var all, nameless time.Time // the earliest end of the following calls, both of all calls and of those without IDs
 
 	// A backward scan visits a call after all calls that begin within it.
 	for _, x := range slices.Backward(calls) {

@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// attributes are those of a span, of an event, or of a resource.
+// attributes are the attributes of a span, of an event, or of a resource.
 type attributes struct{ list canon.Node }
 
-// get returns the value of the first name that is present: an AnyValue.
+// get returns the value of the first of the given names that is present, as an AnyValue.
 func (a attributes) get(names ...string) canon.Node {
 	for _, name := range names {
 		for _, x := range a.list.Elements() {
@@ -30,7 +30,7 @@ func (a attributes) get(names ...string) canon.Node {
 	return canon.Node{}
 }
 
-// ambiguous reports whether an attribute is present without a string, or is present twice with
+// ambiguous reports whether an attribute is present but not a string, or is present twice with
 // different strings.
 func (a attributes) ambiguous(name string) bool {
 	first, found := "", false
@@ -62,7 +62,7 @@ func isAttribute(n canon.Node) bool {
 		{"stringValue", []canon.Kind{canon.KindString}}, {"boolValue", []canon.Kind{canon.KindBool}},
 		{"intValue", []canon.Kind{canon.KindNumber, canon.KindString}}, {"doubleValue", []canon.Kind{canon.KindNumber, canon.KindString}},
 	} {
-		// An absent value is valid, and so is a number as a string.
+		// An absent value is valid, and so is a number encoded as a string.
 		if value := v.Member(x.name); !event.Absent(value) && !slices.Contains(x.is, value.Kind()) {
 			return false
 		}
@@ -82,8 +82,8 @@ func (a attributes) text(s *story.Story, names ...string) string {
 // word returns a value that is a string, and that is not recorded.
 func (a attributes) word(name string) string { return a.get(name).Member("stringValue").String() }
 
-// count returns the first value that is a count: a number, or a number as a string, which is how
-// protobuf writes 64 bits.
+// count returns the first value that is a count: a number, or a number in a string, as protobuf
+// writes 64-bit integers.
 func (a attributes) count(names ...string) *int64 {
 	for _, name := range names {
 		if n := countIn(a.get(name)); n != nil {
@@ -110,7 +110,7 @@ func countIn(v canon.Node) *int64 {
 	return nil
 }
 
-// flag returns a boolean value, which may be a string. ok is false if there is none.
+// flag returns a boolean value, which may be a string. ok is false if there is no such value.
 func (a attributes) flag(name string) (yes, ok bool) {
 	v := a.get(name)
 	if b := v.Member("boolValue"); b.Kind() == canon.KindBool {
@@ -135,7 +135,8 @@ func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	return s.Digest(v)
 }
 
-// enum returns an enum, from its number or its name. An unknown value is treated as not set.
+// enum returns the value of an enum, from its number or its name. An unknown value is treated as
+// not set.
 func enum(n canon.Node, names ...string) int {
 	for i, name := range names {
 		if n.String() == name || n.Kind() == canon.KindNumber && n.Float() == float64(i) {
@@ -145,14 +146,14 @@ func enum(n canon.Node, names ...string) int {
 	return 0
 }
 
-// An id is the ID of a trace or a span, in lowercase hexadecimal digits; "" is none.
+// An id is the ID of a trace or a span, in lowercase hexadecimal digits; "" means no ID.
 type id string
 
-// maxID bounds IDs in other forms.
+// maxID is the maximum length of IDs in other forms.
 const maxID = 64
 
-// idOf parses an ID of size bytes: in hexadecimal digits, or in base64, which exporters with the
-// JSON mapping of protobuf write. An ID of zeros is none.
+// idOf parses an ID of size bytes, in hexadecimal digits or in base64, which exporters that use the
+// JSON mapping of protobuf write. An ID of zeros means no ID.
 func idOf(n canon.Node, size int) id {
 	text := n.String()
 	b, err := hex.DecodeString(text)
@@ -170,7 +171,7 @@ func idOf(n canon.Node, size int) id {
 		return ""
 	}
 
-	return id(text) // an exporter with IDs of its own
+	return id(text) // an exporter that uses its own IDs
 }
 
 // nanos parses a time in nanoseconds since 1970: a number, or a number as a string. A
@@ -191,13 +192,13 @@ func nanos(n canon.Node) time.Time {
 	return time.Unix(0, i).UTC()
 }
 
-// Looks reports whether text without its whitespace begins as an export.
+// Looks reports whether text without its whitespace begins like an export.
 func Looks(text string) bool {
 	text = strings.TrimPrefix(text, "[")
 	return slices.ContainsFunc(members(), func(name string) bool { return strings.HasPrefix(text, `{"`+name+`":[`) })
 }
 
-// members lists the members of which an export has one.
+// members lists members of which an export has at least one.
 func members() []string {
 	return []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"}
 }

@@ -18,9 +18,9 @@ const (
 	Succeeded  Outcome = "succeeded"
 	Failed     Outcome = "failed"
 	Canceled   Outcome = "canceled"   // it was interrupted while it ran
-	Denied     Outcome = "denied"     // a rule refused it, or the log does not state who did
+	Denied     Outcome = "denied"     // a rule refused it, or the log does not state who refused it
 	Rejected   Outcome = "rejected"   // a person refused it
-	Unreported Outcome = "unreported" // it returned, and the log does not state how it ended
+	Unreported Outcome = "unreported" // it returned, but the log does not state how it ended
 )
 
 // OutcomeOf returns Succeeded or Failed.
@@ -31,7 +31,7 @@ func OutcomeOf(ok bool) Outcome {
 	return Failed
 }
 
-// ServerOf returns the MCP server in the name of a tool, mcp__SERVER__TOOL; "" for other tools.
+// ServerOf returns the MCP server in the name of a tool, mcp__SERVER__TOOL, or "" for other tools.
 func ServerOf(tool string) string {
 	rest, ok := strings.CutPrefix(tool, "mcp__")
 	if server, name, two := strings.Cut(rest, "__"); ok && two && name != "" {
@@ -42,14 +42,14 @@ func ServerOf(tool string) string {
 
 // Calls are the calls of tools.
 type Calls struct {
-	Decided bool // approvals are stated: if there is none, no call was approved
+	Decided bool // approvals are stated: if none is stated, no call was approved
 
 	story    *Story
 	list     index[Call]
 	mentions map[mention]bool
 }
 
-// Known returns the call of an ID, nil if no line has asked for it yet.
+// Known returns the call with an ID, or nil if no line has requested it yet.
 func (x *Calls) Known(id string) *Call {
 	if c := x.list.ByID[id]; c != nil && c.requested {
 		return c
@@ -57,7 +57,7 @@ func (x *Calls) Known(id string) *Call {
 	return nil
 }
 
-// Asked yields the calls that were asked for, in the order of their lines.
+// Asked yields the calls that were requested, in line order.
 func (x *Calls) Asked() iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
 		for _, c := range x.list.Order {
@@ -77,7 +77,7 @@ func (x *Calls) Call(id string) *Call {
 	return c
 }
 
-// Answer records the result of a call, and returns the call if this is its first result; nil
+// Answer records the result of a call. It returns the call if this is its first result, and nil
 // otherwise.
 func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call {
 	c := x.Answered(id)
@@ -87,7 +87,7 @@ func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call 
 	return c
 }
 
-// Answered returns the call that a result names; nil if no line has asked for it.
+// Answered returns the call that a result names, or nil if no line has requested it.
 func (x *Calls) Answered(id canon.Node) *Call {
 	c := x.Known(x.story.Name(id))
 	if c == nil {
@@ -96,15 +96,15 @@ func (x *Calls) Answered(id canon.Node) *Call {
 	return c
 }
 
-// A mention is a record that names a call without stating it. A call that no line states was
+// A mention is a record that names a call without stating it. If no line states the call, it was
 // made nevertheless.
 type mention struct {
 	call, kind string // the type of the record
 	ended      bool   // the record states that the call returned
 }
 
-// Mention records that a record of a type names a call, and whether it states that the call
-// returned. If no line states that, or the ID of the call is "", the record counts as ignored.
+// Mention records that a record of the given type names a call, and whether it states that the call
+// returned. If no line states that call, or the ID of the call is "", the record counts as ignored.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":
@@ -128,46 +128,47 @@ func (x *Calls) settleMentions() {
 	x.mentions = nil
 }
 
-// A Call is one call of a tool, as described by all lines that name its ID.
+// A Call is one tool call, as described by all lines that name its ID.
 type Call struct {
 	ID, Tool  string
 	Server    string   // of an MCP tool
-	Does      string   // the class of the tool: read, edit, execute, fetch, think, other; "" is unknown
-	Agent     string   // label of the agent that called; "" is the main one
+	Does      string   // the class of the tool: read, edit, execute, fetch, think, or other; "" if unknown
+	Agent     string   // label of the calling agent; "" for the main agent
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
-	RanNot    bool     // a line states that it never ran
-	Doubtful  bool     // its result is a person's refusal, or text of the tool's server that resembles one
+	RanNot    bool     // a line states that it was never executed
+	Doubtful  bool     // its result is a person's refusal, or text from the tool's server that resembles one
 	ExitCode  *int64   // of the command
-	Git       []string // its actions in git, as the log states them
-	Flags     []string // how it ran, in words of the readers: background, sandbox:NAME, sandbox_off_requested
-	Hints     Hints    // in the text of its command
-	Path      string   // of the file that it was asked to write
-	Operation string   // by which it was to write that file; "" is not stated
-	Content   State    // that it was asked to write there
-	Planned   []Write  // that it was asked to make, in the form of a patch
-	Handed    string   // the agent to which it was to give work
+	Git       []string // its Git actions, as the log states them
+	Flags     []string // how it was executed, in the readers' terms: background, sandbox:NAME, sandbox_off_requested
+	Hints     Hints    // hints in the text of its command
+	Path      string   // path of the file that it was requested to write
+	Operation string   // operation with which it was requested to write that file, or ""
+	Content   State    // content that it was requested to write there
+	Planned   []Write  // changes that it was requested to make, in the form of a patch
+	Handed    string   // the agent to which it was to delegate work
 	HandedTo  string   // the ID of that work
-	Parent    string   // ID of the call whose script made this one
+	Parent    string   // ID of the call whose script made this call
 
 	story         *Story
-	words         request // of the line that asked, whatever ran
+	words         request // position of the requesting line, regardless of what was executed
 	input, output canon.Digest
 	asked, ended  Place
-	approved      Place // where a person allowed it
+	approved      Place // set where a person allowed it
 	outcome       Outcome
 	requested     bool
-	settled       bool // the program that ran it states how it ended
+	settled       bool // the program that executed it states how it ended
 	writes        []Write
-	claimed       []Write // that the model asked for, if the program wrote other files
+	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete
-	shared        bool    // another call has its ID: no later line states which of them it is about
+	shared        bool    // another call has the same ID: no later line states which of the two it refers to
 	relayed       bool    // the log of another agent repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
 }
 
-// A request is the tool and the input that a line asks for. "" and the zero digest are not stated.
+// A request is the tool and the input that a line requests. "" and the zero digest mean that the
+// value is not stated.
 type request struct {
 	tool  string
 	input canon.Digest
@@ -177,8 +178,8 @@ func (r request) fits(x request) bool {
 	return (r.tool == x.tool || r.tool == "" || x.tool == "") && (r.input == x.input || r.input.IsZero() || x.input.IsZero())
 }
 
-// Ask records that the call was asked for, and reports whether no line did so before. A line
-// that asks again is a copy, unless it asks for something else.
+// Ask records that the call was requested, and reports whether this is the first request. A
+// repeated request is a copy, unless it requests something else.
 func (c *Call) Ask(tool string, input canon.Digest) bool {
 	if c.requested {
 		if !c.words.fits(request{tool, input}) {
@@ -189,13 +190,14 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 		return false
 	}
 
-	// The first line that asks determines the place of the call.
+	// The first request determines the position of the call.
 	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, c.story.Here()
 	c.story.Keep(len(tool))
 	return true
 }
 
-// Adopt records that the model asked for a call that was known because it ran. It has no parent.
+// Adopt records that the model requested a call that was already known because it was executed. It
+// has no parent.
 func (c *Call) Adopt(tool string, input canon.Digest) {
 	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
@@ -203,17 +205,17 @@ func (c *Call) Adopt(tool string, input canon.Digest) {
 	}
 }
 
-// Share records that another call has this ID. A result that follows may be of either call, so
-// it is attributed to neither.
+// Share records that another call has this ID. A later result may belong to either call, so it is
+// attributed to neither.
 func (c *Call) Share() {
 	c.shared = true
 	c.story.Lacks(CallsOfOneID)
 }
 
-// Close records the result of the call, and reports whether it did. The first end counts, but
-// an unreported end gives way to any other.
+// Close records the result of the call, and reports whether the result was recorded. The first end
+// counts, but an unreported end is replaced by any other end.
 //
-// A relayed end gives way to the end in the agent's own log, together with its writes.
+// A relayed end is replaced by the end in the agent's own log, together with its writes.
 func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	s := c.story
 	if c.shared {
@@ -223,7 +225,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return false
 	}
 
-	// The record of the program preceded the result that the model received.
+	// The program's record preceded the result that the model received.
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -231,7 +233,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return true
 	}
 
-	// Only an unreported end, or a relayed end, gives way to another.
+	// Only an unreported end, or a relayed end, is replaced.
 	switch {
 	case c.outcome == Open:
 	// The agent's own log takes precedence.
@@ -247,8 +249,8 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	return true
 }
 
-// Ran records how the call ended, as the program that ran it states. What it returned to the
-// model does not change that.
+// Ran records how the call ended, as stated by the program that executed it. The result that the
+// program returned to the model does not change that.
 func (c *Call) Ran(outcome Outcome) {
 	switch {
 	case c.shared:
@@ -263,20 +265,20 @@ func (c *Call) Ran(outcome Outcome) {
 	}
 }
 
-// Exited records the exit code of the call's command, and returns the outcome that it states.
+// Exited records the exit code of the call's command, and returns the outcome that it implies.
 func (c *Call) Exited(code int64) Outcome {
 	c.ExitCode = &code
 	return OutcomeOf(code == 0)
 }
 
-// Flag records how the call ran, if on is set.
+// Flag records how the call was executed, if on is set.
 func (c *Call) Flag(word string, on bool) {
 	if on {
 		c.Flags = Once(c.Flags, word)
 	}
 }
 
-// Settle replaces the outcome of a doubtful call by the outcome that the rest of the log shows.
+// Settle replaces the outcome of a doubtful call with the outcome that the rest of the log shows.
 func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
 
 // Approve records that a person allowed the call.
@@ -286,14 +288,14 @@ func (c *Call) Approve() {
 	}
 }
 
-// Refused records that a rule, or a person, refused the call, whatever it is stated to return.
+// Refused records that a rule or a person refused the call, regardless of its stated result.
 func (c *Call) Refused() {
 	if c.outcome != Rejected && !c.shared {
 		c.Settle(Denied)
 	}
 }
 
-// Ended returns the outcome so far.
+// Ended returns the current outcome.
 func (c *Call) Ended() Outcome { return c.outcome }
 
 // ran reports whether the tool may have done something.
@@ -301,11 +303,11 @@ func (c *Call) ran() bool {
 	return !c.RanNot && slices.Contains([]Outcome{Succeeded, Failed, Canceled, Unreported}, c.outcome)
 }
 
-// Asked returns the change of a file for which the input of the call asks.
+// Asked returns the file change that the input of the call requests.
 func (c *Call) Asked() Write { return Write{Path: c.Path, Operation: c.Operation, After: c.Content} }
 
-// Wrote adds a change of a file by the call. If the path cannot be kept, the list of changes
-// is incomplete.
+// Wrote adds a file change by the call. If the path is too long to be kept, the list of changes is
+// incomplete.
 func (c *Call) Wrote(w Write) {
 	if w.Path = Joined(c.story, w.Path); w.Path == "" {
 		c.story.Lacks(WriteUnread)
@@ -315,10 +317,11 @@ func (c *Call) Wrote(w Write) {
 	c.story.Keep(partCost + len(w.Path))
 }
 
-// WroteAll records that the list of changes is complete: if it is empty, the call changed none.
+// WroteAll records that the list of changes is complete; if the list is empty, the call changed no
+// files.
 func (c *Call) WroteAll() { c.told = true }
 
-// Claimed records the writes that the model asked for, if the program wrote other files.
+// Claimed records the writes that the model requested, if the program wrote other files.
 func (c *Call) Claimed(writes []Write) {
 	for _, w := range writes {
 		if w.Path = Joined(c.story, w.Path); w.Path != "" {
@@ -339,7 +342,7 @@ func (c *Call) Reached(at string) {
 // Searched records that the call searched the web, at a host that no line states.
 func (c *Call) Searched() { c.searched = true }
 
-// ask is the payload of the event that asks for the call.
+// ask returns the payload of the event that requests the call.
 func (c *Call) ask() event.Members {
 	p := event.Members{
 		"tool_call_id": c.ID, "name": c.Tool, "kind": c.Does, "server": c.Server, "worker_id": c.Agent, "parent_call_id": c.Parent, "input_sha256": c.input, "flags": c.Flags,
@@ -355,7 +358,7 @@ func (c *Call) approval() event.Members {
 	return event.Members{"tool_call_id": c.ID, "decision": "approved", "actor": "user"}
 }
 
-// endKind returns the type of the event that ends the call; "" if there is none.
+// endKind returns the type of the event that ends the call, or "".
 func (c *Call) endKind() string {
 	switch {
 	// A doubtful call may never have been made.
@@ -370,7 +373,7 @@ func (c *Call) endKind() string {
 	return "tool.completed"
 }
 
-// end is the payload of that event.
+// end returns the payload of that event.
 func (c *Call) end() event.Members {
 	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
@@ -392,7 +395,7 @@ func (c *Call) end() event.Members {
 		return p
 	}
 
-	// Only a call that succeeded wrote its files. Any call that ran may have sent a request.
+	// Only a call that succeeded wrote its files. Any executed call may have sent a request.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}
@@ -411,7 +414,8 @@ func (c *Call) end() event.Members {
 	return p
 }
 
-// claim is the result that the model received, if the call wrote other files than it was asked to.
+// claim returns the result that the model received, if the call wrote files other than those
+// requested.
 func (c *Call) claim() event.Members {
 	return event.Members{"tool_call_id": c.ID, "status": string(c.outcome), "fs_writes": list(c.claimed, Write.members)}
 }

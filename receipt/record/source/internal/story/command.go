@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Hints are the git actions and the test runs that the text of a shell command names, each
-// once, in its order. They are no evidence of what happened: the command may have failed, and
-// a word may mean something else on that machine. A hint is never an effect.
+// Hints are the Git actions and the test runs that the text of a shell command names, each once and
+// in order. They are not evidence of actions: the command may have failed, and a word may have a
+// different meaning on that machine. A hint is never an effect.
 type Hints struct {
 	Git   []string // commit, push, or force_push
 	Tests []string // the first words of the test runner, such as "go test"
 }
 
-// maxText bounds the text of a command that is examined.
+// maxText is the maximum length of a command's text that is examined.
 const maxText = 16 << 10
 
 // HintsIn returns the hints of a shell command.
 func HintsIn(text string) (h Hints) {
-	// Each hint counts once, in the order of the text.
+	// Each hint counts once, in text order.
 	for _, words := range split(text[:min(len(text), maxText)]) {
 		words = bare(words)
 		if action := gitOf(words); action != "" && !slices.Contains(h.Git, action) {
@@ -33,7 +33,8 @@ func HintsIn(text string) (h Hints) {
 	return h
 }
 
-// bare removes words that may precede the program: assignments, and programs that run another.
+// bare removes words that may precede the program: assignments, and programs that run another
+// program.
 func bare(words []string) []string {
 	for len(words) > 0 {
 		switch w := path.Base(words[0]); {
@@ -48,7 +49,7 @@ func bare(words []string) []string {
 	return nil
 }
 
-// gitOf returns the action of a call of git; "" for other commands.
+// gitOf returns the action of a git command, or "" for other commands.
 func gitOf(words []string) string {
 	if len(words) == 0 || path.Base(words[0]) != "git" {
 		return ""
@@ -63,7 +64,7 @@ func gitOf(words []string) string {
 		rest = rest[1:]
 	}
 
-	// A dry run changes nothing, and neither does a request for help.
+	// Neither a dry run nor a request for help changes anything.
 	if len(rest) == 0 || slices.Contains(rest, "--dry-run") || slices.Contains(rest, "--help") {
 		return ""
 	}
@@ -103,7 +104,7 @@ func runners() []string {
 	}
 }
 
-// testOf returns the runner of tests with which a command begins; "" for other commands.
+// testOf returns the test runner with which a command begins, or "" for other commands.
 func testOf(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -111,7 +112,7 @@ func testOf(words []string) string {
 	words = slices.Clone(words)
 	words[0] = path.Base(words[0])
 
-	// A module of Python may be the runner.
+	// A Python module may be the runner.
 	if len(words) > 2 && strings.HasPrefix(words[0], "python") && words[1] == "-m" {
 		words = words[2:]
 	}
@@ -131,9 +132,9 @@ func testOf(words []string) string {
 	return ""
 }
 
-// A splitter divides text into simple commands, and these into words, as a shell does, but
-// expands nothing. Quoted text is one word, so that a commit message is not taken for words of
-// the command.
+// A splitter divides text into simple commands, and these into words, like a shell, but expands
+// nothing. Quoted text is one word, so that a commit message is not mistaken for words of the
+// command.
 type splitter struct {
 	commands [][]string
 	words    []string

@@ -1,5 +1,5 @@
-// Package story collects the content of the logs of one task, whichever agent wrote them, and
-// returns it as events of the protocol.
+// Package story collects the content of the logs of one task, from any agent, and returns it as
+// events of the protocol.
 //
 //	s := story.New("claude-transcript")
 //	log := s.Begin("session.jsonl") // a log; more may follow
@@ -8,19 +8,19 @@
 //	…
 //	err := s.Tell("", recorder.Add)
 //
-// A reader of a source passes on the statements of each line, in any order and as often as the log
-// states it. A [Story] counts each message and each call once, by its ID, and orders
-// events by time.
+// The reader of a source passes on the statements of each line, in any order and as often as the
+// log states them. A [Story] counts each message and each call once, by its ID, and orders events
+// by time.
 //
 // # Absent is not zero
 //
-// A reader sets only what its source states. The end of a task, its tier, its times, and its
-// approvals are unreported until a line states them. For every other part that may be missing
-// there is a [Gap]: a reader names the cause, and one table lists the places of the receipt
-// that the cause leaves unreported or incomplete.
+// A reader sets only values that its source states. The end of a task, its tier, its times, and its
+// approvals are unreported until a line states them. For every other part that may be missing,
+// there is a [Gap]: a reader names the cause, and one table lists the parts of the receipt that the
+// cause leaves unreported or incomplete.
 //
 // # What is kept
 //
-// Names, IDs, paths, times, counts, and digests. Prompts, texts, inputs, and results of tools
-// are not kept. Only their digests are.
+// A story contains names, IDs, paths, times, counts, and digests. Prompts, texts, inputs, and
+// results of tools are not kept. Only their digests are.
 package story

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a cause for which a log states only a part of the actions and the usage.
+// A Gap is a reason why a log states only a part of the actions and the usage.
 type Gap int
 
-// The causes. The table in gaps lists the places that each leaves unreported.
+// The causes. The table in gaps lists the parts of a receipt that each gap leaves unreported.
 const (
 	PartMissing Gap = iota // a part of the log is missing
 	GarbledPart
@@ -31,8 +31,8 @@ const (
 	UsageUnread
 	Embedding
 	OtherDecision
-	WriteUnread      // a change of a file cannot be read
-	HandoffUnclear   // a call may have given work to another agent
+	WriteUnread      // a file change cannot be read
+	HandoffUnclear   // a call may have delegated work to another agent
 	TokensInPart     // a model used more tokens than the lines state
 	CostInPart       // the task cost more than the lines state
 	DurationInPart   // the task took longer than the lines state
@@ -45,9 +45,9 @@ const (
 
 // A lack is the effect of a gap on the receipt.
 type lack struct {
-	counted string   // name of the gap in metadata.source.counted; "" is not counted
+	counted string   // name of the gap in metadata.source.counted, or "" if it is not counted
 	all     bool     // every list and count of the receipt is a lower bound
-	atLeast []string // places that are a lower bound
+	atLeast []string // parts that are lower bounds
 	untold  []string // places that are unreported
 }
 
@@ -69,11 +69,11 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		TurnWithoutBeginning: {counted: "turns_without_their_beginning", all: true},
 		SpansOfOneID:         {counted: "spans_of_one_id", all: true},
 
-		// The message with the call is missing, together with everything else in it.
+		// The message that contains the call is missing, together with its other content.
 		ResultWithoutCall: {counted: "results_without_call", atLeast: message},
 		CallsOfOneID:      {counted: "calls_of_one_id", atLeast: message},
 
-		// No list can name the call, and it may have done anything.
+		// No list can name the call, and it may have had any effect.
 		CallWithoutID:     {counted: "calls_without_an_id", atLeast: call},
 		EventWithoutCall:  {counted: "events_without_a_call", atLeast: call},
 		DenialWithoutCall: {counted: "denials_without_call", atLeast: call},
@@ -84,7 +84,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		MessageWithoutID: {counted: "messages_without_an_id", atLeast: usage},
 		MessagesOfOneID:  {counted: "messages_of_one_id", atLeast: usage},
 		UsageUnread:      {counted: "usages_not_read", atLeast: usage},
-		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more than its calls state
+		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more tokens than its calls state
 		OtherDecision:    {counted: "other_decisions", atLeast: []string{approvals}},
 
 		WriteUnread:      {atLeast: []string{writes}},
@@ -104,7 +104,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 type Gaps struct {
 	notes, ignored  map[string]int
 	untold, atLeast []string
-	missing         []string // agents of which no log was read
+	missing         []string // agents whose logs were not read
 	partial         bool     // every list and count is a lower bound
 }
 
@@ -112,7 +112,7 @@ type Gaps struct {
 func (g *Gaps) Lacks(cause Gap) {
 	lack := gaps()[cause]
 
-	// A cause that is counted is listed in the receipt's metadata, too.
+	// A counted cause is also listed in the receipt's metadata.
 	if lack.counted != "" {
 		g.Note(lack.counted)
 	}
@@ -120,31 +120,31 @@ func (g *Gaps) Lacks(cause Gap) {
 	g.atLeast, g.untold = union(g.atLeast, lack.atLeast), union(g.untold, lack.untold)
 }
 
-// Missing records that an agent worked for this one, and that its log was not read.
+// Missing records that an agent worked for this one, but that its log was not read.
 func (g *Gaps) Missing(agent string) {
 	g.missing = Once(g.missing, agent)
 	g.Lacks(PartMissing)
 }
 
-// Ignored counts a record of a type that the source does not know.
+// Ignored counts a record of a type that is unknown for the source.
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
-// Unless counts a record as ignored unless its type is in a closed list: the types that state
-// no action. A record of another type may state one.
+// Unless counts a record as ignored, unless its type is in a closed list of types that state no
+// action. A record of another type may state an action.
 func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	if !slices.Contains(harmless, kind.String()) {
 		g.Unknown(class, kind)
 	}
 }
 
-// Unknown counts a record whose type the source does not know. The class is the prefix of the
-// name under which it is counted.
+// Unknown counts a record whose type is unknown for the source. The class is the prefix of the name
+// under which it is counted.
 func (g *Gaps) Unknown(class string, kind canon.Node) {
 	g.Ignored(class + cmp.Or(g.Name(kind), "None"))
 }
 
-// Note counts records that were read and have no place in a receipt. The name is a word of the
-// reader, never text of the log.
+// Note counts records that were read but have no counterpart in a receipt. The name is a word
+// chosen by the reader, never text from the log.
 func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
 
 // knows reports whether no record was ignored whose type begins with a prefix.
@@ -158,14 +158,14 @@ func (g *Gaps) knows(prefix string) bool {
 	return true
 }
 
-// maxNames bounds lists of names that a log repeats, and more is the name under which the
-// names over the bound are counted.
+// maxNames limits lists of names that a log repeats, and more is the name under which further names
+// are counted.
 const (
 	maxNames = 64
 	more     = "(others)"
 )
 
-// count adds n to the count of a name. It returns the map, which it makes if necessary.
+// count adds n to the count of a name. It returns the map, which it creates if necessary.
 func count(of map[string]int, name string, n int) map[string]int {
 	if of == nil {
 		of = map[string]int{}
@@ -174,7 +174,7 @@ func count(of map[string]int, name string, n int) map[string]int {
 		name = "None"
 	}
 
-	// A log must not fill the receipt with names.
+	// A log must not be able to fill the receipt with names.
 	if _, have := of[name]; !have && len(of) >= maxNames {
 		name = more
 	}
@@ -182,7 +182,7 @@ func count(of map[string]int, name string, n int) map[string]int {
 	return of
 }
 
-// Once appends a name unless the list has it, or is full.
+// Once appends a name unless the list already contains it or is full.
 func Once(list []string, name string) []string {
 	if name == "" || len(list) >= maxNames || slices.Contains(list, name) {
 		return list
@@ -200,11 +200,11 @@ func union(list, more []string) []string {
 	return list
 }
 
-// Name returns text of a log that can be a name: at most as long as a recording keeps. Longer
-// text is counted and not recorded.
+// Name returns text from a log that can be a name: it is at most as long as a recording can keep.
+// Longer text is counted but not recorded.
 func (g *Gaps) Name(n canon.Node) string { return bounded(g, n.Text()) }
 
-// Joined is Name for text that is composed of several parts of a log.
+// Joined is like Name, for text that is composed of several parts of a log.
 func Joined[T string | []byte](s *Story, text T) string { return bounded(&s.Gaps, text) }
 
 func bounded[T string | []byte](g *Gaps, text T) string {

@@ -17,20 +17,20 @@ func (l *index[T]) entry(s *Story, id string) (*T, bool) {
 	return t, fresh
 }
 
-// Handoffs are the work that was given to other agents.
+// Handoffs are the work that was delegated to other agents.
 type Handoffs struct {
 	story *Story
 	list  index[Handoff]
 }
 
-// A Handoff is work that was given to another agent.
+// A Handoff is work that was delegated to another agent.
 type Handoff struct {
-	Agent  string // that received it; "" is not stated
-	Status string // the word of the source; "" is not stated
-	Calls  *int64 // of tools, by the agent
+	Agent  string // agent that received it, or ""
+	Status string // the source's word for its state, or ""
+	Calls  *int64 // number of tool calls by the agent
 
 	task  string
-	label bool // the source gives it no ID
+	label bool // the source assigns no ID to it
 	first Place
 }
 
@@ -48,10 +48,10 @@ func (x *Handoffs) Handoff(id, label string) *Handoff {
 	return h
 }
 
-// Given returns the work of an ID, nil if no line gave it.
+// Given returns the work with an ID, or nil if no line delegated it.
 func (x *Handoffs) Given(id string) *Handoff { return x.list.ByID[id] }
 
-// Handed returns the IDs of the work that was given to other agents, if the source has IDs.
+// Handed returns the IDs of the work that was delegated to other agents, if the source has IDs.
 func (x *Handoffs) Handed() (ids []string) {
 	for _, h := range x.list.Order {
 		if !h.label {
@@ -62,13 +62,13 @@ func (x *Handoffs) Handed() (ids []string) {
 	return ids
 }
 
-// Nobodys reports whether work was given to an agent whose ID no line states.
+// Nobodys reports whether work was delegated to an agent whose ID no line states.
 func (x *Handoffs) Nobodys() bool {
 	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
 }
 
-// HasCalls reports whether as many calls of an agent were read as the agent that gave it work
-// counts.
+// HasCalls reports whether the number of calls of an agent that were read equals the number that
+// the delegating agent states.
 func (x *Handoffs) HasCalls(agent string) bool {
 	h := x.Given(agent)
 	if h == nil || h.Calls == nil {

@@ -12,20 +12,20 @@ import (
 
 // Messages are the answers of models, and their usage.
 type Messages struct {
-	Estimated bool // costs are estimates of the agent, not a bill
+	Estimated bool // costs are estimates of the agent, not billed amounts
 
 	story  *Story
 	list   index[Message]
 	sums   []*Sum
 	cost   *big.Rat // of all sessions
-	unpaid bool     // no line states what a part of it cost
+	unpaid bool     // no line states the cost of a part of it
 }
 
-// A Message is one answer of a model, as described by all lines that name its ID.
+// A Message is one answer from a model, as described by all lines that name its ID.
 type Message struct {
 	Model, Provider string
-	Agent           string // label of the agent; "" is the main one
-	Finished        bool   // a line states why it stopped: its counts are final
+	Agent           string // label of the agent; "" for the main agent
+	Finished        bool   // a line states why it stopped, so its counts are final
 
 	story *Story
 	usage Usage
@@ -33,7 +33,7 @@ type Message struct {
 	told  bool
 }
 
-// Message returns the message of an ID, and whether it is new.
+// Message returns the message with an ID, and reports whether it is new.
 func (x *Messages) Message(id string) (m *Message, fresh bool) {
 	m, fresh = x.list.entry(x.story, id)
 	if fresh {
@@ -42,15 +42,15 @@ func (x *Messages) Message(id string) (m *Message, fresh bool) {
 	return m, fresh
 }
 
-// MessageAt is Message for a message at another place.
+// MessageAt is like Message, for a message at another place.
 func (x *Messages) MessageAt(id string, at Place) *Message {
 	m, _ := x.Message(id)
 	m.first = at
 	return m
 }
 
-// Said records a message of a model, and reports whether no line stated it before. Its counts are
-// final if its output is stated.
+// Said records a message from a model, and reports whether no line stated it before. Its counts are
+// final if its output tokens are stated.
 func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	s := x.story
 	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
@@ -64,10 +64,10 @@ func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	return fresh
 }
 
-// Use records the usage of the message that a line states. Lines repeat it, and some
-// are written before the message is complete: the line with the most output counts.
+// Use records the usage of a message as a line states it. Lines repeat the usage, and some are
+// written before the message is complete, so the line with the most output tokens counts.
 func (m *Message) Use(u Usage) {
-	// Lines that contradict each other are of two messages.
+	// Lines that contradict each other belong to two messages.
 	if m.told && u.Differs(m.usage) {
 		m.story.Lacks(MessagesOfOneID)
 	}
@@ -84,11 +84,11 @@ func (m *Message) members() event.Members {
 	return p
 }
 
-// A Sum is the usage of several calls of models together, if a source states no more.
+// A Sum is the total usage of several model calls, for sources that state no more.
 type Sum struct {
 	Model, Provider string
 	Usage
-	Cost string // dollars as decimal text; "" is not stated
+	Cost string // dollars as decimal text, or ""
 }
 
 // Took adds a sum.
@@ -105,11 +105,11 @@ func (x *Sum) members() event.Members {
 	return p
 }
 
-// A Usage is that of a call of a model. A nil count is not stated.
+// A Usage is the usage of a model call. A nil count is not stated.
 type Usage struct {
-	Input, Output *int64 // everything that the model read, and wrote
+	Input, Output *int64 // all tokens that the model read and wrote
 
-	// The parts of the input that were read from a cache and written into one; the part of the
+	// The parts of the input that were read from a cache and written to a cache; the part of the
 	// output that is reasoning.
 	CacheRead, CacheWrite, Reasoning *int64
 
@@ -117,8 +117,8 @@ type Usage struct {
 	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
 }
 
-// Apart returns the usage of a source that states uncached input apart from tokens read
-// from a cache and written into one. Without the first, the sum is a lower bound.
+// Apart returns the usage for a source that states uncached input separately from tokens read from
+// a cache and tokens written to a cache. Without uncached input, the sum is a lower bound.
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 
@@ -136,18 +136,18 @@ func Apart(fresh, read, written, output *int64) Usage {
 	return u
 }
 
-// ApartOf is Apart for members. A part of the input that is present and not a count may have any
-// value, so the input is a lower bound.
+// ApartOf is like Apart, for members. A part of the input that is present but not a count may have
+// any value, so the input is a lower bound.
 func ApartOf(fresh, read, written, output canon.Node) Usage {
 	u := Apart(Count(fresh), Count(read), Count(written), Count(output))
 	u.InputFloor = u.InputFloor || strange(read) || strange(written)
 	return u
 }
 
-// strange reports whether a member is present and not a count.
+// strange reports whether a member is present but not a count.
 func strange(n canon.Node) bool { return !event.Absent(n) && Count(n) == nil }
 
-// Plus adds a part of the output that the source states apart from it. If that is not a count, the
+// Plus adds a part of the output that the source states separately. If the part is not a count, the
 // output is a lower bound.
 func (u *Usage) Plus(part canon.Node) {
 	n := Count(part)
@@ -171,8 +171,8 @@ func (u Usage) More(than Usage) bool {
 	return *u.Output > *than.Output
 }
 
-// Differs reports whether two lines cannot be of one message: while a message is written, its
-// counts grow, and those of the cache stay the same.
+// Differs reports whether two lines cannot belong to the same message. While a message is written,
+// its counts grow, but its cache counts do not change.
 func (u Usage) Differs(from Usage) bool {
 	differ := func(a, b *int64) bool { return a != nil && b != nil && *a != *b }
 	less := func(a, b *int64) bool { return a != nil && b != nil && *a < *b }
@@ -186,7 +186,7 @@ func (u *Usage) complete(others Usage) {
 }
 
 // members returns the counts, and lists those that are lower bounds. A part of a lower bound is
-// one, too. An input or output that is not stated is missing in every sum.
+// also a lower bound. An input or output that is not stated is missing in every sum.
 func (u Usage) members() event.Members {
 	p := event.Members{}
 	var atLeast []string
@@ -200,7 +200,7 @@ func (u Usage) members() event.Members {
 	} {
 		p[x.name] = x.n
 
-		// A count that is missing is a lower bound of zero.
+		// A missing count is a lower bound of zero.
 		if x.floor && x.n != nil || x.whole && x.n == nil {
 			atLeast = append(atLeast, x.name)
 		}
@@ -209,8 +209,8 @@ func (u Usage) members() event.Members {
 	return p
 }
 
-// complete compares the parts of inputs that the lines state. A part that some lines
-// state may be missing in others.
+// complete compares the parts of inputs that the lines state. A part that some lines state may be
+// missing in others.
 func (x *Messages) complete() {
 	var all []*Usage
 	var stated Usage
@@ -233,7 +233,7 @@ func (x *Messages) complete() {
 	}
 }
 
-// Cost adds the total cost of a session, dollars as decimal text. Decimals are added exactly:
+// Cost adds the total cost of a session, with dollars as decimal text. Decimals are added exactly:
 // 0.1 and 0.2 are 0.3.
 func (x *Messages) Cost(amount string) {
 	n, ok := new(big.Rat).SetString(amount)
@@ -247,13 +247,13 @@ func (x *Messages) Cost(amount string) {
 	x.balance()
 }
 
-// Unpaid records that no line states what a part of the task cost.
+// Unpaid records that no line states the cost of a part of the task.
 func (x *Messages) Unpaid() {
 	x.unpaid = true
 	x.balance()
 }
 
-// Pays adds the cost of a call of a model, a number of dollars; see Unpaid if n is not one.
+// Pays adds the cost of a model call, a number of dollars; if n is not a number, see Unpaid.
 func (x *Messages) Pays(n canon.Node) {
 	if amount := AmountOf(n); amount != "" {
 		x.Cost(amount)
@@ -269,7 +269,7 @@ func (x *Messages) balance() {
 	}
 }
 
-// account returns the cost of all sessions; "" if no line states it.
+// account returns the cost of all sessions, or "" if no line states it.
 func (x *Messages) account() string {
 	if x.cost == nil {
 		return ""
@@ -277,24 +277,24 @@ func (x *Messages) account() string {
 	return strings.TrimSuffix(strings.TrimRight(x.cost.FloatString(maxDecimals), "0"), ".")
 }
 
-// Digits after the decimal point: of an amount in a log, and of a sum of such amounts.
+// Maximum digits after the decimal point: of an amount in a log, and of a sum of such amounts.
 const (
 	maxTold     = 30
 	maxDecimals = 36
 )
 
-// maxAmount is the largest amount that is accepted, in dollars.
+// maxAmount is the largest accepted amount, in dollars.
 const maxAmount = 1e12
 
-// Amount formats dollars as the shortest decimal text of the same number; "" if f is not a
-// valid amount.
+// Amount formats dollars as the shortest decimal text of the same number, or returns "" if f is not
+// a valid amount.
 func Amount(f float64) string {
 	// NaN satisfies neither condition.
 	if !(f >= 0 && f <= maxAmount) {
 		return ""
 	}
 
-	// A float64 with more digits is not an amount that anyone paid.
+	// No actual amount has as many digits as such a float64.
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
 		return ""
@@ -303,7 +303,7 @@ func Amount(f float64) string {
 	return text
 }
 
-// AmountOf is Amount for a member; "" if n is not a number.
+// AmountOf is like Amount, for a member; it returns "" if n is not a number.
 func AmountOf(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return ""
@@ -311,7 +311,7 @@ func AmountOf(n canon.Node) string {
 	return Amount(n.Float())
 }
 
-// dollars returns the member for an amount; nil if the amount is not stated.
+// dollars returns the member for an amount, or nil if the amount is not stated.
 func dollars(amount string) any {
 	if amount == "" {
 		return nil

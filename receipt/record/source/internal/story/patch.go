@@ -7,16 +7,16 @@ const BeginPatch = "*** Begin Patch"
 
 const endPatch = "*** End Patch"
 
-// PatchOf parses a patch of the tool apply_patch, which several agents have. An added file
-// contains the added lines, each with a line feed. For other changes, the content is unknown.
-// An incomplete patch yields no changes.
+// PatchOf parses a patch of the tool apply_patch, which several agents have. An added file consists
+// of the added lines, each followed by a line feed. For other changes, the content is unknown. An
+// incomplete patch yields no changes.
 func PatchOf(text string) (changes []Write) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, BeginPatch) || !strings.HasSuffix(text, endPatch) {
 		return nil
 	}
 
-	var added *strings.Builder // of the file that is added
+	var added *strings.Builder // content of the added file
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if added != nil && strings.HasPrefix(line, "+") {
@@ -24,7 +24,7 @@ func PatchOf(text string) (changes []Write) {
 			continue
 		}
 
-		// Any other line than a header makes the content of an added file unknown.
+		// Any line other than a header makes the content of an added file unknown.
 		header := strings.HasPrefix(line, "*** ")
 		if header && added != nil {
 			changes[len(changes)-1].After = Held([]byte(added.String()))

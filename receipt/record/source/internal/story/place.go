@@ -15,10 +15,10 @@ type Place struct {
 	order int
 }
 
-// Before orders by time, then by the order of the logs.
+// Before compares by time first, and then by the order of the logs.
 func (p Place) Before(q Place) bool { return byTime(p, q) < 0 }
 
-// byTime compares as Before does.
+// byTime compares in the same way as Before.
 func byTime(p, q Place) int {
 	return cmp.Or(p.at.Compare(q.at), p.order-q.order)
 }
@@ -26,14 +26,14 @@ func byTime(p, q Place) int {
 // IsZero reports whether p is the zero Place.
 func (p Place) IsZero() bool { return p == Place{} }
 
-// Compare orders as the lines of the logs do, whatever their times.
+// Compare orders places by the lines of the logs, regardless of their times.
 func (p Place) Compare(q Place) int { return p.order - q.order }
 
-// A clock holds the time of the line that is read, and bounds the memory for all lines.
+// A clock holds the time of the current line, and limits the memory for all lines.
 type clock struct {
-	Partly bool // only some lines have times: there may be earlier and later ones
+	Partly bool // only some lines have times, so there may be earlier and later times
 
-	now         time.Time // of the line that is read
+	now         time.Time // time of the current line
 	first, last time.Time
 	order       int
 
@@ -41,7 +41,7 @@ type clock struct {
 	err  error
 }
 
-// At sets the time of the line that is read. The zero time means that the line has none.
+// At sets the time of the current line. The zero time means that the line has no time.
 func (c *clock) At(at time.Time) {
 	if at.IsZero() {
 		return
@@ -55,13 +55,13 @@ func (c *clock) At(at time.Time) {
 	}
 }
 
-// Span returns the times of the first and the last line; zero if no line has one.
+// Span returns the times of the first and the last line, or zero if no line has a time.
 func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
 
-// Now returns the time of the line that is read; zero if there is none.
+// Now returns the time of the current line, or zero if it has no time.
 func (c *clock) Now() time.Time { return c.now }
 
-// Here returns the next place in the order, at the time of the line that is read.
+// Here returns the next place in the order, at the time of the current line.
 func (c *clock) Here() Place {
 	c.order++
 	return Place{c.now, c.order}
@@ -83,14 +83,14 @@ func (c *clock) charge(entries, bytes int) {
 	}
 }
 
-// Keep counts the bytes that a reader keeps until the end, approximately, within the same
-// limits.
+// Keep charges for the approximate number of bytes that a reader keeps until the end, within the
+// same limits.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
-// A Set is a set of names of a log.
+// A Set is a set of names from a log.
 type Set map[string]bool
 
-// Add adds a name, which counts as kept by a reader.
+// Add adds a name, which is charged like bytes that a reader keeps.
 func (x *Set) Add(s *Story, name string) {
 	if (*x)[name] {
 		return
@@ -112,7 +112,7 @@ func (c *clock) Fail(err error) {
 // Err returns the error of the limit that was exceeded, if any.
 func (c *clock) Err() error { return c.err }
 
-// Stamp parses an RFC 3339 date-time; zero if n is not one.
+// Stamp parses an RFC 3339 date-time, or returns zero if n is not one.
 func Stamp(n canon.Node) time.Time {
 	if n.Kind() != canon.KindString {
 		return time.Time{}
@@ -125,7 +125,7 @@ func Stamp(n canon.Node) time.Time {
 	return at
 }
 
-// Millis parses a time in milliseconds since 1970; zero if n is not one.
+// Millis parses a time in milliseconds since 1970, or returns zero if n is not one.
 func Millis(n canon.Node) time.Time {
 	ms := Count(n)
 	if ms == nil {
@@ -138,7 +138,7 @@ func Millis(n canon.Node) time.Time {
 	return at
 }
 
-// Count parses an integer that is not negative; nil if n is not one.
+// Count parses a non-negative integer, or returns nil if n is not one.
 func Count(n canon.Node) *int64 {
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > event.MaxTokens || f != float64(int64(f)) {

@@ -17,36 +17,36 @@ type Reader interface {
 	End()
 }
 
-// An AsideReader is a Reader of a source whose lines state facts about the session that each
-// of its tasks needs. Aside reads a line that is not of the task: nothing in it was done there.
+// An AsideReader is a Reader for a source whose lines state facts about the session that each task
+// needs. Aside reads a line that does not belong to the task; its actions are not part of the task.
 type AsideReader interface {
 	Reader
 	Aside(canon.Node)
 }
 
-// A Glance locates one line, without the lines around it.
+// A Glance describes one line, without the surrounding lines.
 type Glance struct {
-	At      time.Time // when it was written; zero is not stated
+	At      time.Time // when it was written; zero if it is not stated
 	Session string    // that it names
 	Parent  string    // the session from which that session was forked
-	Key     string    // identifies copies of the line in other logs; "" identifies none
-	Unique  bool      // only copies have the same key, in all logs
-	Agent   string    // of which the line is, unless it is of the session itself
-	Aside   bool      // it is of an agent
+	Key     string    // identifies copies of the line in other logs, or ""
+	Unique  bool      // only copies have the same key, across all logs
+	Agent   string    // agent to which the line belongs, unless it belongs to the session itself
+	Aside   bool      // it belongs to an agent
 
-	// Begins is the ID of a task that begins with the line, if the log has one. With Perhaps,
-	// the task begins only if a model answers before another task begins.
+	// Begins is the ID of a task that begins with the line, if the log contains an ID. With
+	// Perhaps, the task begins only if a model answers before another task begins.
 	Begins  string
 	Perhaps bool
 
 	Spoke         bool     // a model wrote it, for the session itself
 	Asks, Answers []string // IDs of calls
 
-	Whole bool // it is of the session, whichever task it stands in
-	Count bool // it states the usage of the session so far
+	Whole bool // it belongs to the session, regardless of the task that contains it
+	Count bool // it states the cumulative usage of the session
 }
 
-// Known returns the text of a log that can be a name, "" if there is none or it is too long.
+// Known returns text from a log that can be a name, or "" if there is no text or it is too long.
 func Known(n canon.Node) string {
 	if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
 		return ""

@@ -15,9 +15,9 @@ import (
 
 // A Story is the content of the logs of one task. It is not safe for concurrent use.
 type Story struct {
-	Kind     string // of the source, such as claude-transcript
-	Inexact  bool   // the current line was repaired, so its digests would not be those of the original
-	Relaying bool   // the current line repeats a line of another agent's log
+	Kind     string // name of the source, such as claude-transcript
+	Inexact  bool   // the current line was repaired, so its digests would differ from those of the original
+	Relaying bool   // the current line repeats a line from another agent's log
 
 	About
 	Calls
@@ -28,7 +28,7 @@ type Story struct {
 
 	Logs      []*Log
 	sessions  sessions
-	tiers     [2]tier // the first and the last that a line states
+	tiers     [2]tier // the first and the last time that a line states
 	prompts   prompts
 	hooks     hooks
 	published index[published]
@@ -38,25 +38,25 @@ type Story struct {
 // About describes the task as a whole, in the order of its log. "" is not
 // stated.
 type About struct {
-	Model, Provider string   // the model that was chosen: the first that was named
-	Workspace       string   // the directory in which the agent worked, an absolute path
-	Roots           []string // other directories in which it worked, absolute paths, each once
+	Model, Provider string   // the selected model: the first that was named
+	Workspace       string   // the directory in which the agent worked, as an absolute path
+	Roots           []string // other directories in which it worked, as absolute paths, each once
 	Program         string   // the agent, if another program wrote the log
 	Policy          string   // a name for the rules under which it worked
-	Versions        []string // of the program that wrote the log, each once
-	Commit          string   // of git, in hexadecimal digits
-	Branches        []string // of git, each once
+	Versions        []string // versions of the program that wrote the log, each once
+	Commit          string   // Git commits, in hexadecimal digits
+	Branches        []string // Git branches, each once
 	Trace           string   // ID of the trace
-	Agent           string   // the only agent of all lines; "" is the session
-	Wall            *int64   // milliseconds that the source counted itself
+	Agent           string   // the only agent in all lines; "" for the session
+	Wall            *int64   // milliseconds, as counted by the source itself
 	End             End
-	Inferred        bool   // End was concluded from the end of a turn; no line states the end of the task
-	Failure         string // a word for why the task failed; never text of the log
-	Over            bool   // lines state when the task was over, whether or not they state how it ended
+	Inferred        bool   // End was inferred from the end of a turn; no line states the end of the task
+	Failure         string // a word for the reason why the task failed; never text from the log
+	Over            bool   // lines state when the task ended, whether or not they state how
 	Endless         bool   // a log has a last line that cannot be read
 }
 
-// An End is how the task ended. The zero End is not stated.
+// An End states how the task ended. The zero End means that this is not stated.
 type End int
 
 const (
@@ -66,7 +66,7 @@ const (
 	EndCanceled
 )
 
-// In records a directory in which the agent worked. The first is the workspace.
+// In records a directory in which the agent worked. The first directory is the workspace.
 func (a *About) In(dir string) {
 	if a.Workspace == "" {
 		a.Workspace = dir
@@ -79,7 +79,7 @@ func (a *About) In(dir string) {
 // Version records a version of the program that wrote the log.
 func (a *About) Version(v string) { a.Versions = Once(a.Versions, v) }
 
-// Branch records a branch of git.
+// Branch records a Git branch.
 func (a *About) Branch(name string) { a.Branches = Once(a.Branches, name) }
 
 // Ended returns the outcome of the task, which is unknown if the last line of a log was not read.
@@ -93,13 +93,13 @@ func (a *About) Ended() End {
 // open reports whether the task may have continued after the last line that was read.
 func (a *About) open() bool { return a.Endless || a.End == EndUnknown && !a.Over }
 
-// A Log is a file that was read.
+// A Log describes a file that was read.
 type Log struct {
 	Name                           string
 	Digest                         canon.Digest
 	Bytes                          int64
 	Lines                          int
-	Unreadable, Repaired, Overlong int  // lines that are not JSON objects, contain half of a character, or are too long
+	Unreadable, Repaired, Overlong int  // number of lines that are not JSON objects, contain half of a character, or are too long
 	Cut                            bool // the log ends in the middle of a line
 }
 
@@ -122,23 +122,23 @@ func some(n int) *int64 {
 	return &count
 }
 
-// New returns a story of logs of a kind.
+// New returns a story for logs of a kind.
 func New(kind string) *Story {
 	s := &Story{Kind: kind}
 	s.Calls.story, s.Messages.story, s.Handoffs.story = s, s, s
 	return s
 }
 
-// Begin begins another log, whose lines follow. A line without a time is as old as the line
-// before it in its log.
+// Begin begins another log; its lines follow. A line without a time has the time of the previous
+// line in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}
 	return l
 }
 
-// Stamped is At for a member that is an RFC 3339 date-time, which it returns. If the member
-// is present and invalid, it is unknown when the task began and was over.
+// Stamped is like At, for a member that is an RFC 3339 date-time, which it returns. If the member
+// is present but invalid, it is unknown when the task began and ended.
 func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	if at = Stamp(n); at.IsZero() && !event.Absent(n) {
 		s.Note("unreadable_times")
@@ -148,14 +148,14 @@ func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	return at
 }
 
-// Dated is Stamped for a time that every such line states.
+// Dated is like Stamped, for a time that every such line states.
 func (s *Story) Dated(n canon.Node) {
 	if s.Stamped(n).IsZero() {
 		s.Partly = true
 	}
 }
 
-// Clocked is Stamped for a time in milliseconds since 1970.
+// Clocked is like Stamped, for a time in milliseconds since 1970.
 func (s *Story) Clocked(n canon.Node) {
 	at := Millis(n)
 	if at.IsZero() && !event.Absent(n) {
@@ -165,16 +165,16 @@ func (s *Story) Clocked(n canon.Node) {
 	s.At(at)
 }
 
-// sessions are those that the lines name.
+// sessions contains the sessions that the lines name.
 type sessions struct {
 	all   []string
 	name  string // of the story's own
 	at    Place  // the latest line that named it
-	owned bool   // the source states which it is, whatever lines name later
+	owned bool   // the source states which session it is, regardless of the names in later lines
 }
 
-// Names records a session that a line names. The session of the latest line is the story's
-// own, unless the source states otherwise with Own.
+// Names records a session that a line names. The session of the latest line is the story's own,
+// unless the source states otherwise with Own.
 func (s *Story) Names(id string) {
 	if id == "" {
 		return
@@ -193,13 +193,13 @@ func (s *Story) Own(id string) {
 	}
 }
 
-// Another records a session that a line names, and that is not the story's own.
+// Another records a session that a line names but that is not the story's own.
 func (s *Story) Another(id string) { s.sessions.all = Once(s.sessions.all, id) }
 
-// Session returns the session of the story, "" while no line states it.
+// Session returns the session of the story, or "" if no line has stated it.
 func (s *Story) Session() string { return s.sessions.name }
 
-// A tier is a trust tier, and the line that states it.
+// A tier is a trust tier, with the line that states it.
 type tier struct {
 	name string
 	at   Place
@@ -219,18 +219,18 @@ func (s *Story) Tier(name string) {
 	}
 }
 
-// hooks are the runs of hooks.
+// hooks contains the runs of hooks.
 type hooks struct {
-	runs  map[string]map[string]int // by the way in which they are stated, and by name
+	runs  map[string]map[string]int // by the form in which they are stated, and by name
 	lines map[string]bool           // IDs of the lines that stated them
 }
 
-// maxHookLines bounds the lines whose copies are recognized.
+// maxHookLines is the maximum number of lines whose copies are recognized.
 const maxHookLines = 1 << 16
 
-// Hooks counts runs of a hook, by its event and its name, because its command may contain
-// secrets. Some logs state a run in several ways: the way with the most runs counts. A line
-// with an ID that stated runs before is a copy.
+// Hooks counts runs of a hook by its event and name. Its command is not used, because it may
+// contain secrets. Some logs state a run in several forms; the form with the most runs counts. A
+// line whose ID has already been counted is a copy.
 func (s *Story) Hooks(way, name string, runs int, line string) {
 	x := &s.hooks
 	if x.lines[line] {
@@ -258,16 +258,16 @@ func (x *hooks) ran() map[string]int {
 	return all
 }
 
-// prompts are the requests of persons: their number, and the digest of the JSON array of their
-// words (RFC 8785). The words are not kept.
+// prompts contains the number of requests from persons, and the digest of the JSON array of their
+// contents (RFC 8785). The contents are not kept.
 type prompts struct {
 	count   int
 	sum     hash.Hash
 	lines   map[string]bool // IDs of lines that were counted
-	inexact bool            // a line was repaired, so that its original is unknown
+	inexact bool            // a line was repaired, so its original is unknown
 }
 
-// Prompt records a request of a person. A line with an ID that was read before is a copy.
+// Prompt records a request from a person. A line with an ID that was read before is a copy.
 func (s *Story) Prompt(line string, words canon.Node) {
 	p := &s.prompts
 
@@ -302,16 +302,16 @@ func (p *prompts) members() any {
 	return m
 }
 
-// A published resource is one that the task left at a URL.
+// A published resource is a result of the task that is stored at a URL.
 type published struct {
 	kind, url string
-	tool      string // that sent it there; "" if it is linked only
+	tool      string // tool that sent it there; "" if it is only linked
 	number    int
 	first     Place
 }
 
-// Publish records a resource that the task left at a URL, once. Tool names the tool that sent
-// it there, if there is one.
+// Publish records a published resource, once. tool names the tool that sent it there, if there is
+// one.
 func (s *Story) Publish(kind, url, tool string) {
 	if !event.IsHTTP(url) {
 		s.Lacks(GarbledPart)
@@ -330,7 +330,7 @@ func (p *published) send() event.Members {
 	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
 }
 
-// Changed records that a file changed. If no call wrote it, something else did.
+// Changed records that a file changed. If no call wrote it, something else changed it.
 func (s *Story) Changed(path string) {
 	if path = Joined(s, path); path == "" {
 		s.Lacks(WriteUnread)
@@ -353,8 +353,8 @@ func (s *Story) wrote(path string) bool {
 	return false
 }
 
-// Objects yields the elements of a list that are objects. Anything else in its place, or in it, is
-// garbled. The list may be missing.
+// Objects yields the elements of a list that are objects. Anything else in place of the list, or of
+// an element, is counted as garbled. The list may be missing.
 func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	return func(yield func(canon.Node) bool) {
 		if !event.Absent(list) && list.Kind() != canon.KindArray {
@@ -371,7 +371,7 @@ func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	}
 }
 
-// Digest returns the SHA-256 of the RFC 8785 form of a value; zero if the line is not exact.
+// Digest returns the SHA-256 of the RFC 8785 form of a value, or zero if the line is not exact.
 func (s *Story) Digest(n canon.Node) canon.Digest {
 	if s.Inexact || event.Absent(n) {
 		return canon.Digest{}
@@ -379,8 +379,8 @@ func (s *Story) Digest(n canon.Node) canon.Digest {
 	return event.HashOf(n)
 }
 
-// Held returns the state of a file that contains the text of a member. It is unknown if the
-// member is not a string, or the line is not exact.
+// Held returns the state of a file that contains the text of a member. It is unknown if the member
+// is not a string, or the line is not exact.
 func (s *Story) Held(n canon.Node) State {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return State{}
@@ -388,7 +388,8 @@ func (s *Story) Held(n canon.Node) State {
 	return Held(n.Text())
 }
 
-// DigestIn is Digest for JSON in a string. The digest of any other text is that of the text.
+// DigestIn is like Digest, for JSON in a string. The digest of any other text is that of the text
+// itself.
 func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return s.Digest(n)
@@ -400,8 +401,8 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	return canon.Sum(n.Text())
 }
 
-// ReadAll reports whether every line was read, and no record was ignored whose type begins
-// with a prefix. Only then does the absence of a line mean anything.
+// ReadAll reports whether every line was read, and no record was ignored whose type begins with a
+// prefix. Only then is the absence of a line meaningful.
 func (s *Story) ReadAll(prefix string) bool {
 	return s.knows(prefix) && !slices.ContainsFunc(s.Logs, (*Log).lacks)
 }
@@ -412,11 +413,11 @@ type Passed struct {
 	Unreadable, Repaired, Overlong int            // lines
 	Timeless                       bool           // no line has a time
 	Cut                            []string       // logs that end in the middle of a line
-	Agents                         []string       // that worked for this one, and of which no log was read
-	Sessions                       []string       // that the logs name, in their order
+	Agents                         []string       // agents that worked for this one, but whose logs were not read
+	Sessions                       []string       // names that the logs contain, in order
 }
 
-// Passed returns the parts that were not read so far.
+// Passed returns the parts that have not been read.
 func (s *Story) Passed() Passed {
 	p := Passed{Timeless: s.first.IsZero(), Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing), Sessions: slices.Clone(s.sessions.all)}
 	for _, l := range s.Logs {
@@ -429,8 +430,8 @@ func (s *Story) Passed() Passed {
 	return p
 }
 
-// TaskID returns the ID of the task: that of its session or, if no line names one, an ID made
-// of the digests of the logs.
+// TaskID returns the ID of the task: the ID of its session or, if no line names a session, an ID
+// derived from the digests of the logs.
 func (s *Story) TaskID() string {
 	name := s.Session()
 	if s.Agent != "" && name != "" {
@@ -453,9 +454,9 @@ func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
-// Tell passes the events of the story to add, each a JSON object that is valid until add returns:
-// first the logs, then the actions in the order of time, then the end. It returns the error of a
-// limit that was exceeded, or of add.
+// Tell passes the events of the story to add: first the logs, then the actions in time order, then
+// the end. Each event is a JSON object that is valid until add returns. It returns an error if a
+// limit was exceeded, or the error of add.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
 // Empty reports whether no line states anything.

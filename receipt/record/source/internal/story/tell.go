@@ -41,7 +41,7 @@ func tell(s *Story, task string, add func([]byte) error) error {
 	return t.err
 }
 
-// orEpoch replaces a time that no line states. The receipt reports that it is unknown.
+// orEpoch replaces a time that no line states. The receipt lists it as unreported.
 func orEpoch(at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Unix(0, 0).UTC()
@@ -115,8 +115,7 @@ func (t *teller) about() event.Members {
 	return p
 }
 
-// missing lists the places of the receipt that are not reported, and those that are lower
-// bounds.
+// missing lists the parts of the receipt that are unreported, and those that are lower bounds.
 func (t *teller) missing(timed bool) (untold, floor []string) {
 	s := t.Story
 	untold, floor = slices.Clone(s.untold), slices.Clone(s.atLeast)
@@ -135,7 +134,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 		}
 	}
 
-	// Unless every decision is stated, those that are stated are only a part.
+	// Unless every decision is stated, the stated decisions are incomplete.
 	if !s.Decided {
 		untold = append(untold, "/approvals")
 		for c := range s.Asked() {
@@ -151,7 +150,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 
 func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
-// counts returns the member for counts by name; nil if there are none.
+// counts returns the member for named counts, or nil if there are none.
 func counts(of map[string]int) any {
 	if len(of) == 0 {
 		return nil
@@ -179,9 +178,9 @@ func list[T any](of []T, members func(T) event.Members) any {
 	return all
 }
 
-// refOf returns the name of a workspace: the last name of its path, and the first 32 bits of
-// the path's SHA-256, because the receipt's stream has this name, and projects in different
-// places may share a name. All worktrees of a repository are that repository.
+// refOf returns the name of a workspace: the last element of its path, and the first 32 bits of the
+// path's SHA-256. The receipt's stream has this name, and projects in different places may have the
+// same last element. All worktrees of a repository count as that repository.
 func refOf(path string) string {
 	path = cmp.Or(event.Worktree(path), path)
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
@@ -192,7 +191,7 @@ func refOf(path string) string {
 		return base
 	}
 
-	// Windows ignores the case of a drive's letter.
+	// Windows ignores the case of a drive letter.
 	if len(path) > 1 && path[1] == ':' {
 		path = strings.ToUpper(path[:1]) + path[1:]
 	}
@@ -207,8 +206,8 @@ type deed struct {
 	payload func() event.Members
 }
 
-// deeds returns the events, in the order of time. Sums are of no particular line, and
-// follow everything else.
+// deeds returns the events, in the order of time. Sums belong to no particular line, and follow all
+// other events.
 func (t *teller) deeds(over time.Time) (all []deed) {
 	for _, m := range t.Messages.list.Order {
 		if m.told {
@@ -229,7 +228,7 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 		}
 	}
 
-	// Handoffs and published resources have places of their own.
+	// Handoffs and published resources have their own places.
 	for _, h := range t.Handoffs.list.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.members})
 	}

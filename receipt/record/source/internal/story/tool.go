@@ -9,25 +9,25 @@ import (
 )
 
 // A Tool describes a tool of an agent: its class, as in Call.Does, and the members of its input
-// that state what it is to do. "" means that no member does.
+// that describe the requested action. "" means that there is no such member.
 type Tool struct {
 	Does      string
 	Path      string // the file that it writes
 	Content   string // the entire text of that file
-	Operation string // by which it writes that file, as in Write
+	Operation string // operation with which it writes that file, as in Write
 	Command   string // for a shell
 	URL       string // that it requests
 	Search    bool   // it searches the web
 
-	Background  string // whether it is to run in the background
-	Unsandboxed string // whether it is to run outside of the sandbox
+	Background  string // whether it should run in the background
+	Unsandboxed string // whether it should run outside the sandbox
 }
 
 // Tools are the tools of an agent, by name.
 type Tools map[string]Tool
 
-// Ask records that a line asks for a call of a tool, and returns the call; nil if the line states
-// no ID. Fresh reports whether no line asked for it before. The input may be JSON in a string.
+// Ask records that a line requests a tool call, and returns the call, or nil if the line states no
+// ID. fresh reports whether no earlier line requested it. The input may be JSON in a string.
 func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	name := s.Name(tool)
 	if name == "" {
@@ -43,7 +43,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 		return c, false
 	}
 
-	// What a tool is to do is stated in its input.
+	// The input of a tool describes the requested action.
 	is, in := t[name], Unquoted(input)
 	c.Does, c.Server, c.Path, c.Operation = is.Does, ServerOf(name), s.Name(in.Member(is.Path)), is.Operation
 	if is.Content != "" {
@@ -63,8 +63,8 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	return c, true
 }
 
-// ExitIn returns the exit code after the last occurrence of words that begin a line of text; nil if
-// there is none. The words are those that the program appends to the output of a command.
+// ExitIn returns the exit code after the last occurrence of words at the beginning of a line of
+// text, or nil if there is none. The program appends these words to the output of a command.
 func ExitIn(text, words string) *int64 {
 	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
 	digits, _, _ := strings.Cut(rest, "\n")

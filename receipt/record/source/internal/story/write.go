@@ -7,19 +7,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A State is the content of a file: unknown, a digest, or nothing because there was no file.
+// A State is the content of a file: unknown, a digest, or absent.
 type State struct {
 	Known  bool
-	Digest canon.Digest // zero, and Known: there was no file
+	Digest canon.Digest // zero, and Known, if the file did not exist
 }
 
 // Nothing is the state of a file that does not exist.
 func Nothing() State { return State{Known: true} }
 
-// Held is the state of a file that contains text.
+// Held is the state of a file that contains the given text.
 func Held(text []byte) State { return State{true, canon.Sum(text)} }
 
-// member returns a digest, or null for no file; nil if the state is unknown.
+// member returns a digest, null for no file, or nil if the state is unknown.
 func (s State) member() any {
 	switch {
 	case !s.Known:
@@ -31,9 +31,9 @@ func (s State) member() any {
 	return s.Digest
 }
 
-// A Write is one change of a file.
+// A Write is one change to a file.
 type Write struct {
-	Path, Operation string // Operation: create, modify, or delete; "" is not stated
+	Path, Operation string // create, modify, or delete; "" if it is not stated
 	Before, After   State
 }
 
@@ -41,7 +41,7 @@ func (w Write) members() event.Members {
 	return event.Members{"path": w.Path, "operation": w.Operation, "before_sha256": w.Before.member(), "after_sha256": w.After.member()}
 }
 
-// A change is a file that changed, as the source states without naming a call.
+// A change is a file that changed, according to the source, without a named call.
 type change struct {
 	path  string
 	first Place
@@ -51,21 +51,21 @@ func (x *change) members() event.Members {
 	return event.Members{"kind": "fs", "path": x.path}
 }
 
-// A continuity describes how the writes of each path follow each other: whether each write
-// found the result of the previous write. If it did not, something else changed the file between
-// them, such as a formatter that a hook ran.
+// A continuity describes how the writes to each path follow each other: whether each write found
+// the result of the previous write. If not, something else changed the file between them, such as a
+// formatter that a hook ran.
 type continuity struct {
 	pairs, held, broken, unchecked int
-	list                           []pair // the broken ones, the first maxPairs
+	list                           []pair // the broken pairs, up to maxPairs
 }
 
-// A pair is two successive writes of one path, by their calls.
+// A pair is two successive writes to one path, identified by their calls.
 type pair struct{ path, from, to string }
 
-// maxPairs bounds the pairs that are listed; all are counted.
+// maxPairs is the maximum number of listed pairs; all pairs are counted.
 const maxPairs = 256
 
-// continuityOf compares the writes of each path, in the order in which they ended.
+// continuityOf compares the writes to each path, in the order in which they ended.
 func continuityOf(calls []*Call) (c continuity) {
 	type latest struct {
 		call  string
