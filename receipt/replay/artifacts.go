@@ -10,24 +10,24 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxArtifact is how many bytes an artifact may have that is used in a replay.
+// maxArtifact is the maximum size, in bytes, of an artifact in a replay.
 const maxArtifact = 64 << 20
 
-// A Wanted identifies content that is stored outside of the log and the request.
+// A Wanted identifies content that is stored outside the log and the request.
 type Wanted struct {
-	ID     string       // of the artifact of an override; "": it is a recorded answer
-	URI    string       // its location according to the log; "": unreported
-	SHA256 canon.Digest // of the answer; zero: unknown
+	ID     string       // ID of the artifact of an override; "" for a recorded answer
+	URI    string       // its location according to the log; "" if unreported
+	SHA256 canon.Digest // digest of the answer; zero if unknown
 }
 
 // Artifacts returns content that is stored outside of the log and the request. If it does not
 // exist, the error wraps [fs.ErrNotExist]. It must be safe for concurrent use.
 type Artifacts func(ctx context.Context, w Wanted) ([]byte, error)
 
-// Files finds artifacts among the files of a directory: those of overrides by their IDs, and
-// recorded answers by the 64 hexadecimal digits of their digests. The request names the files.
-// If it comes from a stranger, the directory must hold nothing else, and must be the FS of an
-// os.Root, which no link leaves.
+// Files finds artifacts among the files of a directory: artifacts of overrides by their IDs, and
+// recorded answers by the 64 hexadecimal digits of their digests. The request names the files. If
+// the request is untrusted, the directory must not contain anything else, and must be the FS of an
+// os.Root, so that no link leads out of it.
 func Files(folder fs.FS) Artifacts {
 	return func(_ context.Context, w Wanted) ([]byte, error) { return readFile(folder, w) }
 }
@@ -55,8 +55,8 @@ func readFile(folder fs.FS, w Wanted) ([]byte, error) {
 	return data, err
 }
 
-// recorded finds an answer of which the log has only the digest. A JSON value may be stored in
-// any form: the digest covers the canonical form, or the bytes as they are.
+// recorded finds an answer of which the log contains only the digest. A JSON value may be stored in
+// any form, because the digest covers either the canonical form or the bytes as stored.
 func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, error) {
 	if w.SHA256.IsZero() && w.URI == "" {
 		return nil, false, nil
@@ -72,7 +72,7 @@ func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, erro
 	}
 
 	text, err := canon.Transform(data)
-	if err != nil || canon.Sum(text) != w.SHA256 { // something else is kept there
+	if err != nil || canon.Sum(text) != w.SHA256 { // different content is stored there
 		return nil, false, nil
 	}
 	return text, true, nil

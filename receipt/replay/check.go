@@ -12,11 +12,11 @@ import (
 // A checker compares the receipt of a replay with the plan.
 type checker struct {
 	judge
-	source     *subject // the receipt of the task that was replayed; nil: it is not at hand
+	source     *subject // the receipt of the replayed task; nil if it is not available
 	found      []finding
 	determined []string        // members whose values the log or the source determines
-	open       map[string]bool // places with a finding that leaves the verdict undecided
-	excused    map[string]bool // things that have a finding, which covers its consequences
+	open       map[string]bool // locations with a finding that leaves the verdict undecided
+	excused    map[string]bool // objects that have a finding, which also covers its consequences
 }
 
 // An outcome is the meaning of a difference.
@@ -24,8 +24,8 @@ type outcome int
 
 const (
 	refutes   outcome = iota
-	undecided         // the log and the request cannot support it
-	informs           // nothing is claimed that they do not give
+	undecided         // the log and the request cannot support the value
+	informs           // nothing is stated beyond what they contain
 )
 
 // A finding is a difference and its meaning.
@@ -35,12 +35,12 @@ type finding struct {
 	at               string // a JSON Pointer into the receipt
 	stated, computed string
 	detail           string
-	of               []string // things: an error in two places is one finding
+	of               []string // related objects: an error in two places is one finding
 }
 
-const maxFindings = 100 // that refute, that leave undecided, and that inform
+const maxFindings = 100 // findings that refute, that leave undecided, and that inform
 
-// compareSource compares the receipt that was given for the source with the draft of the log.
+// compareSource compares the given receipt of the source with the draft of the log.
 func (c *checker) compareSource() error {
 	s := c.source
 	want, err := expect(func(add func([]byte) error) error { return c.plan.Log.each(add) }, &s.got)
@@ -48,10 +48,10 @@ func (c *checker) compareSource() error {
 		return err
 	}
 
-	// The task of the log is that of the receipt.
+	// The task of the log must be that of the receipt.
 	without := slices.DeleteFunc(Projection.without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
 
-	// Only the worst difference is reported.
+	// Only the most serious difference is reported.
 	worst := finding{outcome: informs}
 	for _, d := range differences(s.doc.Root(), want.doc.Root(), without) {
 		if f := ofSource(s, d); f.outcome < worst.outcome {
@@ -80,8 +80,8 @@ func (c *checker) compare() error {
 	c.silent = want.silent
 	c.keyWithheld = slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
 
-	// The value of an optional member is determined only if the log or the source's receipt has
-	// it.
+	// The value of an optional member is determined only if the log or the source's receipt
+	// contains it.
 	for _, at := range optional() {
 		p, err := canon.ParsePointer(at)
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *checker) compare() error {
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
 
-	// No other difference is meaningful in a replay of another task.
+	// If the replay is of another task, no other difference is meaningful.
 	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == receipt.CodeReplaySourceMismatch }); i >= 0 {
 		c.found = append(c.found, found[i])
 		return nil
@@ -116,7 +116,7 @@ func (c *checker) compare() error {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
 
-	// A false digest in the request is the cause of a delta that differs.
+	// An incorrect digest in the request is the cause of a delta that differs.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)
@@ -125,8 +125,8 @@ func (c *checker) compare() error {
 	return nil
 }
 
-// expected returns the draft of the replay. Only the receipt states whether a module requested
-// an answer that no log records.
+// expected returns the draft of the replay. Only the receipt states whether a module requested an
+// answer that no log records.
 func (c *checker) expected() (*expected, error) {
 	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }
 	others := []*receipt.Draft{&c.got}
@@ -134,7 +134,7 @@ func (c *checker) expected() (*expected, error) {
 		others = []*receipt.Draft{&c.source.got, &c.got}
 	}
 
-	// The plan's own events are recorded, as those of any task.
+	// The plan's own events are recorded like those of any task.
 	want, err := expect(func(add func([]byte) error) (failure error) {
 		t := newTeller(c.plan, Run{TaskID: c.plan.Log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
 			failure = add(line)
@@ -199,14 +199,14 @@ func (c *checker) mismatches() {
 	}
 }
 
-// unsupported reports values that match the draft only because the draft has them from the
-// receipt.
+// unsupported reports values that match the draft only because the draft has them from the receipt.
 func (c *checker) unsupported() {
 	for _, at := range c.silent {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
 
-	// If the log does not have the key, only the receipt states that the task requested it.
+	// If the log does not contain the key, only the receipt states that the task requested the
+	// answer.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
 		s := c.plan.byKey[thing]
@@ -220,7 +220,7 @@ func (c *checker) unsupported() {
 	}
 }
 
-// report adds the findings to a report, and lists what the comparison omits.
+// report adds the findings to a report, and lists the parts that the comparison omits.
 func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	told := map[outcome]int{}
 	for _, f := range c.found {
@@ -242,8 +242,8 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	}
 }
 
-// undetermined returns the places that the log and the request do not determine, and that have
-// no finding of their own. The verifier checks the signatures.
+// undetermined returns the locations that the log and the request do not determine and that have no
+// finding of their own. The verifier checks the signatures.
 func (c *checker) undetermined() (list []string) {
 	for _, at := range slices.Concat(Projection.without(), optional(), []string{atLog + "/uri", atArtifacts}) {
 		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }
@@ -254,8 +254,8 @@ func (c *checker) undetermined() (list []string) {
 	return list
 }
 
-// optional returns the members that a receipt may omit, and that options of a harness may add
-// to the values of its events.
+// optional returns the members that a receipt may omit, and that a harness's options may add to the
+// values of its events.
 func optional() []string {
 	return []string{"/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref"}
 }

@@ -13,13 +13,13 @@ import (
 type Level int
 
 const (
-	// Projection omits the members that a log and a request do not determine: receipt_id,
-	// issuer, issued_at, chain, signatures, metadata, subject.id, and of the identifiers
-	// task_id, trace_id and branch_id.
+	// Projection omits the members that a log and a request do not determine: receipt_id, issuer,
+	// issued_at, chain, signatures, metadata, subject.id, and the identifiers task_id, trace_id,
+	// and branch_id.
 	Projection Level = iota
 
-	// Strict omits only the signatures, for replays whose profile determines IDs, issuer and
-	// clock.
+	// Strict omits only the signatures, for replays whose profile determines the IDs, the issuer,
+	// and the clock.
 	Strict
 )
 
@@ -34,17 +34,17 @@ func (l Level) without() []string {
 	}
 }
 
-// A Difference is a place at which two receipts differ.
+// A Difference is a location at which two receipts differ.
 type Difference struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	A       string `json:"a"`       // canonical, cut after 256 bytes; "": absent
 	B       string `json:"b"`
 }
 
-// Compare returns where two receipts differ, in the order of the first; nil when they are
-// the same. Both are compared in canonical form (RFC 8785), so that the order of members and
-// the spelling of numbers and strings do not count. Elements of lists are paired by their IDs
-// or override keys; a list with the same elements in another order differs as a whole.
+// Compare returns the differences between two receipts, in the order of the first, or nil if they
+// are equal. Both are compared in canonical form (RFC 8785), so the order of members and the
+// spelling of numbers and strings do not matter. Elements of lists are paired by their IDs or
+// override keys; if the order of elements differs, the entire list differs.
 func Compare(a, b *canon.Document, level Level) (list []Difference) {
 	for _, d := range differences(a.Root(), b.Root(), level.without()) {
 		list = append(list, Difference{d.at, bound(string(canonical(d.a))), bound(string(canonical(d.b)))})
@@ -59,7 +59,7 @@ func differences(a, b canon.Node, without []string) []difference {
 	return c.found
 }
 
-// A difference is a place at which two documents differ. A zero node is absent.
+// A difference is a location at which two documents differ. A zero node represents an absent value.
 type difference struct {
 	at   string
 	a, b canon.Node
@@ -101,8 +101,8 @@ func (c *comparison) members(at string, a, b canon.Node) {
 	}
 }
 
-// elements pairs the elements of two lists by their identities, and the rest by their order.
-// Elements of b alone are named by their place in b.
+// elements pairs the elements of two lists by their identities, and the remaining elements by their
+// order. Elements that occur only in b are identified by their index in b.
 func (c *comparison) elements(at string, a, b canon.Node) {
 	var right []canon.Node
 	places := map[string][]int{}
@@ -112,7 +112,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 
 	var left []canon.Node
-	var pairs []int // the places in b; -1: not paired
+	var pairs []int // the indexes in b; -1 if not paired
 	last, ordered := -1, true
 	for _, n := range a.Elements() {
 		j := -1
@@ -152,7 +152,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 }
 
-// identity returns the name of an element of a list, or "" if it has none.
+// identity returns the name of a list element, or "" if it has no name.
 func identity(n canon.Node) string {
 	if n.Kind() != canon.KindObject {
 		return ""
@@ -167,5 +167,5 @@ func identity(n canon.Node) string {
 
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// bound bounds foreign text in a finding.
+// bound truncates foreign text in a finding.
 func bound(s string) string { return untrusted.Cut(s, 256) }

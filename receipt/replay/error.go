@@ -10,23 +10,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A RequestError identifies the part of a request that is invalid. It contains no value of the
-// request.
+// A RequestError identifies the invalid part of a request. It contains no values from the request.
 type RequestError struct {
-	Param  string // such as override.llm:main:1.sha256; "body" for the whole
-	Detail string // the expectation and the finding
+	Param  string // such as override.llm:main:1.sha256; "body" for the entire request
+	Detail string // the expectation and the actual kind of value
 }
 
 // Error returns both fields.
 func (e *RequestError) Error() string { return "replay: " + e.Param + ": " + e.Detail }
 
-// An UnavailableError identifies the first missing thing, in the order of the events, without
-// which a task cannot be replayed.
+// An UnavailableError identifies the first missing item, in event order, without which a task
+// cannot be replayed.
 type UnavailableError struct {
 	Object  string // event, artifact, memory, receipt or host_dependency
 	ID      string
-	Key     string // of the dependency; "" if it is not one
-	EventID string // of the event that records it; "" if there is none
+	Key     string // key of the dependency, or ""
+	EventID string // ID of the event that records it, or ""
 	Detail  string
 }
 
@@ -47,12 +46,12 @@ func unavailable(d record.Dependency) *UnavailableError {
 	return u
 }
 
-// Error names the thing and the reason.
+// Error returns the item and the reason.
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is missing: %s", e.Object, quote(e.ID), e.Detail)
 }
 
-// named returns the thing as the events of a failed replay name it.
+// named returns the item in the form used in the events of a failed replay.
 func (e *UnavailableError) named() object {
 	o := object{"object": text(e.Object), "id": text(untrusted.Cut(e.ID, maxNamed))}
 	if e.Key != "" {
@@ -77,7 +76,7 @@ type Mismatch struct {
 	Computed canon.Digest
 }
 
-// Param names the member of the request, as [RequestError.Param] does.
+// Param names the member of the request in the same way as [RequestError.Param].
 func (m Mismatch) Param() string { return "override." + m.Key + ".sha256" }
 
 // Error returns both digests.
@@ -85,5 +84,5 @@ func (m Mismatch) Error() string {
 	return fmt.Sprintf("replay: %s: stated %s, computed %s", m.Param(), m.Stated, m.Computed)
 }
 
-// quote bounds foreign text in a message.
+// quote truncates foreign text in a message.
 func quote(s string) string { return untrusted.Quote(s, 64) }

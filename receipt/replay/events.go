@@ -12,24 +12,24 @@ import (
 
 // A Run names the task of a replay, for [Plan.Events].
 type Run struct {
-	TaskID      string       // required; not that of the source
-	Remap       bool         // the events get ids and sequences of the replay; else they keep their own
-	LogURI      string       // location of the source's log; "": unreported
-	ReceiptHash canon.Digest // of the source's receipt; zero: unreported
+	TaskID      string       // required; must differ from the ID of the source
+	Remap       bool         // the events get IDs and sequences of the replay; otherwise, they keep their own
+	LogURI      string       // location of the source's log; "" if unreported
+	ReceiptHash canon.Digest // hash of the source's receipt; zero if unreported
 
-	// Failure is the reason why the replay did not complete; nil if it did. The events of a
+	// Failure is the reason why the replay did not complete, or nil if it did. The events of a
 	// failed replay contain the substitutions and the failure, but no events of the source.
 	Failure *Failure
 }
 
-// A Failure is the reason why a replay failed. Readers of the events see it, and it contains no
-// value.
+// A Failure is the reason why a replay failed. Readers of the events see it, so it contains no
+// values.
 type Failure struct {
 	Code, Message string
-	Missing       *UnavailableError // the first missing thing; nil: another reason
+	Missing       *UnavailableError // the first missing item; nil if there is another reason
 }
 
-// payload returns the failure as replay.failed has it.
+// payload returns the failure as in replay.failed.
 func (f *Failure) payload() object {
 	o := object{"code": text(f.Code), "message": text(f.Message)}
 	if f.Missing != nil {
@@ -38,7 +38,7 @@ func (f *Failure) payload() object {
 	return o
 }
 
-// asTask returns the failure as the task of the replay has it.
+// asTask returns the failure as in the task of the replay.
 func (f *Failure) asTask() object {
 	details := object{}
 	if f.Missing != nil {
@@ -58,20 +58,20 @@ type teller struct {
 	uses  func(*swap) bool // whether an override replaces something
 	yield func([]byte, error) bool
 	doc   *canon.Document // the current event
-	line  []byte          // the event as it is written
+	line  []byte          // the event that is being written
 
-	number   int  // of the replay's events that are numbered by its task
+	number   int  // number of the replay's events that are numbered by its task
 	cursor   int  // of the source's
-	restored bool // the checkpoint has come, or there is none
+	restored bool // the checkpoint has been reached, or there is none
 
 	calls   map[string]*swap       // of the ids of calls
 	answers map[string]*swap       // of the ids of events
-	words   map[canon.Digest]*swap // of a kind and a payload, for events that repeat them
-	firsts  map[string]bool        // the IDs of events that record an answer, and so do not repeat another one
+	words   map[canon.Digest]*swap // keyed by kind and payload, for repeated events
+	firsts  map[string]bool        // the IDs of events that record an answer, and so do not repeat another answer
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
-	if run.Failure != nil { // nothing of the source is written again
+	if run.Failure != nil { // no events of the source are repeated
 		uses = func(s *swap) bool { return isTaskTime(s.Key) || p.wasTaken(s) }
 	}
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
@@ -147,7 +147,7 @@ func (t *teller) envelope(o object) object {
 	return o
 }
 
-// say writes an event about the replay, at the time of an event of the source.
+// say writes an event about the replay, with the time of an event of the source.
 func (t *teller) say(kind string, at []byte, payload object) error {
 	if err := event.Parse(t.doc, at); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (t *teller) say(kind string, at []byte, payload object) error {
 	return t.write(canon.Node{}, o)
 }
 
-// announce writes that a replay begins, and what is substituted.
+// announce writes that a replay begins, and lists the substitutions.
 func (t *teller) announce(at []byte) error {
 	log := t.plan.Log
 	started := object{
@@ -216,7 +216,7 @@ func (t *teller) again(line []byte) error {
 
 	t.cursor++
 
-	// Before a checkpoint only answers are written, so that the materials stay listed.
+	// Before a checkpoint, only answers are written, so that the materials stay listed.
 	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
@@ -253,8 +253,8 @@ func answers(kind string) bool {
 	return false
 }
 
-// substitute changes the payload of an event that a substitution replaces. It reports false for
-// a payload that no event may contain.
+// substitute changes the payload of an event that a substitution replaces. It reports false if no
+// event may contain the payload.
 func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
@@ -267,8 +267,8 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// A repeated payload is one answer, unless it is recorded as an answer of its own: two
-	// calls of a model may return the same.
+	// A repeated payload is one answer, unless it is recorded as a separate answer: two model calls
+	// may return the same data.
 	s := t.answers[id]
 	if len(t.answers) > 0 && (s != nil || !t.firsts[id]) {
 		words := canon.Sum(payload.AppendCanonical([]byte(kind)))
@@ -286,7 +286,7 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// Every event that has the output of the call is changed.
+	// Every event that contains the output of the call is changed.
 	if s = t.calls[payload.Member("tool_call_id").String()]; s == nil || !tellsOutput(payload) && id != s.of.EventID {
 		return true, nil
 	}
@@ -298,20 +298,20 @@ func tellsOutput(payload canon.Node) bool {
 	return !payload.Member("output").IsZero() || !payload.Member("output_sha256").IsZero() || !payload.Member("output_uri").IsZero()
 }
 
-// remap gives an event of the source the names of the replay.
+// remap replaces names in an event of the source with the names of the replay.
 func (t *teller) remap(root canon.Node, o object) {
 	source := t.plan.Log.TaskID
 	if root.Member("task_id").String() == source {
 		o["task_id"] = text(t.run.TaskID)
 	}
 
-	// The previous event has another ID in the replay, if it is written at all.
+	// The previous event has a different ID in the replay, if it is written at all.
 	o["previous_event_id"] = nil
 	t.number++
 	o["id"] = text(t.id())
 	resource := root.Member("resource")
 	if resource.Member("object").String() != "task" || resource.Member("id").String() != source {
-		t.number-- // it is numbered by another resource
+		t.number-- // another resource numbers it
 		o["id"] = text(t.run.TaskID + ":source:" + string(number(t.cursor)))
 		return
 	}
@@ -321,7 +321,7 @@ func (t *teller) remap(root canon.Node, o object) {
 
 func (t *teller) id() string { return t.run.TaskID + ":" + string(number(t.number)) }
 
-// write passes on an event, in canonical form with a line feed.
+// write passes on an event, in canonical form and followed by a line feed.
 func (t *teller) write(root canon.Node, o object) error {
 	t.line = append(o.over(t.line[:0], root), '\n')
 	if !t.yield(t.line, nil) {

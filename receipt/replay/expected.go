@@ -13,11 +13,11 @@ import (
 type expected struct {
 	draft  *receipt.Draft
 	doc    *canon.Document
-	silent []string // JSON Pointers of members that the events do not name, and the given receipts do
+	silent []string // JSON Pointers of members that the events do not contain but the given receipts do
 }
 
-// expect drafts a receipt from events. A member that every receipt requires and no event has is
-// copied from the first receipt that has it.
+// expect creates the draft of a receipt from events. A member that every receipt requires but no
+// event contains is copied from the first receipt that contains it.
 func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (*expected, error) {
 	// Members that the events lack are filled in once, and then the events are recorded again.
 	x := &expected{}
@@ -53,7 +53,7 @@ func (x *expected) parse() error {
 	return err
 }
 
-// fill sets options for members that the events do not have.
+// fill sets options for members that the events do not contain.
 func (x *expected) fill(o *record.Options, names []string, others []*receipt.Draft) {
 	first := func(of func(*receipt.Draft) string) string {
 		for _, d := range others {
@@ -79,7 +79,7 @@ func (x *expected) fill(o *record.Options, names []string, others []*receipt.Dra
 	}
 }
 
-// adopt copies optional members that the events do not have from the receipt of the source,
+// adopt copies optional members that the events do not contain from the receipt of the source,
 // because the replay has the same values.
 func (x *expected) adopt(source *receipt.Draft) error {
 	for _, m := range [][2]*string{

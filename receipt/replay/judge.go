@@ -24,7 +24,7 @@ type judge struct {
 	*subject
 	plan   *Plan
 	failed bool     // the replay failed, so absent values are not faults
-	silent []string // JSON Pointers of members that the log does not have
+	silent []string // JSON Pointers of members that the log does not contain
 
 	keyWithheld bool // a delta does not name its override
 }
@@ -74,7 +74,7 @@ func (c *judge) other(d difference, f *finding) {
 	}
 }
 
-// isEffect reports whether a place is that of an action, an approval, a payment, or
+// isEffect reports whether a location is that of an action, an approval, a payment, or a
 // consumption.
 func isEffect(at string) bool {
 	return slices.ContainsFunc([]string{"/approvals/", "/side_effects/", "/cost/total", "/cost/provider_breakdown", "/autonomy_budget/consumed"}, func(under string) bool {
@@ -82,8 +82,8 @@ func isEffect(at string) bool {
 	})
 }
 
-// metadata judges the members that the log and the request determine. A receipt may omit the
-// name of the source and the mode.
+// metadata judges the members that the log and the request determine. A receipt may omit the name
+// of the source and the mode.
 func (c *judge) metadata(d difference, f finding) []finding {
 	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
@@ -132,7 +132,7 @@ func (c *judge) material(d difference, f *finding) {
 
 	m := c.got.ReplayInput.Materials[i]
 
-	// The log of the source is a material, too.
+	// The log of the source is also a material.
 	isLog := m.Kind == "event_log"
 	switch {
 	case name == "uri" && !m.SHA256.IsZero(), name == "bytes_base64" && !m.SHA256.IsZero(), name == "id" && isLog, strings.HasPrefix(name, "metadata") && isLog && d.a.IsZero():
@@ -146,7 +146,7 @@ func (c *judge) material(d difference, f *finding) {
 	}
 }
 
-// wholeMaterial judges a material that one side lacks.
+// wholeMaterial judges a material that only one side has.
 func (c *judge) wholeMaterial(d difference, f *finding) {
 	id := d.a.Member("id").String()
 	s := c.plan.byKey[id]
@@ -162,7 +162,7 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction judges an entry of redactions that the draft does not have. The value that it names
+// redaction judges an entry of redactions that the draft does not contain. The value that it names
 // must be absent.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
@@ -192,7 +192,7 @@ func (c *judge) things(d difference) (list []string) {
 		}
 	}
 
-	// A delta is identified by its override key, and a material by its ID, the key of a
+	// A delta is identified by its override key, and a material by its ID, which is the key of a
 	// dependency.
 	for _, of := range []struct {
 		list, name string
@@ -216,7 +216,7 @@ func (c *judge) things(d difference) (list []string) {
 		return list
 	}
 
-	// A task that never started has the time of its end in this place.
+	// A task that never started has the time of its end here.
 	if _, told := c.plan.known["time:started_at"]; d.at == "/lifecycle/started_at" && !told && c.plan.byKey["time:started_at"] == nil {
 		return []string{"time:completed_at"}
 	}
@@ -226,8 +226,8 @@ func (c *judge) things(d difference) (list []string) {
 	return list
 }
 
-// place splits a pointer into a list: the index of the element and the rest. The index is -1 if
-// the pointer does not lead into the list.
+// place splits a pointer into a list into the index of the element and the remainder. The index is
+// -1 if the pointer does not lead into the list.
 func place(at, list string) (i int, name string) {
 	rest, ok := strings.CutPrefix(at, list+"/")
 	if !ok {
@@ -241,7 +241,7 @@ func place(at, list string) (i int, name string) {
 	return i, name
 }
 
-// unreached reports whether a replay that failed may differ in a place.
+// unreached reports whether a failed replay may differ at a location.
 func unreached(d difference) bool {
 	missing := d.a.IsZero() && (strings.HasPrefix(d.at, atDeltas) || strings.HasPrefix(d.at, atMaterials))
 	return missing || slices.ContainsFunc([]string{"/lifecycle/", "/model_route", "/replay_input/determinism", "/replay_input/unavailable_reason", "/metadata/overrides_unused"}, func(under string) bool {
@@ -249,8 +249,8 @@ func unreached(d difference) bool {
 	})
 }
 
-// alike reports whether a difference is one of form: an absent, null, or empty value in place
-// of another, another spelling of a time, an omitted zero, or a weaker claim of determinism.
+// alike reports whether a difference is only one of form: an absent, null, or empty value in place
+// of another, another spelling of a time, an omitted zero, or a weaker determinism.
 func alike(d difference) bool {
 	switch {
 	case empty(d.a) && empty(d.b):
@@ -277,7 +277,7 @@ func empty(n canon.Node) bool {
 	return n.IsZero() || n.Kind() == canon.KindNull
 }
 
-// shown returns a value as a finding shows it.
+// shown returns a value in the form used in a finding.
 func shown(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return n.String()
@@ -285,9 +285,9 @@ func shown(n canon.Node) string {
 	return string(canonical(n))
 }
 
-// ofSource returns the meaning of a difference between the receipt of the source and the draft
-// of its log. Options of a harness determine how paths are written, where logs are stored, and
-// the values of members that the log does not have.
+// ofSource returns the meaning of a difference between the receipt of the source and the draft of
+// its log. The options of a harness determine how paths are written, where logs are stored, and the
+// values of members that the log does not contain.
 func ofSource(s *subject, d difference) finding {
 	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the supplied receipt of the source has a different " + quote(d.at) + " than the log gives"}
 	i, name := place(d.at, atMaterials)

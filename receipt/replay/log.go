@@ -13,28 +13,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Log is the record of one task that has ended. It lists the answers without their values,
-// which are read from the log on demand.
+// A Log is the record of one task that has ended. It lists the answers without their values, which
+// are read from the log on demand.
 type Log struct {
 	TaskID       string
-	Digest       canon.Digest        // of the event_log of the task's receipt
+	Digest       canon.Digest        // digest in the event_log of the task's receipt
 	Events       int                 // that the digest covers
 	Dependencies []record.Dependency // in the order of the events that recorded the answers
 
 	in      io.ReaderAt
-	offsets map[int]int64 // where the lines of these events begin
+	offsets map[int]int64 // offsets of the lines of these events
 }
 
-// ErrReplay indicates that a log is that of a replay. Replay the log of its source instead.
+// ErrReplay indicates that a log is the log of a replay. Replay the log of its source instead.
 var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
-// ReadLog reads the log of a task, an event a line. A log of several needs its id; "" is
-// the one task of the log. The rules are those of a recording: events come in the order of
-// their sequence, none is missing, each id has one content. Errors are of package event,
-// [record.ErrNotEnded], [ErrReplay], and those of the reader.
+// ReadLog reads the log of a task, an event a line. If the log contains several tasks, taskID is
+// required; "" selects the only task of the log. The rules are those of a recording: events are in
+// sequence order without gaps, and each ID has only one content. The error is an error of package
+// event, [record.ErrNotEnded], [ErrReplay], or an error of the reader.
 //
-// The log is read again when answers or events are asked for, and has to stay as it is:
-// what is not what was read the first time is refused.
+// The log is read again when answers or events are requested, so it must not change; a changed line
+// is refused.
 func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	l := &Log{in: in, offsets: map[int]int64{}}
 	rec, err := l.pass(task, nil)
@@ -53,8 +53,8 @@ func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	return l, l.locate()
 }
 
-// pass reads the log once, as it would be recorded. Keep gets the events of the task that
-// the digest covers, in canonical form with a line feed.
+// pass reads the log once, as for a recording. keep receives the events of the task that the digest
+// covers, in canonical form and followed by a line feed.
 func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder, error) {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "replay"}, TaskID: task, Keep: keep})
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *Log) from(offset int64) io.Reader {
 	return io.NewSectionReader(l.in, offset, math.MaxInt64-offset)
 }
 
-// locate finds where the lines of the answers begin.
+// locate finds the offsets of the lines that contain the answers.
 func (l *Log) locate() error {
 	wanted := map[int]bool{}
 	last := 0
@@ -100,7 +100,7 @@ func (l *Log) locate() error {
 	return nil
 }
 
-// answer reads a recorded answer in canonical form; nil where the log has its digest alone.
+// answer returns a recorded answer in canonical form, or nil if the log contains only its digest.
 func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	if d.Pointer == "" {
 		return nil, nil
@@ -121,7 +121,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 	}
 
-	// A log that changed since it was read is refused.
+	// If the log has changed since it was read, it is refused.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {
@@ -142,8 +142,8 @@ func (l *Log) each(do func(line []byte) error) error {
 	return nil
 }
 
-// life returns the events from which the times of the task come, in their order and in
-// canonical form. The last one ends it.
+// life returns the events that contain the times of the task, in order and in canonical form. The
+// last one ends it.
 func (l *Log) life() (lines [][]byte, err error) {
 	for _, d := range l.Dependencies {
 		if d.Kind != record.KindTime {

@@ -13,12 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A matcher finds what a request replaces while a plan is created.
+// A matcher finds the values that a request replaces while a plan is created.
 type matcher struct {
 	*Plan
-	answered  map[string]record.Dependency // by the prefix of the key, and the event
+	answered  map[string]record.Dependency // by the prefix of the key, and by the event
 	compacted map[string]record.Dependency // snapshots, by the event
-	restored  map[*swap]bool               // those of events before the checkpoint
+	restored  map[*swap]bool               // answers of events before the checkpoint
 }
 
 func (m *matcher) all(ctx context.Context) error {
@@ -32,7 +32,7 @@ func (m *matcher) all(ctx context.Context) error {
 		}
 	}
 
-	// In the order of the keys, so that the first error is the same each time.
+	// The order is that of the keys, so that the first error is always the same.
 	for i := range m.request.Overrides {
 		if err := m.match(ctx, &m.request.Overrides[i]); err != nil {
 			return err
@@ -40,8 +40,7 @@ func (m *matcher) all(ctx context.Context) error {
 	}
 	slices.SortFunc(m.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
 
-	// The log is read again only for events and the checkpoint, which are not among the
-	// dependencies.
+	// The log is read again only for events and the checkpoint, which are not dependencies.
 	if err := m.findEvents(); err != nil {
 		return err
 	}
@@ -51,8 +50,8 @@ func (m *matcher) all(ctx context.Context) error {
 	return m.findMissing(ctx)
 }
 
-// restore refuses overrides of answers and events before the checkpoint. They made the state
-// that is restored, so a module that continues from there does not ask for them.
+// restore refuses overrides of answers and events before the checkpoint. They contributed to the
+// restored state, so a module that continues from there does not request them.
 func (m *matcher) restore() error {
 	for _, s := range m.swaps {
 		if s.of.Kind != record.KindTime && m.before[s.of.Key] || m.restored[s] {
@@ -67,8 +66,8 @@ func ofEvent(key, event string) string {
 	return prefix + ":" + event
 }
 
-// match finds what an override replaces: the dependency with its key, or else the dependency
-// whose answer its event recorded.
+// match finds the dependency that an override replaces: the dependency with its key, or if there is
+// none, the dependency whose answer its event recorded.
 func (m *matcher) match(ctx context.Context, o *Override) error {
 	s := &swap{Override: o, operation: "add"}
 	m.swaps = append(m.swaps, s)
@@ -76,7 +75,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		return err
 	}
 
-	// The key of an answer names nothing else.
+	// The key of an answer refers to nothing else.
 	d, found := m.known[o.Key]
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
@@ -84,7 +83,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	case o.Kind == kindCheckpoint && m.compacted[o.EventID].Key != "":
 		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
 
-	// These replace the payload of an event and answer nothing.
+	// These replace the payload of an event, and are not answers.
 	case o.Kind == kindPayload || o.Kind == kindCheckpoint:
 		m.byEvent[o.EventID] = s
 		return nil
@@ -142,7 +141,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	return nil
 }
 
-// findEvents finds the events that the request names and that answer nothing: those whose
+// findEvents finds the events that the request names and that record no answer: those whose
 // payloads are replaced, and the checkpoint.
 func (m *matcher) findEvents() error {
 	r := m.request
@@ -200,15 +199,15 @@ func (m *matcher) findEvents() error {
 	return nil
 }
 
-// mark records the event of the checkpoint. Both names of a checkpoint must be of the same
-// event, and each name of only one event.
+// mark records the event of the checkpoint. Both names of a checkpoint must refer to the same
+// event, and each name to only one event.
 func (m *matcher) mark(id string, payload canon.Node) error {
 	r := m.request
 	if r.Mode != FromCheckpoint {
 		return nil
 	}
 
-	// A checkpoint has its own ID, or that of its snapshot.
+	// A checkpoint has its own ID, or the ID of its snapshot.
 	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
 	switch {
 	case r.CheckpointEventID == "" && named && m.boundary != "":

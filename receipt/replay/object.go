@@ -15,9 +15,9 @@ type object map[string][]byte
 // json writes the object in canonical form.
 func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
-// over writes another object, of a document in canonical form, with these members in the
-// place of its own. The result is canonical too: RFC 8785 section 3.2.3 sorts names by
-// UTF-16 code units, and where one of two names is ASCII that is the order of their bytes.
+// over writes another object, from a document in canonical form, with these members replacing its
+// own. The result is also canonical: RFC 8785 section 3.2.3 sorts names by UTF-16 code units, and
+// if at least one of two names is ASCII, this equals the order of their bytes.
 func (o object) over(b []byte, n canon.Node) []byte {
 	b = append(b, '{')
 	begin := len(b)

@@ -33,7 +33,7 @@ func ParseRequest(data []byte) (*Request, error) {
 		return nil, &RequestError{"body", "expected a JSON object"}
 	}
 
-	// RFC 7493 section 2.2: beyond this range, other integers have the same canonical form.
+	// RFC 7493 section 2.2: outside this range, different integers have the same canonical form.
 	if at, lossy := p.doc.LossyInteger(); lossy {
 		return nil, &RequestError{paramOf(at.Pointer()), "expected no integer outside of ±(2^53-1): write it as a string"}
 	}
@@ -45,7 +45,7 @@ func ParseRequest(data []byte) (*Request, error) {
 	return r, nil
 }
 
-// whyNot reports why text is not JSON, without quoting it, because the text may be part of a
+// whyNot describes why text is not JSON, without quoting it, because the text may be part of a
 // secret.
 func whyNot(err error) string {
 	var syntax *canon.SyntaxError
@@ -55,10 +55,10 @@ func whyNot(err error) string {
 	return fmt.Sprintf("%s at line %d, column %d", syntax.Code, syntax.Line, syntax.Column)
 }
 
-// paramOf names the member of the request that a pointer leads to or into: names of
-// members within a value are part of it.
+// paramOf names the member of the request that contains the location of a pointer. If the location
+// is within a value, the names of nested members are included.
 func paramOf(pointer string) string {
-	at := strings.Split(pointer, "/")[1:] // RFC 6901: it begins with one
+	at := strings.Split(pointer, "/")[1:] // RFC 6901: a pointer begins with a slash
 	for i, token := range at {
 		at[i] = short(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
 	}
@@ -83,7 +83,7 @@ func (p *parser) fail(param, format string, args ...any) {
 	}
 }
 
-// absent reports whether a member is missing or null, which mean the same.
+// absent reports whether a member is missing or null, which are equivalent.
 func absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
 
 func (p *parser) request(r *Request) {
@@ -101,7 +101,7 @@ func (p *parser) request(r *Request) {
 		p.fail("metadata", "expected an object")
 	}
 
-	// Members that depend on each other are checked after both were read.
+	// Members that depend on each other are checked after both have been read.
 	p.checkpoint(r)
 	p.overrides(r, root.Member("override"))
 }
@@ -189,7 +189,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
 			p.fail(at+".sha256", "expected sha256: and 64 lowercase hexadecimal digits")
-		} else if o.Stated.IsZero() { // which stands for none below
+		} else if o.Stated.IsZero() { // which means none below
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}
@@ -220,7 +220,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
 
-	// A time of the task stands in the receipt itself.
+	// A time of the task appears in the receipt itself.
 	if o.Kind == kindTime && isTaskTime(o.Key) && p.err == nil {
 		if _, ok := timeIn(o.value); !ok {
 			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
@@ -228,8 +228,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 	}
 }
 
-// fitsSecret checks the members of an override of a secret: nothing that it states may
-// reveal the secret.
+// fitsSecret checks the members of an override of a secret, none of which may reveal the secret.
 func (p *parser) fitsSecret(at string, o *Override) {
 	switch {
 	case o.value != nil && o.ArtifactID != "":
@@ -251,10 +250,10 @@ func timeIn(value []byte) (receipt.Time, bool) {
 	return receipt.At(t), err == nil
 }
 
-// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. A colon and a name
-// follow it. In a key of mcp or host, two names follow with a colon between them, and the first
-// contains no colon. Names are not empty and consist of printable characters except the space.
-// An error contains the expectation and the finding. Of the text it quotes only the prefix,
+// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. A colon and a name follow
+// it. In a key of mcp or host, two names follow, separated by a colon, and the first contains no
+// colon. Names are non-empty and consist of printable characters other than the space. An error
+// contains the expectation and the actual kind of value. It quotes only the prefix of the text,
 // because a name may be that of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")
@@ -290,13 +289,13 @@ func keyPrefix(text string) (string, error) {
 
 func unprintable(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }
 
-// isTaskTime reports whether a key names one of the times of the task's life.
+// isTaskTime reports whether a key names one of the task's lifecycle times.
 func isTaskTime(key string) bool {
 	return key == "time:created_at" || key == "time:started_at" || key == "time:completed_at"
 }
 
-// kindsOf returns the kinds of overrides that keys of a prefix can have. Any value may be
-// a secret, and any event may have a payload.
+// kindsOf returns the kinds of overrides that keys with a prefix can have. Any value may be a
+// secret, and any event may have a payload.
 func kindsOf(prefix string) []string {
 	any := []string{kindSecret, kindPayload, kindCheckpoint}
 	switch prefix {
@@ -344,5 +343,5 @@ func (p *parser) text(param string, n canon.Node) string {
 	return n.String()
 }
 
-// short bounds a name in a param.
+// short truncates a name in a param.
 func short(name string) string { return untrusted.Cut(name, maxKey) }

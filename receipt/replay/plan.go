@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Plan describes a replay before it runs: the answer of each dependency, and the
-// substitutions. It is safe for concurrent use.
+// A Plan describes a replay before it runs: the answer of each dependency, and the substitutions.
+// It is safe for concurrent use.
 type Plan struct {
 	Log *Log // that is replayed
 
@@ -23,24 +23,24 @@ type Plan struct {
 
 	swaps    []*swap           // in the order of their keys
 	byKey    map[string]*swap  // of dependencies, and of added answers
-	byEvent  map[string]*swap  // of events whose payload is replaced
-	label    map[string]string // of overrides that were matched by their event: the key of the dependency
+	byEvent  map[string]*swap  // overrides of events whose payload is replaced
+	label    map[string]string // for overrides that were matched by their event: the key of the dependency
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
-	boundary string          // the event id of the checkpoint; "": there is none
+	boundary string          // the event ID of the checkpoint, or ""
 	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex
-	taken map[string]bool // whether there was an answer, by the requested key
+	taken map[string]bool // whether there was an answer, by requested key
 }
 
 // NewPlan creates the plan of a replay. Artifacts may be nil if there are none. The error is a
-// *[RequestError] if the request does not fit this log, an *[UnavailableError] if a checkpoint,
-// an event or an artifact that it names does not exist, or that of the log or the artifacts.
+// *[RequestError] if the request does not fit this log, an *[UnavailableError] if a checkpoint, an
+// event, or an artifact that it names does not exist, or an error of the log or the artifacts.
 //
-// A false digest in the request is not an error; see [Plan.Mismatches]. A missing recorded
-// answer is not an error either, because not every replay requests it; see [Plan.Unavailable].
+// An incorrect digest in the request is not an error; see [Plan.Mismatches]. A missing recorded
+// answer is not an error, either, because not every replay requests it; see [Plan.Unavailable].
 func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifacts) (*Plan, error) {
 	if artifacts == nil {
 		artifacts = func(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
@@ -57,17 +57,17 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 	return p, nil
 }
 
-// Mismatches returns the overrides that state another digest than their value or their artifact
-// has, in the order of their keys.
+// Mismatches returns the overrides whose stated digest differs from that of their value or
+// artifact, in key order.
 func (p *Plan) Mismatches() []Mismatch { return slices.Clone(p.wrong) }
 
-// Unavailable returns the first recorded answer, in the order of the events, that is
-// neither in the log nor among the artifacts; nil when all are there.
+// Unavailable returns the first recorded answer, in event order, that is neither in the log nor
+// among the artifacts, or nil if all are available.
 func (p *Plan) Unavailable() *UnavailableError { return p.missing }
 
-// Deltas returns the deltas of the replay's receipt, in the order of their keys. An override
-// that matches nothing in the log has a delta after its key was taken. The digests are computed
-// from the values, regardless of the digests in the request.
+// Deltas returns the deltas of the replay's receipt, in key order. An override that matches nothing
+// in the log has a delta once its key has been taken. The digests are computed from the values,
+// regardless of the digests in the request.
 func (p *Plan) Deltas() []receipt.Delta {
 	list := []receipt.Delta{}
 	for _, s := range p.swaps {
@@ -87,8 +87,8 @@ func (p *Plan) wasTaken(s *swap) bool {
 	return p.taken[p.label[s.Key]]
 }
 
-// Unmatched returns the keys of the overrides that match nothing in the log, in the order of
-// the keys. Keys of secrets are not among them, because no log records secrets.
+// Unmatched returns the keys of the overrides that match nothing in the log, in key order. It does
+// not include keys of secrets, because no log records secrets.
 func (p *Plan) Unmatched() (keys []string) {
 	for _, s := range p.swaps {
 		if s.operation == "add" {
@@ -98,9 +98,9 @@ func (p *Plan) Unmatched() (keys []string) {
 	return keys
 }
 
-// Unused returns the keys of the overrides whose answers were not taken, in the order of the
-// keys, for a harness that runs its module again. A replay that leaves an override unused has
-// failed. Overrides of events and of the times of the task are never taken.
+// Unused returns the keys of the overrides whose answers were not taken, in key order, for a
+// harness that runs its module again. A replay that leaves an override unused has failed. Overrides
+// of events and of the times of the task are never taken.
 func (p *Plan) Unused() (keys []string) {
 	for _, s := range p.swaps {
 		if p.label[s.Key] != "" && !isTaskTime(s.Key) && !p.wasTaken(s) {
@@ -111,8 +111,7 @@ func (p *Plan) Unused() (keys []string) {
 }
 
 // Checkpoint returns the ID of the event from which the task is replayed, and the keys of the
-// answers before it, from which its state is restored. The ID is empty if there is no
-// checkpoint.
+// answers before it, from which its state is restored. The ID is empty if there is no checkpoint.
 func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	for _, d := range p.Log.Dependencies {
 		if d.Kind != record.KindTime && p.before[d.Key] {
@@ -123,8 +122,8 @@ func (p *Plan) Checkpoint() (eventID string, restored []string) {
 }
 
 // Take returns the answer of a dependency, once, for a harness that runs its module again. If
-// neither the log nor the request has the answer, the error is an *[UnavailableError], because
-// nothing is refreshed. If the answer was taken before, the error is [ErrTaken].
+// neither the log nor the request contains the answer, the error is an *[UnavailableError], because
+// answers are not refreshed. If the answer has already been taken, the error is [ErrTaken].
 func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	if of, ok := p.label[key]; ok {
 		key = of
@@ -154,9 +153,8 @@ func (p *Plan) ask(key string) {
 	}
 }
 
-// Untaken returns the keys of answers that were not taken: recorded dependencies in the order
-// of their events, except those before a checkpoint, and then the answers that overrides add,
-// in the order of the keys.
+// Untaken returns the keys of answers that were not taken: first recorded dependencies in event
+// order, except those before a checkpoint, and then the answers that overrides add, in key order.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,15 +173,15 @@ func (p *Plan) Untaken() (keys []string) {
 }
 
 // Events yields the recorded events again, as the log of a replay: one event at a time, in
-// canonical form with a line feed. The bytes are valid until the next event. The log begins and
-// ends with events of the replay itself, at the times of the source, because no clock is read.
-// Every event of the source is marked as replayed. Events that a substitution changed name it,
-// and a replay.event_replayed announces each substitution. Overrides that match nothing in the
-// log and were not taken replace nothing; replay.started lists their keys. Before a checkpoint
-// only the answers of the task are written, so that its materials stay listed.
+// canonical form and followed by a line feed. The bytes are valid until the next event. The log
+// begins and ends with events of the replay itself, with the times of the source, because no clock
+// is read. Every event of the source is marked as replayed. Events that a substitution changed name
+// it, and a replay.event_replayed event announces each substitution. Overrides that match nothing
+// in the log and were not taken replace nothing; replay.started lists their keys. Before a
+// checkpoint, only the answers of the task are written, so that its materials stay listed.
 //
-// An event has only the digest of an override that is receipt_only. An event whose payload is
-// replaced by such a value is omitted. No event contains a secret. An error ends the sequence.
+// For an override that is receipt_only, an event contains only the digest. An event whose payload
+// is replaced by such a value is omitted. No event contains a secret. An error ends the sequence.
 func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		t := newTeller(p, run, p.uses, yield)
@@ -193,19 +191,18 @@ func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Check compares the receipt of a replay with the draft that package record makes of the log
-// and the request, adds the findings to the report, and draws the verdict anew. The
-// comparison is that of [Compare] with [Projection], and of the members of metadata that the
-// log and the request determine. Each difference is a finding that refutes, a finding that
-// leaves the verdict undecided because the log and the request cannot support what the
-// receipt states, or a note in NotChecked. Members that the comparison leaves out are listed
-// in NotChecked, too.
+// Check compares the receipt of a replay with the draft that package record creates from the log
+// and the request, adds the findings to the report, and determines the verdict again. It compares
+// the same parts as [Compare] with [Projection], and also the members of metadata that the log and
+// the request determine. Each difference is a finding that refutes, a finding that leaves the
+// verdict undecided because the log and the request cannot support what the receipt states, or a
+// note in NotChecked. Members that the comparison omits are also listed in NotChecked.
 //
-// Source is the receipt of the task that was replayed; nil: it is not at hand. It must match
-// the log, and decides members that the log does not name. The caller verifies it before.
+// Source is the receipt of the replayed task, or nil if it is not available. It must match the log,
+// and determines members that the log does not contain. The caller must have verified it.
 //
-// The report is the verifier's of the replay's receipt. A receipt that does not fit the
-// schema has that finding alone. Errors are those of the log.
+// The report must be the verifier's report on the replay's receipt. If the receipt does not match
+// the schema, the report has only that finding. Errors are those of the log.
 func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
 		return nil

@@ -12,16 +12,16 @@ import (
 const (
 	MaxRequest   = 4 << 20 // bytes
 	maxOverrides = 4096
-	maxKey       = 512 // bytes of an override key
+	maxKey       = 512 // maximum bytes of an override key
 )
 
-// A Mode is how a task is replayed.
+// A Mode specifies how a task is replayed.
 type Mode string
 
 const (
 	Exact          Mode = "exact"           // only with recorded answers
 	WithOverrides  Mode = "with_overrides"  // except for the named substitutions
-	FromCheckpoint Mode = "from_checkpoint" // from an event of the log on; overrides are allowed
+	FromCheckpoint Mode = "from_checkpoint" // from an event of the log onward; overrides are allowed
 )
 
 // The kinds of overrides.
@@ -36,41 +36,41 @@ const (
 	kindCheckpoint = "checkpoint_value"
 )
 
-// ReceiptOnly is the default [Override] visibility: no event has the value, only its digest.
+// ReceiptOnly is the default [Override] visibility: events contain only the digest of the value.
 // The other visibilities are public and internal.
 const ReceiptOnly = "receipt_only"
 
-// A Request describes a replay. It is ReplayTaskRequest of the protocol, and matches the JSON
-// Schema replay-request.
+// A Request describes a replay. It is the protocol's ReplayTaskRequest, and matches the JSON Schema
+// replay-request.
 type Request struct {
 	Mode              Mode
-	Overrides         []Override // in the order of their keys, by bytes
+	Overrides         []Override // in key order, by bytes
 	CheckpointID      string
 	CheckpointEventID string
 	Reason            string
 }
 
-// An Override replaces one dependency. It is printed as its key only.
+// An Override replaces one dependency. When printed, it shows only its key.
 type Override struct {
 	Key        string
 	Kind       string // such as llm_provider_response
-	EventID    string // of the event whose answer is replaced; "": found by the key
+	EventID    string // ID of the event whose answer is replaced; "" if it is found by the key
 	Target     string
-	ArtifactID string       // of the artifact with the value; "": the value is inline
-	Stated     canon.Digest // sha256 of the request; zero: it states none
+	ArtifactID string       // ID of the artifact that contains the value; "" for an inline value
+	Stated     canon.Digest // sha256 of the request; zero if there is none
 	Visibility string       // public, internal, or receipt_only
-	Reason     string       // its own, else that of the request
+	Reason     string       // its own visibility, or else that of the request
 
-	value []byte // canonical; nil: it is an artifact, or a secret without one
+	value []byte // canonical; nil for an artifact, or a secret without a value
 }
 
-// secret reports whether the value is a secret: by its key or by its kind.
+// secret reports whether the value is a secret, according to its key or its kind.
 func (o *Override) secret() bool {
 	return o.Kind == kindSecret || strings.HasPrefix(o.Key, "secret:")
 }
 
-// Digest returns the SHA-256 of the inline value. It reports false for an artifact, whose
-// bytes the request does not have, and for a secret.
+// Digest returns the SHA-256 of the inline value. It reports false for an artifact, whose bytes the
+// request does not contain, and for a secret.
 func (o *Override) Digest() (canon.Digest, bool) {
 	if o.value == nil || o.secret() {
 		return canon.Digest{}, false
@@ -81,8 +81,8 @@ func (o *Override) Digest() (canon.Digest, bool) {
 // Format prints the key, and never the value, for every verb.
 func (o Override) Format(w fmt.State, verb rune) { io.WriteString(w, o.Key) }
 
-// Mismatches returns the overrides with inline values whose stated digest is false. Such a
-// request is well-formed, but a server refuses it.
+// Mismatches returns the overrides with inline values whose stated digest is incorrect. Such a
+// request is well formed, but a server refuses it.
 func (r *Request) Mismatches() (list []Mismatch) {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]

@@ -13,7 +13,7 @@ type subject struct {
 	doc  *canon.Document
 	got  receipt.Draft
 	keys map[string]bool // of its deltas
-	gone map[string]bool // fields of redactions: whether nothing but a placeholder is there
+	gone map[string]bool // fields of redactions, and whether only a placeholder is there
 }
 
 // subjectOf decodes a receipt.
@@ -26,9 +26,9 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 		s.keys[d.OverrideKey] = true
 	}
 
-	above := map[string]bool{} // the places above the fields
+	above := map[string]bool{} // the locations above the fields
 
-	// An invalid pointer, or one to the whole receipt, names no value that could be absent.
+	// An invalid pointer, or a pointer to the entire receipt, names no value that could be absent.
 	for _, r := range s.got.Redactions {
 		if _, err := canon.ParsePointer(r.Field); err != nil || r.Field == "" {
 			continue
@@ -43,13 +43,13 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 	return s, nil
 }
 
-// look finds the fields of redactions whose values are still present.
+// look finds fields of redactions whose values are still present.
 func (s *subject) look(at string, n canon.Node, above map[string]bool) {
 	if s.gone[at] {
 		s.gone[at] = n.Kind() == canon.KindString && placeholder(n.String())
 	}
 
-	// No redaction names a value below this place.
+	// No redaction names a value below this location.
 	if !above[at] {
 		return
 	}
@@ -77,12 +77,12 @@ func (s *subject) withheld(at string) bool {
 	return false
 }
 
-// within reports whether a place equals another place or is within it.
+// within reports whether a location equals another location or is within it.
 func within(at, of string) bool {
 	return at == of || of != "" && strings.HasPrefix(at, of+"/")
 }
 
-// placeholder reports whether text contains a placeholder of package redact or of session
+// placeholder reports whether text contains a placeholder from package redact or from session
 // bundles.
 func placeholder(text string) bool {
 	for _, mark := range [...]string{"[redacted]", "[withheld]", "<redacted:", "%5Bredacted%5D"} {

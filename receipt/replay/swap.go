@@ -10,17 +10,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A swap is an override and the dependency that it replaces.
+// A swap is an override with the dependency that it replaces.
 type swap struct {
 	*Override
-	of        record.Dependency // zero: there is none
+	of        record.Dependency // zero if there is none
 	operation string
 	before    receipt.OptionalDigest
 	after     receipt.OptionalDigest
 }
 
-// unrecorded reports whether the override replaces a value that no log records, so that it
-// cannot be matched.
+// unrecorded reports whether the override replaces a value that no log records, so that it cannot
+// be matched.
 func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 
 // delta returns the delta of the override in the receipt of the replay.
@@ -41,28 +41,28 @@ func (s *swap) announcement() object {
 		}
 	}
 	if !d.BeforeSHA256.IsZero() {
-		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // it has no error
+		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // the hash never returns an error
 	}
 	if !d.AfterSHA256.IsZero() {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
 	}
 
-	// The receipt itself contains the times of the task.
+	// The times of the task are in the receipt itself.
 	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
 	return o
 }
 
-// put returns a payload with another answer in a member, or in the digest and URI members that
-// accompany it. If member is "", the payload has only digests.
+// put returns a payload in which another answer is stored in a member, or in the accompanying
+// digest and URI members. If member is "", the payload has only digests.
 func (s *swap) put(payload canon.Node, member string) []byte {
 	value, digest, at := member, member+"_sha256", member+"_uri"
 	if member == "" {
 		value, digest, at = "", "sha256", "uri"
 	}
 
-	// Every form of the old answer is removed.
+	// All forms of the old answer are removed.
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
 	case s.secret():
@@ -74,5 +74,5 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 	return o.over(nil, payload)
 }
 
-// visible reports whether an event may have the value of an override.
+// visible reports whether an event may contain the value of an override.
 func (s *swap) visible() bool { return s.value != nil && !s.secret() && s.Visibility != ReceiptOnly }

@@ -11,19 +11,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// An Answer is the answer of a dependency in a replay. It is printed as its key only.
+// An Answer is the answer of a dependency in a replay. When printed, it shows only its key.
 type Answer struct {
 	Key      string       // of the dependency
-	EventID  string       // of the event that recorded it; "": none did
-	Override string       // the key of the override that supplied it; "": it is the recorded answer
-	SHA256   canon.Digest // zero: of a secret there is none
+	EventID  string       // ID of the event that recorded it, or ""
+	Override string       // the key of the override that supplied it; "" for a recorded answer
+	SHA256   canon.Digest // zero for a secret
 	Value    []byte       // canonical JSON, or the bytes of an artifact
 }
 
 // Format prints the key, and never the value, for every verb.
 func (a Answer) Format(w fmt.State, verb rune) { io.WriteString(w, a.Key) }
 
-// ErrTaken indicates that an answer was taken before. Each dependency answers once.
+// ErrTaken indicates that an answer has already been taken. Each dependency answers once.
 var ErrTaken = errors.New("replay: answer was already taken")
 
 // find finds the answer of a dependency.

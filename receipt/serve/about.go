@@ -16,7 +16,7 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-// OpenAPI returns the description of all routes, OpenAPI 3.1.
+// OpenAPI returns the description of all routes in OpenAPI 3.1.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
 func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI) }
@@ -24,7 +24,7 @@ func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI
 // schemaPath is the path of the schema of receipts in openapi.json.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 
-// getSchema answers with the JSON Schema of receipts.
+// getSchema returns the JSON Schema of receipts.
 func getSchema(c *call) error {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
@@ -44,7 +44,7 @@ func getDiscovery(c *call) error {
 	return c.json(http.StatusOK, protocol.NewDiscovery(capabilities...))
 }
 
-// status is the answer of the routes for load balancers.
+// status is the response of the routes for load balancers.
 type status struct {
 	Status string `json:"status"`
 }
@@ -62,7 +62,7 @@ func getReady(c *call) error {
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
 
-	// The reason is only logged, because it may name files.
+	// The reason is only logged, because it may contain file names.
 	const mostLogged = 1000
 	if c.s.options.Ready == nil {
 		return c.json(http.StatusOK, status{"ready"})
@@ -81,7 +81,7 @@ func getPage(c *call) error {
 		return c.send(http.StatusOK, mediaText, []byte(text))
 	}
 
-	// The page sets its own caching, and gets only the headers that this requires.
+	// The page sets its own caching headers, and gets only the headers that they require.
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -91,18 +91,18 @@ func getPage(c *call) error {
 		}
 	}
 
-	c.r.Header = http.Header{} // so that a client that does not read the page holds little memory
+	c.r.Header = http.Header{} // so that a client that does not read the page uses little memory
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }
 
 // shownMembers returns the public members of a JWK (RFC 7517 section 4, RFC 7518 section 6, RFC
-// 8037 section 2, package keys). All others are removed, above all the private ones.
+// 8037 section 2, package keys). All other members are removed, in particular the private ones.
 func shownMembers() []string {
 	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
 }
 
-// getKeySet answers with the public members of the keys.
+// getKeySet returns the public members of the keys.
 func getKeySet(c *call) error {
 	if c.s.options.Keys == nil {
 		return protocol.NotFound()
@@ -175,7 +175,7 @@ func appendKey(out []byte, key canon.Node) []byte {
 }
 
 // getAgentCard serves GET /v1/agent-card for a server that only verifies receipts and serves stored
-// ones. The server does not support the A2A protocol, so the A2A card lists the one interface that
+// ones. The server does not support the A2A protocol, so the A2A card lists the only interface that
 // exists.
 func getAgentCard(c *call) error {
 	const about = "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones."

@@ -10,20 +10,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A call is one request and its answer.
+// A call is one request and its response.
 type call struct {
 	s *Server
 	r *protocol.Request
 
-	// w is the answer, which a Mux remembers for an Idempotency-Key. Data that is written to it is
-	// not reduced to what the client may see: receipts are served byte for byte.
+	// w is the response, which a Mux may remember for an Idempotency-Key. Data written to it is not
+	// reduced to the parts that the client may see: receipts are served byte for byte.
 	w http.ResponseWriter
 }
 
 // id returns the ID in the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// json answers with a short value on one line.
+// json responds with a short value on one line.
 func (c *call) json(status int, v any) error {
 	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {
@@ -32,11 +32,11 @@ func (c *call) json(status int, v any) error {
 	return c.send(status, mediaJSON, append(text, '\n'))
 }
 
-// smallAnswer is the length of an answer, in bytes, up to which its memory is not counted, because
-// the number of requests is bounded.
+// smallAnswer is the maximum length, in bytes, of a response whose memory is not counted, because
+// the number of requests is limited.
 const smallAnswer = 64 << 10
 
-// write answers with a text. A long text takes memory until its client has read it.
+// write responds with a text. A long text occupies memory until its client has read it.
 func (c *call) write(status int, media string, text []byte) error {
 	if len(text) > smallAnswer && c.r.Method == http.MethodGet {
 		if err := c.r.Hold(int64(len(text))); err != nil {
@@ -46,21 +46,21 @@ func (c *call) write(status int, media string, text []byte) error {
 	return c.send(status, media, text)
 }
 
-// send answers with a text that is short, or the same for all clients.
+// send responds with a text that is short, or that is the same for all clients.
 func (c *call) send(status int, media string, text []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", fmt.Sprint(len(text)))
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text) // a client that does not read it has disconnected
+	_, _ = c.w.Write(text) // a client that does not read the response has disconnected
 	return nil
 }
 
-// share names the client among those that share limits.
+// share identifies the client for shared limits.
 func (c *call) share() string { return c.r.Client.Share(c.r.Request) }
 
-// turn waits until a document may be judged. A small one waits for a processor. A large one waits
-// for the memory that it needs, which only a few have at a time.
+// turn waits until a document may be judged. A small document waits for a processor. A large
+// document waits for the memory that it needs, which only a few documents have at a time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)

@@ -1,5 +1,5 @@
-// Package serve verifies receipts over HTTP, and serves stored ones, by the routes of the Harn
-// Agents Protocol v1.
+// Package serve verifies receipts over HTTP, and serves stored receipts, through the routes of the
+// Harn Agents Protocol v1.
 //
 //	v, err := serve.NewVerifier(set, receipt.Policy{}, nil) // set: package keys
 //	s, err := serve.New(serve.Options{
@@ -9,9 +9,9 @@
 //	})
 //	err = serve.HTTPServer(s, log, 0).Serve(listener)
 //
-// A [Server] is an http.Handler that mounts in any mux, below any prefix that is removed. It only
-// transports: the packages receipt and stream judge receipts, a [Source] stores them, and a
-// [Replayer] replays tasks.
+// A [Server] is an http.Handler that can be mounted in any mux, below any prefix that is removed.
+// It contains only transport code: packages receipt and stream judge receipts, a [Source] stores
+// them, and a [Replayer] replays tasks.
 //
 // # Routes
 //
@@ -23,22 +23,22 @@
 //	GET  /v1                         discovery
 //
 // and /.well-known/jwks.json, /openapi.json, /healthz, /readyz, /metrics, the page at /, and proofs
-// below /x/. docs/http.md lists what each route requires; [OpenAPI] describes each answer.
+// below /x/. docs/http.md lists the requirements of each route; [OpenAPI] describes each response.
 //
 // # What an answer means
 //
 // The body of /v1/verify is evidence. A report with the status 200 states everything that is wrong
-// with it; any other status is about the request. For a stored receipt, valid is true only if the
-// receipt is verified, never if only its content was checked. A streamed answer is complete when
-// its last line is a summary, and not before. The answer to a replay is the task that begins with
-// it; the receipt of that task states its outcome.
+// with the evidence; any other status is about the request. For a stored receipt, valid is true
+// only if the receipt is verified, never if only its content was checked. A streamed response is
+// complete if and only if its last line is a summary. The response to a replay is the new task; the
+// receipt of that task states the outcome.
 //
 // # What a client can do
 //
-// A client chooses the time, the issuer, and the scope of the question, and names a trust anchor
-// that the server has. Keys are never taken from a request, no URL in a request is fetched, and
-// nothing is opened by a name from one. [Limits] bound the rest: sizes, memory, places, and how
-// long a connection may make no progress.
+// A client chooses the time, the issuer, and the scope of the verification, and names a trust
+// anchor that the server has. Keys are never taken from a request, no URL in a request is fetched,
+// and nothing is opened by a name in a request. [Limits] limit everything else: sizes, memory,
+// concurrent requests, and the time for which a connection may make no progress.
 //
-// The exported names may still change; routes and answers are those of docs/http.md.
+// The API may still change; routes and responses are described in docs/http.md.
 package serve

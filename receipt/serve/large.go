@@ -15,24 +15,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// largeLine is the length of a line, in bytes, beyond which a stream counts as large. Receipts
-// usually have a hundredth of it.
+// largeLine is the length of a line, in bytes, above which a stream counts as large. Receipts are
+// usually a hundredth of this size.
 const largeLine = 1 << 20
 
-// largeStreams is how many large streams are verified at the same time.
+// largeStreams is the maximum number of large streams that are verified concurrently.
 const largeStreams = 2
 
-// headOfStream is how many bytes of a stream are kept to identify it if it does not contain
+// headOfStream is the number of bytes of a stream that are kept to identify it if it contains no
 // receipts.
 const headOfStream = 4 << 10
 
-// enterInterval is how often a large stream tries to get a place.
+// enterInterval is the interval at which a large stream tries to get a slot.
 const enterInterval = 20 * time.Millisecond
 
 // A gate admits few streams with long lines at a time, because judging a line takes a multiple of
-// its size. The content of a compressed stream cannot be seen here, so every compressed stream is
-// large. Neither can the ends of items of a CBOR sequence, so a sequence is large if it is longer
-// than a line may be.
+// its size in memory. The content of a compressed stream is not visible here, so every compressed
+// stream counts as large. The ends of items in a CBOR sequence are not visible either, so a
+// sequence counts as large if it is longer than a line may be.
 type gate struct {
 	c      *streamed
 	from   io.Reader // of the call's body
@@ -41,7 +41,7 @@ type gate struct {
 	cancel context.CancelFunc
 
 	mu     sync.Mutex // held during a read
-	inside bool       // has a place among the large streams
+	inside bool       // has a slot for large streams
 	err    error
 	begun  bool
 	packed bool
@@ -55,7 +55,7 @@ func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
 	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
 }
 
-// close ends reading and releases the place.
+// close ends reading and releases the slot.
 func (g *gate) close() {
 	g.cancel()
 	g.c.body.Close()
@@ -80,7 +80,7 @@ func (g *gate) refused() error {
 	return nil
 }
 
-// Read reads if the stream is small or has a place among the large streams.
+// Read reads if the stream is small or has a slot for large streams.
 func (g *gate) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,8 +88,8 @@ func (g *gate) Read(p []byte) (int, error) {
 		return 0, g.err
 	}
 
-	// The line is measured after each read. If this piece makes it large, wait for a place before
-	// returning the piece.
+	// The line is measured after each read. If this piece makes the stream large, wait for a slot
+	// before returning the piece.
 	n, err := g.from.Read(p)
 	g.see(p[:n])
 	if !g.inside && (g.packed || g.line > largeLine) {
@@ -114,7 +114,7 @@ func (g *gate) see(piece []byte) {
 		g.first.Store(&head)
 	}
 
-	// Only lines have a visible end; all other bodies count as one line.
+	// Only lines have a visible end; all other bodies count as a single line.
 	end := bytes.IndexByte(piece, '\n')
 	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
 		g.line += len(piece)
@@ -131,14 +131,14 @@ func (g *gate) head() []byte {
 	return nil
 }
 
-// mayBePacked reports whether a byte may begin gzip, zstd, or a skippable frame of zstd. No receipt
+// mayBePacked reports whether a byte can begin gzip, zstd, or a skippable zstd frame. No receipt
 // begins with such a byte.
 func mayBePacked(first byte) bool {
 	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
 }
 
-// enter waits for a place, at most as long as a client may be idle. Since a stream may keep its
-// place as long as it likes, a place may never become free.
+// enter waits for a slot, but at most as long as a client may be idle. A stream may keep its slot
+// indefinitely, so a slot may never become free.
 func (g *gate) enter() error {
 	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
 	defer cancel()
@@ -155,17 +155,17 @@ func (g *gate) enter() error {
 	return nil
 }
 
-// Bounds of a stream and its answer. Receipts use a few percent of them.
+// Limits on a stream and its response. Receipts use a few percent of them.
 const (
 	mostRatio   = 200     // decompressed bytes for each compressed one
-	mostStreams = 4096    // streams of receipts, whose names have a KiB each on average
-	mostIndexed = 1 << 16 // receipts whose ids are compared
+	mostStreams = 4096    // total size of the names of streams, which average one KiB each
+	mostIndexed = 1 << 16 // receipts whose IDs are compared
 	mostOthers  = 10_000  // lines that are not receipts
-	mostAnswer  = 64      // bytes of the answer for each byte of the body
+	mostAnswer  = 64      // bytes of the response per byte of the body
 	freeAnswer  = 16 << 20
 )
 
-// bounded counts the reports of a stream, and ends it beyond the bounds.
+// bounded counts the reports of a stream, and ends the stream if a limit is exceeded.
 type bounded struct {
 	c      *streamed
 	others int

@@ -21,7 +21,7 @@ func listReceipts(c *call) error {
 		return err
 	}
 
-	// A cursor belongs to one task, and names a receipt rather than a position.
+	// A cursor belongs to one task, and identifies a receipt rather than a position.
 	q := TaskQuery{Task: c.id(), Reach: c.r.Client.Reach, Limit: int(limit)}
 	if q.After, err = afterCursor(q.Task, c.r.Query["cursor"]); err != nil {
 		return err
@@ -43,7 +43,7 @@ func listReceipts(c *call) error {
 		return err
 	case !more:
 		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
-	case last.IsZero() || last == q.After: // the next page would be the same
+	case last.IsZero() || last == q.After: // the next page would be identical
 		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
 	default:
 		next := protocol.FormatCursor(q.Task, last[:])
@@ -57,8 +57,8 @@ func listReceipts(c *call) error {
 // longer.
 const mostListed = 8 << 20
 
-// pageOf reads the receipts of a page from the source, some at a time: a task may have as many
-// receipts of 16 MiB as a page has places.
+// pageOf reads the receipts of a page from the source in small groups, because every receipt may be
+// up to 16 MiB long.
 func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	const mostAtATime = 16
 	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
@@ -70,7 +70,7 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 			return nil, false, sourceFault(err)
 		}
 
-		// At least one receipt is on a page, regardless of its length.
+		// A page contains at least one receipt, regardless of its length.
 		for _, stored := range some {
 			if size > 0 && size+len(stored.JSON) > mostListed {
 				return page, true, nil
@@ -88,7 +88,7 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 }
 
 // lastOf returns the hash of the last of some receipts, after which a source continues. It must
-// differ from the hash that they followed.
+// differ from the hash that preceded them.
 func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	doc, err := storedDocument(some[len(some)-1])
 	if err != nil {
@@ -100,22 +100,23 @@ func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	return last, nil
 }
 
-// afterCursor returns the hash of the last receipt of the previous page, or zero without a cursor.
+// afterCursor returns the hash of the last receipt on the previous page, or zero if there is no
+// cursor.
 func afterCursor(task, cursor string) (after canon.Digest, err error) {
 	last, err := protocol.ParseCursor(task, cursor)
 	if err != nil || last == nil {
 		return after, err
 	}
 
-	// The zero hash would be the beginning of the list.
+	// The zero hash would mean the beginning of the list.
 	if copy(after[:], last); len(last) != len(after) || after.IsZero() {
 		return after, protocol.BadCursor()
 	}
 	return after, nil
 }
 
-// beginPage returns the text before the receipts of a page. If content of some receipts of the task
-// was pruned, it states how many.
+// beginPage returns the text before the receipts of a page. If the content of some receipts of the
+// task was pruned, it states their number.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
 	if p, ok := c.s.options.Source.(pruner); ok {
@@ -143,7 +144,8 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			return nil, last, err
 		}
 
-		// The receipt is listed only if it states the task; the cursor counts it in any case.
+		// The receipt is listed only if it states the task; the cursor advances past it in any
+		// case.
 		if tells(doc.Root(), q.Task) {
 			if len(dst) > begin {
 				dst = append(dst, ',')

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Media types of bodies and answers.
+// Media types of request and response bodies.
 const (
 	mediaJSON     = "application/json"
 	mediaReceipt  = "application/vnd.harn.receipt+json"
@@ -22,8 +22,8 @@ const (
 )
 
 // preferred returns the form of a stored receipt that a client prefers to its resource: the
-// archive, the bare receipt, or mediaJSON for neither. The client must name the media type, and
-// must not give application/json a higher weight (RFC 9110, 12.5.1).
+// archive, the bare receipt, or mediaJSON if it prefers neither. The client must name the media
+// type, and must not give application/json a higher weight (RFC 9110, 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {
@@ -45,7 +45,7 @@ func preferred(r *http.Request) string {
 	return best
 }
 
-// rival returns the weight of application/json that a named form with a weight competes with.
+// rival returns the weight of application/json with which a named form competes.
 func rival(named map[string]float64, weight float64) float64 {
 	if weight, ok := named[mediaJSON]; ok {
 		return weight
@@ -53,7 +53,7 @@ func rival(named map[string]float64, weight float64) float64 {
 	if other := max(named["application/*"], named["*/*"]); other > weight {
 		return other
 	}
-	return 0 // a range is not a name
+	return 0 // a range is not a named type
 }
 
 // accepted parses one media range and its weight.

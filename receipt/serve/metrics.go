@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A family contains the metrics of one name, which differ in their labels.
+// A family contains the metrics with one name, which differ in their labels.
 type family struct {
 	name, kind, help string
 	set              *metrics.Set
@@ -49,7 +49,7 @@ func (f *family) write(b *bytes.Buffer) {
 	}
 }
 
-// meters are the metrics of a server. No label is taken from a request.
+// meters contains the metrics of a server. No label is taken from a request.
 type meters struct {
 	requests, duration, verdicts, reloads, running family
 	inFlight                                       *metrics.Gauge
@@ -76,7 +76,7 @@ func (m *meters) count(method, route string, status int, took time.Duration) {
 	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
 }
 
-// methodOf returns the method of a request, or "other" for an unusual one, because methods are
+// methodOf returns the method of a request, or "other" for an unusual method, because methods are
 // untrusted.
 func methodOf(r *protocol.Request) string {
 	switch m := r.Method; m {
@@ -98,7 +98,7 @@ func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
 	return func(v receipt.Verdict) { counters[v].Inc() }
 }
 
-// getMetrics answers in the text format of Prometheus, version 0.0.4.
+// getMetrics responds in the text format of Prometheus, version 0.0.4.
 func getMetrics(c *call) error {
 	m := c.s.meters
 	var b bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Hints for bodies whose form differs from their Content-Type.
+// Hints for bodies that do not match their Content-Type.
 const (
 	sendLines    = "several receipts are sent as " + mediaNDJSON + ", one a line"
 	sendDocument = "this is one document of several lines: send it as " + mediaJSON
@@ -18,15 +18,15 @@ const (
 	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
 )
 
-// hint adds a hint to the report of a body that is not a receipt: what it is, and what to send.
-// Verdict and codes do not change.
+// hint adds a hint to the report for a body that is not a receipt: what the body is, and what to
+// send instead. Verdict and codes do not change.
 func hint(rep *receipt.Report, data []byte, form stream.Kind) {
 	if noReceipt(rep) {
 		setHint(rep, instead(data, form, rep.Finding()))
 	}
 }
 
-// hintFirst does the same for a stream, in the report of its first line. head is the beginning of
+// hintFirst does the same for a stream, in the report for its first line. head is the beginning of
 // the stream.
 func hintFirst(rep *receipt.Report, head []byte) {
 	if rep.Index != 1 || !noReceipt(rep) {
@@ -42,8 +42,8 @@ func hintFirst(rep *receipt.Report, head []byte) {
 	setHint(rep, named(head, false))
 }
 
-// setHint adds a hint to the finding of a refuted report, unless that has a better one. The hint
-// about two documents in one file does not help a client that sends no files.
+// setHint adds a hint to the finding of a refuted report, unless the finding has a better hint. The
+// hint about two documents in one file does not help a client that sends no files.
 func setHint(rep *receipt.Report, text string) {
 	i := slices.IndexFunc(rep.Checks, func(c receipt.Check) bool { return c.Status == receipt.StatusFailed })
 	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == receipt.CodeTrailingData) {
@@ -51,7 +51,7 @@ func setHint(rep *receipt.Report, text string) {
 	}
 }
 
-// instead returns what to send instead of a body, or what the body is; "" if that is unknown.
+// instead returns what to send instead of a body, or what the body is, or "" if that is unknown.
 func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -63,7 +63,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendUnpacked
 	}
 
-	// The log of a task has several documents, too.
+	// The log of a task also has several documents.
 	what := named(data, true)
 	if what == "" && why.Code == receipt.CodeTrailingData && why.Hint != "" {
 		return sendLines
@@ -77,7 +77,7 @@ func isPage(text []byte) bool {
 	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))
 }
 
-// named returns what a body without receipts is, and what to do with it; "" if that is unknown.
+// named returns what a body without receipts is, and what to do with it, or "" if that is unknown.
 // Files that accompany receipts are useful only with the receipts, and no route accepts both.
 func named(head []byte, whole bool) string {
 	found := kind.Of(head, whole)

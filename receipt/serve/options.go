@@ -12,54 +12,54 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Options configure a Server. Functions are called for each request, so that their results may
-// change while the server runs; they must be safe for concurrent use and cheap.
+// Options configure a Server. Functions are called for each request, so their results may change
+// while the server runs; they must be safe for concurrent use and fast.
 type Options struct {
-	// Verifier returns the verifier of receipts. Required; it may return nil as long as the server
-	// is not ready.
+	// Verifier returns the verifier of receipts. Required; it may return nil while the server is
+	// not ready.
 	Verifier func() *Verifier
 
-	// Anchors are the verifiers that a request may choose instead, by the name that it states as
-	// trust_anchor. Nil: none.
+	// Anchors are the verifiers that a request may select instead, keyed by the name that it states
+	// as trust_anchor. Nil: none.
 	Anchors map[string]func() *Verifier
 
-	// Source holds the receipts of the protocol's routes. Nil: no such routes, and discovery states
-	// receipts: false.
+	// Source holds the receipts of the protocol's routes. If it is nil, these routes do not exist,
+	// and discovery states receipts: false.
 	Source Source
 
-	// Replay replays tasks for clients with the scope tasks:replay. Nil: 404, and discovery states
-	// replay: false.
+	// Replay replays tasks for clients with the scope tasks:replay. If it is nil, the response is
+	// 404, and discovery states replay: false.
 	Replay Replayer
 
-	// Keys returns the JWK Set whose public members /.well-known/jwks.json shows. Nil, or a nil
-	// result: 404.
+	// Keys returns the JWK Set whose public members /.well-known/jwks.json shows. If it or its
+	// result is nil, the response is 404.
 	Keys func() []byte
 
 	// Auth determines which client sent a request. Required, unless Public is set.
 	Auth protocol.Authenticator
 
-	// Public serves everybody as one client, without authentication. Auth must be nil.
+	// Public serves everybody without authentication, as a single client. Auth must be nil.
 	Public bool
 
-	// Page is served at /. It sets its own headers. Nil: a short text.
+	// Page is served at /. It sets its own headers. If it is nil, a short text is served.
 	Page http.Handler
 
 	// Proofs are served below /x/ to clients that may read all receipts of the checkpoint. They are
-	// evidence, too: a stored receipt is verified with its proof. Nil: 404.
+	// also evidence: a stored receipt is verified with its proof. Nil: 404.
 	Proofs Proofs
 
-	// Batches are the batches that stored receipts are verified with, as by receipt verify --batch:
-	// each receipt must be in one of them. Nil: batches are not checked.
+	// Batches are the batches with which stored receipts are verified, as with receipt verify
+	// --batch: each receipt must be in one of them. If it is nil, batches are not checked.
 	Batches []receipt.Batch
 
-	// Ready returns the reason why the rest of the program cannot serve, such as a store that
-	// cannot be written; /readyz then answers 503. The error is only logged. Nil: it can always
-	// serve.
+	// Ready returns the reason why the rest of the program cannot serve, such as a store that is
+	// not writable; the response of /readyz is then 503. The error is only logged. If it is nil,
+	// the program is always ready.
 	Ready func() error
 
-	// Hosts are the names, without port, that a Host header may have. A server on a loopback
+	// Hosts are the names, without port, that a Host header may contain. A server on a loopback
 	// address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page can reach
-	// it by a name of its own (DNS rebinding). Empty: any.
+	// it under a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
 	// Tool is the name of the program in summaries. Empty: "receipt".
@@ -71,8 +71,8 @@ type Options struct {
 	// Random is the source of request IDs. Nil: crypto/rand.
 	Random io.Reader
 
-	// Log gets one record per request and one per fault. No record contains a body, a header, a
-	// query, or the ID of a receipt. Nil: nothing is logged.
+	// Log gets one record per request and one per fault. Records contain no body, header, or query,
+	// and no receipt ID. If it is nil, nothing is logged.
 	Log *slog.Logger
 
 	// Limits bound the resources that clients may use. The zero value means the defaults.
@@ -81,45 +81,46 @@ type Options struct {
 
 // Limits bound the resources that clients may use. The zero value of a field means its default.
 type Limits struct {
-	// Document is the largest body of one receipt, in bytes of JSON. Default and maximum:
-	// receipt.MaxBytes. CBOR may be longer by the factor that package archive allows. Lines of a
-	// stream are bounded only by the format's own limit.
+	// Document is the maximum size of a body with one receipt, in bytes of JSON. Default and
+	// maximum: receipt.MaxBytes. CBOR may be longer by the factor that package archive allows.
+	// Lines of a stream are limited only by the format.
 	Document int64
 
-	// Requests is how many requests are served at the same time, except for those that need no API
-	// key, and metrics. Default: 256. Further requests are answered with 503. Each API key, or each
-	// address if no key is needed, gets at most half of these places, of Memory, and of Streams,
-	// and less if others hold some: as much as it leaves for one more client.
+	// Requests is the maximum number of concurrent requests, except requests that need no API key,
+	// and metrics. Default: 256. The response to further requests is 503. Each API key, or each
+	// address if no key is required, gets at most half of Requests, of Memory, and of Streams. If
+	// other clients hold some, it gets less, because it must leave as much for one more client.
 	Requests int
 
-	// Memory is how many bytes are held at the same time by bodies of requests with one receipt,
-	// and by answers to GET beyond 64 KiB until clients have read them. Default: 128 MiB. Beyond
-	// it, the answer is 503. While a body arrives, it takes up to three halves of its size, and
-	// leaves as much to others.
+	// Memory is the maximum number of bytes that are held at the same time by request bodies with
+	// one receipt, and by responses to GET beyond 64 KiB until clients have read them. Default: 128
+	// MiB. Beyond it, the response is 503. While a body arrives, it takes up to one and a half
+	// times its size, and leaves as much to other clients.
 	Memory int64
 
-	// Judging is how many bytes of memory judging receipts beyond 256 KiB takes at the same time:
-	// by [stream.Weight], 200 MiB for 16 MiB of the worst shapes. Default: 256 MiB. A receipt that
-	// needs more is judged alone. Such receipts, also of streams, wait for their turn, which
-	// clients take one after the other.
+	// Judging is the maximum number of bytes of memory that judging receipts beyond 256 KiB takes
+	// at the same time: according to [stream.Weight], 200 MiB for 16 MiB of the worst structure.
+	// Default: 256 MiB. A receipt that needs more is judged alone. Such receipts, including those
+	// in streams, wait for their turn, and clients take turns.
 	Judging int64
 
-	// Streams is how many streams are verified at the same time. Default: 8. The
-	// next one is answered 503. Two of them may have lines beyond 1 MiB, be compressed, or be
-	// CBOR sequences beyond 1 MiB; the next such one waits, at most as long as Idle. One takes
-	// up to 100 MiB in addition to the memory for judging, any other stream at most 30 MiB.
+	// Streams is the maximum number of streams that are verified concurrently. Default: 8. The
+	// response to a further stream is 503. Two of them may have lines beyond 1 MiB, be compressed,
+	// or be CBOR sequences beyond 1 MiB; the next such stream waits, at most for Idle. Such a
+	// stream takes up to 100 MiB in addition to the memory for judging, and any other stream takes
+	// at most 30 MiB.
 	Streams int
 
-	// Jobs is how many processors one stream uses, and how many single receipts are judged at the
-	// same time, half as many beyond 256 KiB; further ones wait. Default: as many as the program
-	// may use.
+	// Jobs is the number of processors that one stream uses. It is also the maximum number of
+	// single receipts that are judged concurrently, and half of it is the maximum for those beyond
+	// 256 KiB; further receipts wait. Default: the number that the program may use.
 	Jobs int
 
-	// Idle is how long a read of a body or a write of an answer may make no
-	// progress. Default: 30 s. A stream has no other limit of time.
+	// Idle is the maximum time for which reading a body or writing a response may make no progress.
+	// Default: 30 s. A stream has no other time limit.
 	Idle time.Duration
 
-	// Body is how long the body of one receipt may take to arrive. Default: 60 s.
+	// Body is the maximum time for the body of one receipt to arrive. Default: 60 s.
 	Body time.Duration
 }
 
@@ -144,7 +145,7 @@ func orElse[T int | int64 | time.Duration](value, other T) T {
 	return value
 }
 
-// document returns the largest body of one receipt in a form.
+// document returns the maximum size of the body of one receipt in a form.
 func (l *Limits) document(cbor bool) int64 {
 	if !cbor {
 		return l.Document
@@ -155,8 +156,8 @@ func (l *Limits) document(cbor bool) int64 {
 
 // Scopes of API keys.
 const (
-	scopeRead   = protocol.ReceiptsRead             // get and list receipts, and their proofs
-	ScopeVerify = protocol.Scope("receipts:verify") // verify what is sent, and what is stored
+	scopeRead   = protocol.ReceiptsRead             // get and list receipts, and get their proofs
+	ScopeVerify = protocol.Scope("receipts:verify") // verify receipts that are sent or stored
 	scopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 

@@ -8,27 +8,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs proves that stored receipts are covered by a checkpoint. Its methods must be safe for
-// concurrent use.
+// Proofs proves that a checkpoint covers stored receipts. Its methods must be safe for concurrent
+// use.
 //
 //	GET /x/checkpoint           the signed checkpoint
 //	GET /x/receipts/{id}/proof  the proof of a receipt, the checkpoint in it
 //
 // Both are text/plain.
 type Proofs interface {
-	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which nobody may change.
+	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which callers must not
+	// modify.
 	Checkpoint() []byte
 
 	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ledger.ErrNotFound if the
 	// checkpoint does not cover the receipt.
 	Proof(receiptID string) ([]byte, error)
 
-	// Within reports whether every receipt of the checkpoint is within reach. A proof reveals how
-	// many there are, and hashes of some, so no other client may get one.
+	// Within reports whether every receipt of the checkpoint is within reach. A proof reveals the
+	// number of receipts, and hashes of some, so other clients must not get it.
 	Within(reach protocol.Reach) bool
 }
 
-// proofsFor returns the proofs if the client may see them all, or the error 404.
+// proofsFor returns the proofs if the client may see all of them, or the error 404.
 func proofsFor(c *call) (Proofs, error) {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.r.Client.Reach) {

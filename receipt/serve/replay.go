@@ -18,30 +18,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ErrLogGone indicates that a Replayer has the task, but no longer its log.
+// ErrLogGone indicates that a Replayer has the task, but no longer has its log.
 var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
 // A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent use and
 // should end early if the context is canceled. IDs of tasks are untrusted: a Replayer must only
-// look them up, and never open anything by such a name.
+// look them up, and must never open anything by such a name.
 type Replayer interface {
 	// Owner returns the owner of a task. The server checks that the client may see it before
 	// anything is replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or
-	// states what went wrong.
+	// describes another failure.
 	Owner(ctx context.Context, task string) (Owner, error)
 
-	// Replay begins a replay and returns the ID of its own task, which no other task has. It may
-	// return before the replay has ended; the replay then continues without the context. It is
-	// called once for all requests with one Idempotency-Key, unless it returns an error that is not
-	// answered with 500. The error is or wraps
+	// Replay starts a replay and returns the ID of its new task, which no other task has. It may
+	// return before the replay has ended; the replay then continues independently of the context.
+	// It is called once for all requests with the same Idempotency-Key, unless it returns an error
+	// whose status is not 500. The error is or wraps
 	//
 	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
-	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, else 409;
-	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task is not one to replay, 409;
+	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, otherwise 409;
+	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task cannot be replayed, 409;
 	//   - [ErrLogGone], 410; [ledger.ErrNotFound], 404;
 	//
 	// as the functions of package replay return them, or any other error. Other errors are logged,
-	// and must not contain a value of the request.
+	// and must not contain any value from the request.
 	Replay(ctx context.Context, q ReplayQuery) (task string, err error)
 }
 
@@ -54,15 +54,15 @@ type Owner struct {
 // A ReplayQuery requests a replay.
 type ReplayQuery struct {
 	Task    string          // the task to replay
-	Request *replay.Request // its stated digests are correct, except perhaps those of artifacts
+	Request *replay.Request // its stated digests are correct, except possibly those of artifacts
 
-	// Once is the same for requests of which at most one may be replayed: those of one client with
-	// one Idempotency-Key. The Mux ensures that for a day; with Once, a harness can do so for
-	// longer. Zero: the request has no key.
+	// Once is equal for requests of which at most one may be replayed: those of one client with the
+	// same Idempotency-Key. The Mux ensures that for a day; with Once, a harness can do so for
+	// longer. Zero means that the request has no key.
 	Once canon.Digest
 }
 
-// A task is the protocol's resource of a task, here of a newly submitted one.
+// A task is the protocol's task resource, here for a newly submitted task.
 type task struct {
 	ID          string       `json:"id"`
 	Object      string       `json:"object"`
@@ -93,7 +93,7 @@ func postReplay(c *call) error {
 		return err
 	}
 
-	// The request is checked before the task is looked up, so the answer reveals nothing about
+	// The request is checked before the task is looked up, so the response reveals nothing about
 	// tasks.
 	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.id())
 	switch {
@@ -103,7 +103,7 @@ func postReplay(c *call) error {
 		return protocol.NotFound()
 	}
 
-	// The Mux calls this once for all requests with one Idempotency-Key.
+	// The Mux calls this once for all requests with the same Idempotency-Key.
 	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Use.Key})
 	switch {
 	case err != nil:
@@ -138,8 +138,9 @@ func replayRequest(c *call) (*replay.Request, error) {
 	return request, nil
 }
 
-// ReplayError returns the answer to an error of a replay, as of a [Replayer], also for a harness
-// that serves the route itself. Errors without an answer of their own are internal.
+// ReplayError returns the response for an error of a replay, such as an error of a [Replayer]. A
+// harness that serves the route itself can also use it. Errors without a specific response are
+// internal.
 func ReplayError(err error) error {
 	var request *replay.RequestError
 	var wrong replay.Mismatch
@@ -165,8 +166,8 @@ func ReplayError(err error) error {
 	return protocol.Internal(err, "the task cannot be replayed")
 }
 
-// unavailable names the first missing part in the form in which a failed replay names it. A
-// checkpoint is a resource of its own.
+// unavailable names the first missing part in the form used by a failed replay. A checkpoint is a
+// separate resource.
 func unavailable(missing *replay.UnavailableError) *protocol.Error {
 	f := protocol.Conflict(missing.Error())
 	if missing.Checkpoint() {
@@ -177,7 +178,7 @@ func unavailable(missing *replay.UnavailableError) *protocol.Error {
 		}
 	}
 
-	// Identifiers are cut, because they come from the request or from the log.
+	// Identifiers are truncated, because they come from the request or from the log.
 	first := map[string]any{"object": missing.Object, "id": untrusted.Cut(missing.ID, protocol.MaxID)}
 	if missing.Key != "" {
 		first["override_key"] = missing.Key

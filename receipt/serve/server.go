@@ -18,7 +18,7 @@ import (
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use and makes no requests.
-// From one request to the next, it keeps only the answers to those with an Idempotency-Key.
+// Between requests, it keeps only the responses to requests with an Idempotency-Key.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -27,19 +27,20 @@ type Server struct {
 	codec    *archive.Codec
 	streams  *conn.Shares
 	large    *conn.Shares // of streams
-	judging  *turns       // of processors, for documents that are not large
-	heavy    *turns       // of memory, for those that are
+	judging  *turns       // turns of processors, for documents that are not large
+	heavy    *turns       // turns of memory, for large documents
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
 }
 
-// idempotencyKeys is how many Idempotency-Keys of a client are remembered. If there is no room for
-// a further key or its answer, the oldest is forgotten, so no client is refused.
+// idempotencyKeys is the maximum number of Idempotency-Keys that are remembered per client. If
+// there is no room for a further key or its response, the oldest key is forgotten, so no client is
+// refused.
 const idempotencyKeys = 1024
 
-// New returns a Server. It returns an error for options without a verifier, and for anchors without
-// a name or a verifier.
+// New returns a Server. It returns an error if the options have no verifier, or if an anchor has no
+// name or no verifier.
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: Options.Verifier must be set")
@@ -50,7 +51,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 
-	// Zero options have defaults; the caller keeps its own struct.
+	// Zero options have defaults; the caller's struct is not modified.
 	if o.Tool == "" {
 		o.Tool = "receipt"
 	}
@@ -67,7 +68,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 
-	// A client without a share is refused; a client without a turn waits for it.
+	// A client without a share is refused; a client without a turn waits.
 	s.streams, s.large = conn.NewShares(int64(s.limits.Streams)), conn.NewShares(largeStreams)
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
@@ -84,12 +85,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP responds to one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
-// them with its own routes on one [protocol.Mux]. Each request then takes a place of that Mux,
-// whose Limits apply instead of Requests, Memory, Body, and Idle.
+// them with its own routes on one [protocol.Mux]. Each request then takes a request slot of that
+// Mux, whose Limits apply instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
@@ -116,7 +117,7 @@ func (s *Server) answer(serve func(*call) error) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error { return serve(&call{s, r, w}) }
 }
 
-// Observe counts a request, and logs it after the answer. It is for the Observe option of a Mux
+// Observe counts a request, and logs it after the response. It is for the Observe option of a Mux
 // with the server's routes.
 func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	s.meters.inFlight.Inc()
@@ -125,7 +126,7 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 		method, route := methodOf(o.Request), cmp.Or(o.Request.Route, "none")
 		s.meters.count(method, route, o.Status, o.Took)
 
-		// All values are the server's own, except the name of a key, which is one word.
+		// All values are the server's own, except the name of a key, which is a single word.
 		level := slog.LevelInfo
 		if o.Status >= http.StatusInternalServerError || o.Aborted {
 			level = slog.LevelWarn
@@ -135,8 +136,8 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	}
 }
 
-// Drain makes /readyz report that the server should get no more requests, before it is shut down.
-// Requests are still served.
+// Drain makes /readyz report that the server should not receive more requests, before it is shut
+// down. Requests are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // KeysReloaded counts an attempt to reload the key files; err is the reason why the old keys were

@@ -11,67 +11,67 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ErrChanged indicates that the stored bytes are no longer those in which a Source found the
-// receipt. It serves no other bytes in their place.
+// ErrChanged indicates that the stored bytes have changed since a Source found the receipt. The
+// Source never serves other bytes in their place.
 var ErrChanged = errors.New("serve: stored receipt has changed since it was indexed")
 
-// A pruner is a Source that returns *[ledger.PrunedError]s, and so must report which lists are
-// incomplete.
+// A pruner is a Source that returns *[ledger.PrunedError]s, and must therefore report which lists
+// are incomplete.
 type pruner interface {
 	// CountPruned returns how many receipts of a task, within reach, are in archives. The limit and
-	// the beginning of the query do not apply.
+	// the start of the query do not apply.
 	CountPruned(ctx context.Context, q TaskQuery) (int64, error)
 }
 
 // A Source is a read-only store of receipts. Its methods must be safe for concurrent use and should
 // end early if the context is canceled. Identifiers are untrusted: a Source must only look them up,
-// and never open anything by such a name.
+// and must never open anything by such a name.
 //
-// A Source judges nothing. A receipt that was altered in the store is returned as it is, so that
-// verifying it can report that. Nor is a Source trusted: a Server makes sure that its results state
-// the requested ID or task, and are within the client's reach.
+// A Source does not judge receipts. A receipt that was altered in the store is returned unchanged,
+// so that verification can report that. Nor is a Source trusted: a Server checks that its results
+// state the requested ID or task, and are within the client's reach.
 //
 // A Source that returns *[ledger.PrunedError]s also has the method CountPruned(ctx, q TaskQuery)
-// (int64, error), so that a list reports how many receipts it lacks.
+// (int64, error), so that a list reports the number of receipts that are missing from it.
 type Source interface {
-	// Get returns the receipt of a receipt_id. A receipt out of reach is not found, and should not
-	// be read to find that out, because the time that an answer takes would reveal it. The error is
-	// or wraps ledger.ErrNotFound, ErrChanged, a *ledger.PrunedError, or an error of reading.
+	// Get returns the receipt of a receipt_id. A receipt out of reach is not found, and the Source
+	// should not read it to determine that, because the response time would reveal it. The error is
+	// or wraps ledger.ErrNotFound, ErrChanged, a *ledger.PrunedError, or a read error.
 	Get(ctx context.Context, receiptID string, reach protocol.Reach) (Stored, error)
 
-	// ByTask returns a page of the receipts of a task, and whether more follow. A task without
-	// receipts, known or not, has an empty page. The error is or wraps ledger.ErrCursor, ErrChanged,
-	// or an error of reading.
+	// ByTask returns a page of the receipts of a task, and reports whether more follow. A task
+	// without receipts, whether known or not, has an empty page. The error is or wraps
+	// ledger.ErrCursor, ErrChanged, or a read error.
 	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }
 
 // A TaskQuery requests receipts of a task, in an order that does not change when receipts are
 // added.
 type TaskQuery struct {
-	Task  string         // of the subject, or of identifiers.task_id
+	Task  string         // ID of the subject, or identifiers.task_id
 	Reach protocol.Reach // receipts out of reach are treated as absent
-	After canon.Digest   // the receipt hash of the last receipt before the page; zero: none
-	Limit int            // how many receipts a page may have, at least 1
+	After canon.Digest   // the receipt hash of the last receipt before the page, or zero
+	Limit int            // the maximum number of receipts on a page, at least 1
 }
 
-// errOther indicates that a Source returned another receipt than the requested one. Its rows or its
-// index are wrong, so nothing of it is served.
+// errOther indicates that a Source returned a receipt other than the requested one. Its rows or its
+// index are incorrect, so no receipt from it is served.
 var errOther = errors.New("serve: source returned a different receipt from the one requested")
 
 // Stored is a receipt as it was stored.
 type Stored struct {
 	// JSON is the text of the receipt, byte for byte; a receipt that was stored as CBOR is
-	// translated by package archive. Nobody may change it.
+	// translated by package archive. Callers must not modify it.
 	JSON []byte
 
 	// Link is the position of the receipt among the stored receipts of its stream, as package
 	// stream finds it: passed, failed, or not checked. A receipt that does not follow its stored
-	// predecessor is then refuted. Nil: unknown.
+	// predecessor is therefore refuted. Nil: unknown.
 	Link *receipt.Check
 }
 
-// isReceipt makes sure that a receipt states the requested ID, byte for byte, regardless of how the
-// Source found it. A receipt that does not show that it is within reach is treated as absent.
+// isReceipt checks that a receipt states the requested ID, byte for byte, regardless of how the
+// Source found it. A receipt is treated as absent unless it shows that it is within reach.
 func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	doc := new(canon.Document)
 	found, within := "", reach.All()
@@ -81,7 +81,8 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 		found = DamagedID(s.JSON)
 	}
 
-	// The reach is checked first, because a receipt out of reach must look like an absent one.
+	// The reach is checked first, because a receipt out of reach must be indistinguishable from an
+	// absent one.
 	switch {
 	case !within:
 		return protocol.NotFound()
@@ -91,7 +92,7 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	return nil
 }
 
-// isOfTask makes sure that a page may contain a receipt.
+// isOfTask checks that a page may contain a receipt.
 func isOfTask(doc *canon.Document, q TaskQuery) error {
 	if !slices.Contains(Tasks(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
 		return protocol.Internal(errOther, "what is stored for this task is not all of this task, and is not given out")

@@ -23,9 +23,9 @@ func Tasks(root canon.Node) (tasks []string) {
 	return tasks
 }
 
-// tells reports whether a receipt states that it belongs to a task. If its source recorded none, a
-// name such as "unknown" is a placeholder (metadata.unreported), and receipts with it have no task
-// in common.
+// tells reports whether a receipt states that it belongs to a task. If the source recorded no task,
+// a name such as "unknown" is a placeholder (metadata.unreported), and receipts with this
+// placeholder do not belong to the same task.
 func tells(root canon.Node, task string) bool {
 	untold, subject := receipt.ReadUnreported(root), root.Member("subject")
 	if subject.Member("object").String() == "task" && subject.Member("id").String() == task && !untold.Has("/subject/id") && !untold.Has("/subject/object") {
@@ -34,9 +34,9 @@ func tells(root canon.Node, task string) bool {
 	return root.Member("identifiers").Member("task_id").String() == task && !untold.Has("/identifiers/task_id")
 }
 
-// DamagedID returns the receipt_id that a text states although it is not JSON or cannot be parsed,
-// or "". It only serves to find the text. It is the first member with that name of the outermost
-// object, as far as brackets and strings show.
+// DamagedID returns the receipt_id in a text that is not JSON or cannot be parsed, or "". The
+// result serves only to find the text. It is the value of the first member with that name in the
+// outermost object, as far as brackets and strings show.
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0
@@ -64,8 +64,8 @@ func DamagedID(text []byte) string {
 	return ""
 }
 
-// cutString cuts a string, with its quotes, off the beginning of a text. It returns nil if there is
-// none.
+// cutString cuts a string, with its quotes, from the beginning of a text. It returns nil if there
+// is no string.
 func cutString(text []byte) (token, rest []byte) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text

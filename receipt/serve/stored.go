@@ -17,16 +17,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Sizes of pages and of the bodies of requests of the protocol.
+// Limits on pages and on request bodies of the protocol.
 const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // bytes of a value of a receipt
+	maxEcho       = 64 // maximum bytes of a value of a receipt
 )
 
-// getReceipt serves GET /v1/receipts/{id}: the resource, or, if the client prefers that, the bare
-// receipt or its archive.
+// getReceipt serves GET /v1/receipts/{id}: the resource or, if the client prefers one of them, the
+// bare receipt or its archive.
 func getReceipt(c *call) error {
 	stored, err := storedReceipt(c)
 	if err != nil {
@@ -54,7 +54,7 @@ func getReceipt(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.id()), '\n'))
 }
 
-// storedReceipt returns the receipt that the path names, and no other.
+// storedReceipt returns the receipt that the path names, never another one.
 func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
@@ -70,7 +70,7 @@ func storedReceipt(c *call) (Stored, error) {
 }
 
 // moved returns the error 410 for a receipt that was moved to an archive. Only a client that may
-// see all receipts learns which archive.
+// see all receipts learns the name of the archive.
 func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive contains it, and the ledger keeps its hash",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
@@ -81,7 +81,7 @@ func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 }
 
 // sourceFault returns the answer to an error of a source. The cause is only logged, because it may
-// name files.
+// contain file names.
 func sourceFault(err error) error {
 	switch {
 	case err == nil:
@@ -109,7 +109,7 @@ func storedDocument(s Stored) (*canon.Document, error) {
 	return doc, nil
 }
 
-// appendResource appends the protocol's resource of a receipt: members that repeat some of the
+// appendResource appends the protocol's resource of a receipt: members that repeat parts of the
 // receipt, and the complete receipt in wire.payload, byte for byte as stored, without surrounding
 // whitespace. Members that a damaged object lacks are empty strings.
 func appendResource(dst []byte, doc *canon.Document, id string) []byte {
@@ -118,7 +118,7 @@ func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 		id = root.Member("receipt_id").String()
 	}
 
-	// These members repeat the receipt; only wire.payload is the receipt itself.
+	// These members repeat parts of the receipt; only wire.payload is the receipt itself.
 	subject := appendSubject(nil, root.Member("subject"))
 	issued := canon.AppendString(nil, root.Member("issued_at").Text())
 	dst = canon.AppendString(append(dst, `{"id":`...), id)
@@ -139,7 +139,7 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf describes a receipt in one line, by values that it states. Values that the source did
+// summaryOf describes a receipt in one line, based on its stated values. Values that the source did
 // not record, such as the outcome, are omitted.
 func summaryOf(root canon.Node) string {
 	var words []string
@@ -156,7 +156,7 @@ func summaryOf(root canon.Node) string {
 	return strings.ToValidUTF8(strings.Join(words, " "), "")
 }
 
-// verification is the protocol's answer to verifying a stored receipt.
+// verification is the protocol's response to verifying a stored receipt.
 type verification struct {
 	Valid     bool         `json:"valid"`
 	CheckedAt receipt.Time `json:"checked_at"`
@@ -168,7 +168,7 @@ type details struct {
 	Report *receipt.Report `json:"report"`
 }
 
-// verifyStored serves POST /v1/receipts/{id}/verify. A refuted or undecided receipt is an answer,
+// verifyStored serves POST /v1/receipts/{id}/verify. A refuted or undecided receipt is a result,
 // not an error.
 func verifyStored(c *call) error {
 	question, anchor, err := storedQuestion(c)
@@ -200,9 +200,9 @@ func verifyStored(c *call) error {
 	})
 }
 
-// weighing returns a judge that also considers the evidence of the server for the receipt in the
-// path: the proof of a checkpoint, and batches. As for receipt verify, the evidence must suffice,
-// so a receipt after those of the checkpoint is undecided.
+// weighing returns a judge that also uses the server's evidence for the receipt in the path: the
+// proof of a checkpoint, and batches. As with receipt verify, the evidence must suffice, so a
+// receipt that follows those of the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 
@@ -236,8 +236,8 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	return judge, nil
 }
 
-// verificationOf is the only place where valid becomes true: only for the requested receipt, if its
-// content and its signatures were verified.
+// verificationOf is the only function that sets valid to true, and only for the requested receipt,
+// if its content and its signatures were verified.
 func verificationOf(rep *receipt.Report, id string, now receipt.Time) verification {
 	out := verification{CheckedAt: now, Details: details{rep}}
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull && string(rep.ReceiptID) == id {
@@ -245,7 +245,8 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 		return out
 	}
 
-	// Intact is not valid, because anyone can create a receipt that matches its own hash.
+	// An intact receipt is not necessarily valid, because anyone can create a receipt that matches
+	// its own hash.
 	reason := "intact: the server has no trusted keys, so nobody knows who signed"
 	if rep.Verdict != receipt.Verified {
 		f := rep.Finding()
@@ -260,11 +261,11 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 }
 
 // storedQuestion reads the body. An unknown member is refused, because it may be a requirement that
-// nobody would check.
+// would not be checked.
 func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
 
-	// A null member is the same as an absent one.
+	// A null member is equivalent to an absent one.
 	for name, value := range c.r.JSON.Root().Members() {
 		switch member, kind := name.String(), value.Kind(); {
 		case member != "trust_anchor" && member != "at_time":
@@ -286,8 +287,8 @@ func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	return q, anchor, nil
 }
 
-// anchorOf returns the trust anchor with a name. No file is opened and nothing is fetched by the
-// name.
+// anchorOf returns the trust anchor with a name. The name is never used to open a file or to fetch
+// data.
 func anchorOf(c *call, name string) (func() *Verifier, error) {
 	if f, ok := c.s.options.Anchors[name]; ok {
 		return f, nil

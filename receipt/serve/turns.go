@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// turns divide an amount among clients that wait for it: processors, or memory. The waiting clients
-// are served one after the other, regardless of how many requests each has, and the requests of
-// each client in their order. Work returns what its turn took, never a client, so every turn comes.
+// turns divides a resource, processors or memory, among clients that wait for it. The waiting
+// clients are served in rotation, regardless of how many requests each has, and the requests of
+// each client are served in order. Processing, never a client, releases a turn, so every waiting
+// request gets its turn.
 type turns struct {
 	mu      sync.Mutex
 	all     int64
 	left    int64
-	waiting []*clientQueue // clients, the next one first
+	waiting []*clientQueue // clients, next one first
 }
 
 // A clientQueue contains the waiting requests of one client.
@@ -30,7 +31,7 @@ type turn struct {
 // newTurns returns turns that divide n.
 func newTurns(n int64) *turns { return &turns{all: n, left: n} }
 
-// take waits until it is a client's turn. The largest turn takes the entire amount. The returned
+// take waits until it is a client's turn. The largest turn takes the entire resource. The returned
 // function ends the turn.
 func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
@@ -52,15 +53,15 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 	case <-ctx.Done():
 	}
 
-	// A turn that began just before the client disconnected is returned.
+	// A turn that began just before the client disconnected is released.
 	if !t.forget(client, one) { // it began meanwhile
 		t.give(one.size)
 	}
 	return nil, ctx.Err()
 }
 
-// begin begins the turns for which there is enough. Small turns do not overtake a large one,
-// because they could do so forever.
+// begin begins the turns for which there is enough of the resource. Small turns do not overtake a
+// large turn, because they could do so forever.
 func (t *turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]
@@ -98,7 +99,7 @@ func (t *turns) forget(client string, one *turn) bool {
 		if q.turns = slices.Delete(q.turns, at, at+1); len(q.turns) == 0 {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
 		}
-		t.begin() // it may have been the one that the others waited for
+		t.begin() // the other turns may have been waiting for it
 		return true
 	}
 

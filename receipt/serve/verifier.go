@@ -12,8 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Verifier is a set of trusted keys and a policy. Requests may choose the time, the issuer, and
-// the scope. It is immutable and safe for concurrent use; a reloaded key file gets a new one.
+// A Verifier combines a set of trusted keys with a policy. Requests may choose the time, the
+// issuer, and the scope. It is immutable and safe for concurrent use; a reloaded key file gets a
+// new Verifier.
 type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
@@ -30,20 +31,20 @@ type question struct {
 	Integrity bool      // content only
 }
 
-// made is a verifier made for a second.
+// made is a verifier that was created for one second.
 type made struct {
 	now time.Time
 	v   *receipt.Verifier
 }
 
-// mostReady is how many verifiers are kept for repeated questions. Creating one takes about as long
-// as verifying a hundred receipts.
+// mostReady is the maximum number of verifiers that are kept for repeated questions. Creating one
+// takes about as long as verifying a hundred receipts.
 const mostReady = 64
 
-// NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own. A
-// policy for integrity only, which needs no trust, answers no other question. keys describes the
-// key file in summaries; nil: they name none. The rules of the policy apply to every question, also
-// to those for integrity only.
+// NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own
+// time. If a policy is for integrity only, it needs no trust, but answers no other question. keys
+// describes the key file in summaries; if it is nil, they name none. The rules of the policy apply
+// to every question, including those for integrity only.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
 	valid, err := receipt.NewVerifier(trust, policy)
 	if err != nil {
@@ -52,7 +53,7 @@ func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) 
 	return &Verifier{trust: trust, policy: valid.Policy(), keys: keys, ready: map[question]made{}}, nil
 }
 
-// Errors of a question that the policy does not allow.
+// Errors for questions that the policy does not allow.
 var (
 	errOtherIssuer = errors.New("the policy of this server names another issuer")
 	errNoKeys      = errors.New("this server has no trusted keys; use scope=integrity to check only content")
@@ -60,7 +61,7 @@ var (
 )
 
 // verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore
-// differ by that much, and equal requests within a second get equal answers.
+// differ by that much, and equal requests within a second get equal responses.
 func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {
@@ -71,7 +72,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 		policy.Now = policy.Now.Add(time.Second)
 	}
 
-	v.mu.Lock() // also while one is created, because many may ask at the beginning of a second
+	v.mu.Lock() // also while a verifier is being created, because many requests may arrive at the beginning of a second
 	defer v.mu.Unlock()
 	if m, ok := v.ready[q]; ok && m.now.Equal(policy.Now) {
 		return m.v, nil
@@ -90,7 +91,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 	return judge, nil
 }
 
-// ask returns the policy for a question. A request may narrow the policy to an issuer, and never
+// ask returns the policy for a question. A request may narrow the policy to an issuer, but never
 // widen it.
 func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	p := v.policy
@@ -98,7 +99,7 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 		p.At = q.At
 	}
 
-	// A request may narrow the policy, and never widen it.
+	// A request may narrow the policy, but never widen it.
 	switch {
 	case q.Integrity && q.Issuer != "":
 		return p, errNoIssuer
@@ -118,16 +119,16 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 // full reports whether the verifier checks signatures unless a question restricts it to integrity.
 func (v *Verifier) full() bool { return !v.policy.IntegrityOnly }
 
-// A judge judges for one request: receipts, and the attestations that may contain them. Its opener
+// A judge judges receipts, and the attestations that may contain them, for one request. Its opener
 // keeps memory for the largest attestation, so a judge is not reused.
 type judge struct {
 	*receipt.Verifier
 	opener *attest.Opener
 }
 
-// mostOpened is the length, in bytes, up to which an attestation is opened here. Its content is
-// encoded, so the memory that it needs cannot be determined beforehand. Attestations of usual
-// receipts have a twentieth of this length.
+// mostOpened is the maximum length, in bytes, of an attestation that is opened here. Its content is
+// encoded, so the required memory cannot be determined in advance. Attestations of typical receipts
+// are a twentieth of this length.
 const mostOpened = largeLine
 
 // unwrap opens attestations for package stream.

@@ -18,10 +18,10 @@ import (
 // sourceName is the name of a body in reports.
 const sourceName = "body"
 
-// A bodyForm is the way in which a body contains receipts.
+// A bodyForm states how a body contains receipts.
 type bodyForm struct {
 	kind   stream.Kind
-	stream bool // any number of them, answered by as many reports
+	stream bool // any number of receipts, with as many reports in the response
 }
 
 func forms() map[string]bodyForm {
@@ -113,7 +113,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 		}
 	}
 
-	// Without such a requirement, a chain that was truncated looks complete.
+	// Without such a requirement, a truncated chain looks complete.
 	if o.Continuity.Head, err = q.Digest("expect_head"); err != nil {
 		return o, err
 	}
@@ -131,8 +131,8 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 	return o, err
 }
 
-// verifyDocument answers with the report of one receipt. The body is evidence: a malformed one is
-// refuted.
+// verifyDocument responds with the report of one receipt. The body is evidence, so a malformed body
+// is refuted.
 func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return err
@@ -142,7 +142,7 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 		return err
 	}
 
-	// The answer is formatted while the report is valid, and sent after the turn has ended.
+	// The response is formatted while the report is valid, and sent after the turn has ended.
 	var text []byte
 	err = judgeOne(c, judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		hint(rep, data, kind)
@@ -170,7 +170,7 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 		return err
 	}
 
-	// The place among other receipts can refute an intact receipt.
+	// The position among other receipts can refute an intact receipt.
 	if link != nil {
 		check := *link // a source may share it between requests
 		check.Step = receipt.StepLink
@@ -187,9 +187,9 @@ func bodyOf(name string, kind stream.Kind, r io.Reader) stream.Source {
 	return s
 }
 
-// reportOf judges one receipt as package stream judges the only document of an input: it removes an
-// API envelope and opens an attestation. Any other body, or several documents, is judged unchanged,
-// and refuted.
+// reportOf judges one receipt in the same way as package stream judges the only document of an
+// input: it removes an API envelope and opens an attestation. Any other body, including several
+// documents, is judged unchanged, and refuted.
 func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
 	if begins(data, kind) {
 		var only *receipt.Report
@@ -211,7 +211,7 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 		}
 	}
 
-	// The body is not one document, so it is judged unchanged, and refuted.
+	// The body is not a single document, so it is judged unchanged, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
 		refuteItem(s, judge.Verifier, data, rep)
@@ -222,8 +222,8 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 	return rep, nil
 }
 
-// begins reports whether a body begins like one document, and not like an input that package stream
-// would split or decompress.
+// begins reports whether a body begins like a single document, and not like an input that package
+// stream would split or decompress.
 func begins(data []byte, kind stream.Kind) bool {
 	if kind == stream.CBOR {
 		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a map, an array, a tag

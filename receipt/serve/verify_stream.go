@@ -15,22 +15,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Sizes of a streamed answer.
+// Sizes for a streamed response.
 const (
 	streamBuffer = 64 << 10
-	streamPause  = 100 * time.Millisecond // how long a report may wait for more
+	streamPause  = 100 * time.Millisecond // maximum time for which a report waits for further reports
 )
 
-// A streamed call reads its body while it is answered.
+// A streamed call reads its body while the response is written.
 type streamed struct {
 	*call
 	body   *conn.Body
 	answer *conn.Answer
 }
 
-// verifyStream answers with one report per line, in the order of the body, and a last line with the
-// summary. Only that line states that everything was read and judged. If anything goes wrong after
-// the first report, the last line is an error, and the connection is broken off.
+// verifyStream responds with one report per line, in the order of the body, and a last line with
+// the summary. Only that line states that everything was read and judged. If an error occurs after
+// the first report, the last line is an error, and the connection is aborted.
 func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
 	c := &streamed{call: one}
 	c.body, c.answer = c.r.Conn()
@@ -70,7 +70,7 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 }
 
 // encodedBody returns the body if it begins as its Content-Encoding requires. Package stream
-// decompresses it within its bounds.
+// decompresses it within its limits.
 func encodedBody(c *streamed, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
