@@ -150,7 +150,7 @@ type lineWriter struct {
 	c    *streamed
 	text []byte
 
-	mu      sync.Mutex // of the answer: the pause sends too
+	mu      sync.Mutex // of the response: the pause sends too
 	w       *bufio.Writer
 	begun   bool
 	waiting bool
@@ -193,7 +193,7 @@ func (l *lineWriter) begin() {
 		l.begun = true
 		h := l.c.answer.Header()
 		h.Set("Content-Type", mediaNDJSON)
-		h.Set("X-Accel-Buffering", "no") // a proxy would hold the lines back
+		h.Set("X-Accel-Buffering", "no") // otherwise, a proxy would hold the lines back
 		l.c.answer.WriteHeader(http.StatusOK)
 	}
 }
@@ -204,7 +204,7 @@ func (l *lineWriter) sendPauses() {
 	ticker := time.NewTicker(streamPause)
 	defer ticker.Stop()
 
-	// Reports may be far apart, so waiting ones are sent after a pause.
+	// Reports may be far apart in time, so waiting reports are sent after a pause.
 	for {
 		select {
 		case <-ticker.C:
@@ -235,12 +235,12 @@ func (l *lineWriter) halt() {
 	<-l.stopped
 }
 
-// end sends the rest. Before the first line, an error is answered like any other. After it, the
-// error is the last line, and the answer is broken off.
+// end sends the rest. An error before the first line gets an ordinary error response. After the
+// first line, the error is the last line, and the response is aborted.
 func (l *lineWriter) end(err error) error {
 	l.halt()
 
-	// Before the first line the status is still free.
+	// Before the first line, the status can still be set.
 	if err != nil && !l.begun {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An asked records what was required of the receipts of a summary, apart from the trusted
-// keys. Summaries with different requirements do not merge.
+// An asked records the requirements for the receipts of a summary, apart from the trusted keys.
+// Summaries with different requirements do not merge.
 type asked struct {
 	Issuer     string          `json:"issuer"` // "": any
 	At         *receipt.Time   `json:"at"`     // null: each receipt at its own time
@@ -28,8 +28,8 @@ type askedQuorum struct {
 	Groups    []askedQuorum `json:"groups,omitzero"` // quorums that count like a witness; absent: none
 }
 
-// An askedCheckpoint states whether receipts must be in a checkpoint, and which cosigners
-// it needs.
+// An askedCheckpoint states whether receipts must be in a checkpoint, and which cosigners the
+// checkpoint needs.
 type askedCheckpoint struct {
 	Required  bool        `json:"required"`
 	Logs      []string    `json:"logs,omitzero"` // IDs of the keys that count, sorted; absent: every trusted log
@@ -38,9 +38,9 @@ type askedCheckpoint struct {
 
 // An IncomparableError reports that the verdicts of two summaries have different meanings.
 type IncomparableError struct {
-	// What names the difference: scope (one summary is about integrity only), keys
-	// (different files of trusted keys), or a requirement: issuer, at, strict, witnesses,
-	// checkpoint, subjects, rules, or trust (different versions of the trusted keys).
+	// What names the difference: scope (only one summary is about integrity only), keys (different
+	// files of trusted keys), or a requirement: issuer, at, strict, witnesses, checkpoint,
+	// subjects, rules, or trust (different versions of the trusted keys).
 	What string
 }
 
@@ -84,9 +84,9 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 	return a
 }
 
-// differs returns an error if the requirements differ. Unknown requirements differ from
-// nothing, except that they include no rules: versions that did not record requirements had
-// none.
+// differs returns an error if the requirements differ. Unknown requirements are compatible with all
+// others, except that they include no rules, because versions that did not record requirements had
+// no rules.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
 		if a != nil && len(a.Rules) > 0 || b != nil && len(b.Rules) > 0 {

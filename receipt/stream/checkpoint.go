@@ -20,17 +20,16 @@ var errOnce = errors.New("stream: a checkpoint requires reading the input twice,
 // errTree indicates that Conclude got a checkpoint without the tree over the receipts.
 var errTree = errors.New("stream: a checkpoint requires the tree of all receipts; set the tree")
 
-// A forest is the tree over the receipts of an input, in the order of reading, together
-// with the checkpoint that it is compared with. Every receipt is a leaf, and so is every
-// copy.
+// A forest is the tree over the receipts of an input, in reading order, with the checkpoint with
+// which it is compared. Every receipt is a leaf, including every copy.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
 	join.Tree
-	edge merkle.Tree // over the leaves so far
+	edge merkle.Tree // tree over the leaves so far
 }
 
-// behind returns the number of receipts that follow those of the checkpoint.
+// behind returns the number of receipts after those that the checkpoint covers.
 func (f *forest) behind() uint64 {
 	return f.Size - min(f.claims.Size, f.Size)
 }
@@ -57,8 +56,7 @@ func (f *forest) add(it *survey.Item) {
 	}
 }
 
-// take replaces the tree with the one that an engine computed. It reports whether there is
-// one.
+// take replaces the tree with the tree that an engine computed. It reports whether there is one.
 func (f *forest) take(t *join.Tree) bool {
 	if f == nil || t == nil {
 		return false
@@ -76,8 +74,8 @@ func leafOf(it *survey.Item) join.Leaf {
 	return l
 }
 
-// A bound is a position between documents: after the first docs documents of a source, and
-// after all sources before it.
+// A bound is a position between documents: after the first docs documents of a source, and after
+// all earlier sources.
 type bound struct{ source, docs int }
 
 // everything is a bound after all documents.
@@ -88,9 +86,8 @@ func (b bound) holds(it *survey.Item) bool {
 	return it.Source < b.source || it.Source == b.source && it.Number <= b.docs
 }
 
-// judge compares the tree with the checkpoint. It returns the evidence for the documents
-// before until and for those after it, and a finding if the checkpoint refutes the input as
-// a whole.
+// judge compares the tree with the checkpoint. It returns the evidence for the documents before
+// until and for those after it, and a finding if the checkpoint refutes the entire input.
 func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bound, found *Finding) {
 	size, n := f.claims.Size, f.Size
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// checkConsistent returns an error if a summary contradicts itself. Anyone can write a
-// summary or change one, so that its parts disagree.
+// checkConsistent returns an error if a summary contradicts itself. Anyone can write or change a
+// summary, so its parts may be inconsistent.
 func checkConsistent(s *Summary) error {
 	switch {
 	case s.Verified+s.Refuted+s.Undecided != s.Receipts || min(s.Verified, s.Refuted, s.Undecided, s.Copies) < 0:
@@ -51,8 +51,8 @@ func checkConsistent(s *Summary) error {
 	return err
 }
 
-// checkRoster compares the counts with the roster. It returns the number of different
-// receipts; without a roster, that of the verified ones.
+// checkRoster compares the counts with the roster. It returns the number of distinct receipts or,
+// without a roster, of verified receipts.
 func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil
@@ -85,7 +85,8 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	return t.Contents, nil
 }
 
-// checkUnchecked returns an error if a summary counts more documents than it has.
+// checkUnchecked returns an error if a summary counts more unchecked documents than it has
+// documents.
 func checkUnchecked(s *Summary) error {
 	for code, n := range s.Unchecked {
 		if n <= 0 || n > s.Receipts+s.Copies {

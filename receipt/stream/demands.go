@@ -23,8 +23,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
-	// With Only, the stream must end at the expected head. Otherwise receipts may follow
-	// it.
+	// With Only, the stream must end at the expected head. Otherwise, receipts may follow the head.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
@@ -48,7 +47,8 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 }
 
-// conclude adds findings for streams that are absent, and notes for what remains unchecked.
+// conclude adds findings for streams that are absent, and notes about requirements that remain
+// unchecked.
 func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
 	open, unexpected := 0, 0
@@ -62,7 +62,7 @@ func (d *demands) conclude(s *Summary) {
 		}
 	}
 
-	// An expected stream may be absent as a whole.
+	// An expected stream may be absent entirely.
 	for stream, head := range d.Expect {
 		if !present[stream] {
 			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
@@ -85,8 +85,7 @@ func (d *demands) conclude(s *Summary) {
 	sortFindings(s.Findings)
 }
 
-// concludeAfter adds a finding or a note if After was given, but the input has none of its
-// streams.
+// concludeAfter adds a finding or a note if After was given but the input has none of its streams.
 func (d *demands) concludeAfter(s *Summary) {
 	streams := map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -100,7 +99,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// A single predecessor was meant for the single stream of the input.
+	// A single predecessor was meant for the only stream of the input.
 	for given, head := range d.After {
 		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
@@ -142,8 +141,8 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 	s.Streams = chain.Join(s.Streams)
 }
 
-// endsOf returns the ends of streams. The segments of one stream that do not join give one
-// end, which has the expected head if one of the segments does.
+// endsOf returns the ends of streams. The segments of a stream that do not join have one common
+// end, which has the expected head if one of the segments has it.
 func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	for _, g := range segments {
 		found := g.Head == d.Head(g.Stream).Hash
@@ -159,8 +158,8 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads looks for the expected heads among the receipts that the parts list. known is
-// false if the parts do not list all of their receipts.
+// findHeads searches the receipts that the parts list for the expected heads. known is false if the
+// parts do not list all of their receipts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

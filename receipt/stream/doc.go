@@ -1,4 +1,4 @@
-// Package stream verifies any number of receipts: from a file, from a pipe, or from many files.
+// Package stream verifies any number of receipts, from a file, a pipe, or many files.
 //
 //	run := stream.Verify(ctx, v, file, stream.Options{})
 //	for rep := range run.Reports() { // in the order of the input
@@ -10,35 +10,35 @@
 //
 // # Input formats
 //
-// An input is one JSON document, one JSON document per line, a JSON array, a page of
-// the protocol's lists, one CBOR item, or a sequence of CBOR items ([Kind]). It may be
-// compressed with gzip or zstd. The format is detected from the content. Blank lines,
-// CR LF, and a missing last line end are accepted. A truncated last line is undecided,
-// torn_tail; the lines before it count.
+// An input is one JSON document, one JSON document per line, a JSON array, a page of a protocol
+// list, one CBOR item, or a sequence of CBOR items ([Kind]). It may be compressed with gzip or
+// zstd. The format is detected from the content. Blank lines, CR LF, and a missing last line end
+// are accepted. A truncated last line is undecided, torn_tail; the lines before it count.
 //
 // # How receipts are joined
 //
-// The receipts of one input are ordered: in each stream, every receipt must name its
-// predecessor by the stated hash. [Verify] detects a break when it reads the receipt.
-// The receipts of several sources are joined by their links, regardless of the order of
-// the sources: [VerifyFiles] reads them twice, first only for the links. In both cases:
+// The receipts of a single input are ordered: within each stream, every receipt must name its
+// predecessor by the stated hash. [Verify] detects a break when it reads the receipt. The receipts
+// of several sources are joined by their links, regardless of the order of the sources.
+// [VerifyFiles] therefore reads them twice, the first time only for the links. In both cases:
 //
 //   - The link of a stream's first receipt is not checked if its predecessor is not in the
 //     input. A second such receipt is refuted, unless the input is a selection.
-//   - A break, a fork, a second first receipt, or one receipt_id with two contents refutes
-//     the receipt at which it is detected.
-//   - Identical copies count once for each outcome that they have with other signatures.
-//   - A receipt that does not match its own hash is one finding: it keeps its place, and
-//     its successor is not blamed.
+//   - A break, a fork, a second first receipt, or two contents with the same receipt_id refutes the
+//     receipt at which it is detected.
+//   - Copies with identical content count once for each outcome that they have because of different
+//     signatures.
+//   - A receipt that does not match its own hash results in one finding: it keeps its place, and
+//     its successor gets no finding.
 //
-// A first receipt that names a receipt of another stream is also refuted, and so is a
-// receipt that is in a file before its predecessor, or apart from it, unless
-// [Options.Unordered] states that files are in no order.
+// A first receipt that names a receipt in another stream is also refuted, and so is a receipt that
+// is in a file before its predecessor or separated from it, unless [Options.Unordered] states that
+// files are in no order.
 //
-// If receipts of several sources conflict, such as two that name the same predecessor,
-// the one that was issued earlier stands. The rules do not depend on the order of the
-// receipts, so the engine of receipt-beam, which joins records with [Records] and [Conclude],
-// finds the same as a single machine.
+// If receipts of several sources conflict, for example because they name the same predecessor, the
+// receipt that was issued earlier is valid. The rules do not depend on the order of the receipts,
+// so the engine of receipt-beam, which joins records with [Records] and [Conclude], gets the same
+// results as a single machine.
 //
 // # Documents of a program
 //
@@ -47,12 +47,12 @@
 //
 // # Parts
 //
-// [Summary.Merge] combines the summaries of two parts: it joins the links of their
-// receipts as a run over all sources does. Summaries of more than 65,536 receipts are
-// joined by the ends of their streams. What these do not show is undecided.
+// [Summary.Merge] combines the summaries of two parts: it joins the links of their receipts as a
+// run over all sources does. Summaries of more than 65,536 receipts are joined by the ends of their
+// streams. Whatever the ends do not show is undecided.
 //
-// A chain that was truncated at its end shows no trace of that. The [Summary] therefore
-// lists the heads, and a note that nothing shows whether receipts follow them.
+// If a chain was truncated at its end, the remaining chain does not show that. The [Summary]
+// therefore lists the heads, with a note that nothing shows whether receipts follow them.
 // [Continuity].Expect compares the heads with those of an earlier report.
 //
 // [Read] returns the same documents in the same order without verifying them, for
@@ -60,27 +60,26 @@
 //
 // # Data flow
 //
-// A [Source] is opened and decompressed, and a cutter cuts it into pieces. There are
-// cutters for lines, arrays, pages of a list, and CBOR. A decoder converts a piece into a
-// document, a fault, or a document of another kind. [Verify], both passes of
-// [VerifyFiles], [Read], and [Source.Find] use the same decoder. A pipeline passes
-// documents as items, in batches, to workers, which write reports, and returns them in
-// the order of the input.
+// A [Source] is opened and decompressed, and a cutter cuts it into pieces. There are cutters for
+// lines, arrays, pages of a list, and CBOR. A decoder converts a piece into a document, a fault, or
+// another kind of document. [Verify], both passes of [VerifyFiles], [Read], and [Source.Find] use
+// the same decoder. A pipeline passes documents as items, in batches, to workers, which write
+// reports. It returns the items in input order.
 //
-// Each item is then placed among the others. For a single source, an order judges links
-// as they are read, with an index of the receipts before them. For several sources, a
-// survey keeps three records of each receipt in the first pass, which a sorter may put on
-// disk. A joiner reads the sorted records, applies the rules of package join, and leaves a mark for
-// each receipt. The second pass converts marks into checks. At the end, the streams are
-// compared with the demands: what they had to continue and to end in. The summary counts
-// receipts and keeps a roster of them, with which a merger surveys the receipts of two
-// parts again.
+// Each item is then placed among the others. For a single source, an order judges links as they are
+// read, with an index of the previous receipts. For several sources, a survey stores three records
+// for each receipt in the first pass, which a sorter may put on disk. A joiner reads the sorted
+// records, applies the rules of package join, and leaves a mark for each receipt. The second pass
+// converts marks into checks. At the end, the streams are compared with the demands, which specify
+// their required starts and ends. The summary counts receipts and keeps a roster of them, which a
+// merger uses to survey the receipts of two parts again.
 //
 // # Bounds
 //
 // The memory for a single source does not grow with its length, except for one entry per stream and
-// up to 262,144 receipt IDs. Several sources, and a source that is [Options.Unordered], take one
-// byte of memory per receipt and 230 to 460 bytes of sorted records, which go to [Options.TempDir]
-// if they do not fit into memory. Without a TempDir, they stay in memory. [Summing.Mergeable] adds
-// about 55 bytes of memory per receipt. Results do not depend on [Options.Jobs].
+// up to 262,144 receipt IDs. Several sources, or a source that is [Options.Unordered], take one
+// byte of memory per receipt and 230 to 460 bytes of sorted records, which are written to
+// [Options.TempDir] if they do not fit into memory. Without a TempDir, they stay in memory.
+// [Summing.Mergeable] adds about 55 bytes of memory per receipt. Results do not depend on
+// [Options.Jobs].
 package stream

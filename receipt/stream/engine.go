@@ -10,14 +10,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Leaves calls leaf for each document of sources, in the order of reading. Documents are
-// read only for their leaves; nothing is verified. An error from leaf ends the reading and
-// is returned.
+// Leaves calls leaf for each document of sources, in reading order. Documents are read only for
+// their leaves; nothing is verified. An error from leaf ends the reading and is returned.
 //
-// Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which
-// reads some of the inputs, and that joins the receipts with package join. Leaves is needed
-// only for a checkpoint that covers all inputs. Package join is internal, so engines outside
-// of this repository use the command receipt-beam.
+// Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which reads
+// some of the inputs, and joins the receipts with package join. Leaves is needed only for a
+// checkpoint that covers all inputs. Package join is internal, so engines outside this repository
+// use the command receipt-beam.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
 	var failure error
 	p := &pipeline{sources: sources, options: &o, meter: func(int) {}}
@@ -30,27 +29,26 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 	return errors.Join(err, failure)
 }
 
-// Records verifies the receipts of sources and calls place for each document that counts,
-// in the order of the input. The record contains the outcome of the receipt without its
-// link, and its index in its source. On return, its Mark and Related decide what is
-// reported about the link: join.MarkLinked, which is set before the call, reports that the
-// link holds, and join.MarkCopy that the receipt does not count. The record is valid until
-// place returns. It is nil for a document that states no place in a stream. An error from
-// place ends the run.
+// Records verifies the receipts of sources and calls place for each document that counts, in input
+// order. The record contains the outcome of the receipt without its link, and its index in its
+// source. On return, its Mark and Related determine the result of the link: join.MarkLinked, which
+// is set before the call, means that the link holds, and join.MarkCopy means that the receipt does
+// not count. The record is valid until place returns. The record is nil for a document that states
+// no place in a stream. An error from place ends the run.
 //
-// With [Options.Checkpoint], tree is the tree over the leaves of all inputs, and its Source
-// counts from the first of sources. If tree is nil, it is computed from sources alone.
+// With [Options.Checkpoint], tree is the tree over the leaves of all inputs; its Source counts from
+// the first of sources. If tree is nil, it is computed from sources alone.
 //
-// The summary counts documents only; it has no streams.
+// The summary only counts documents; it has no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
 	r := newRun(ctx, v, sources, o)
 	r.engine, r.tree, r.summary.roster = place, tree, nil
 	return r
 }
 
-// Conclude returns the summary of the receipts that an engine joined, which is the summary
-// that [VerifyFiles] returns for all inputs. It reads nothing; the caller fills in Inputs
-// and Skipped. With [Options.Checkpoint], tree is the tree over the leaves of all inputs.
+// Conclude returns the summary of the receipts that an engine joined. It equals the summary that
+// [VerifyFiles] returns for all inputs. Conclude reads nothing; the caller fills in Inputs and
+// Skipped. With [Options.Checkpoint], tree is the tree over the leaves of all inputs.
 func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tree) (*Summary, error) {
 	r := newRun(context.Background(), v, nil, o)
 	r.summary.roster = nil
@@ -68,8 +66,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	s.Codes, s.Unchecked, s.Withheld = intCounts(c.Codes), intCounts(c.Unchecked), int(c.Withheld)
 
-	// If all receipts of a stream are damaged, the name of the stream may be what was
-	// altered.
+	// If all receipts of a stream are damaged, its name may be what was altered.
 	d := o.demands()
 	for i := range found.Strands {
 		e := &found.Strands[i]
@@ -84,7 +81,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
 
-	// A checkpoint that covers all receipts shows that none follows.
+	// A checkpoint that covers all receipts shows that no receipt follows.
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}
@@ -108,7 +105,7 @@ type outside struct {
 	record  join.Record
 }
 
-// Place passes an item to the engine, and reports what the engine found.
+// Place passes an item to the engine, and reports the engine's result.
 func (o *outside) Place(it *survey.Item) error {
 	if !it.Facts.Placed {
 		if it.Other != "" {

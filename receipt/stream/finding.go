@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A Finding is a reason why an input is refuted as a whole.
+// A Finding is a reason why an entire input is refuted.
 type Finding struct {
 	Code     receipt.Code  `json:"code"`
 	Stream   *chain.Stream `json:"-"`
@@ -21,8 +21,8 @@ type Finding struct {
 	Hint     string        `json:"hint"`
 	Cause    receipt.Cause `json:"cause,omitzero"` // as in a [receipt.Check]; "": the code is specific enough
 
-	// Drawn reports whether the finding is about how receipts of merged parts, or of
-	// several streams, are related. A merge computes such findings again.
+	// Drawn reports whether the finding is about the relation between receipts of merged parts, or
+	// of several streams. A merge computes such findings again.
 	Drawn bool `json:"drawn,omitzero"`
 }
 
@@ -45,8 +45,7 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }
 
-// markFinding returns a finding about several parts for a mark that no report of a part
-// contains.
+// markFinding returns a finding about several parts for a mark that no report of a part contains.
 func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
 	case join.MarkMissing:

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A merger computes the summary of two parts. It starts with the counts of both, and
-// computes everything about links and streams again.
+// A merger computes the summary of two parts. It starts with the counts of both, and computes
+// everything about links and streams again.
 type merger struct {
 	*Summary
 	parts [2]*Summary
@@ -93,8 +93,8 @@ func (m *merger) add() {
 	}
 }
 
-// addUnchecked adds the counts of unchecked documents. If a part did not record them, they
-// are unknown for the whole.
+// addUnchecked adds the counts of unchecked documents. If a part did not record them, they are
+// unknown for the merged summary.
 func (m *merger) addUnchecked() {
 	m.Unchecked, m.Withheld = map[receipt.Code]int{}, 0
 	for _, part := range m.parts {
@@ -127,8 +127,8 @@ func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
-// noteEnds adds notes about the ends of the merged streams if a part has such notes. Where
-// the parts join, the predecessor of the later one is now known.
+// noteEnds adds notes about the ends of the merged streams if a part has such notes. Where the
+// parts join, the predecessor of the later part is now known.
 func (m *merger) noteEnds() {
 	asked := map[receipt.Code]bool{}
 	for _, part := range m.parts {
@@ -147,7 +147,7 @@ func (m *merger) noteEnds() {
 		if all++; !g.First {
 			open++
 		}
-		if !g.Head.IsZero() { // a circle has no head
+		if !g.Head.IsZero() { // a cycle has no head
 			heads++
 		}
 	}
@@ -191,8 +191,8 @@ func sortNotes(list []receipt.Note) {
 	})
 }
 
-// joinRosters joins the receipts of two parts with the same survey as a run over all of
-// their sources, so that it finds the same.
+// joinRosters joins the receipts of two parts with the same survey as a run over all of their
+// sources, so it gets the same results.
 func (m *merger) joinRosters() error {
 	c, err := survey.CrowdOf(m.parts[0].roster, m.parts[1].roster)
 	if err != nil {
@@ -213,8 +213,7 @@ func (m *merger) joinRosters() error {
 		m.noteOverlap(c.Shared(v))
 	}
 
-	// A link that failed in a part may hold among all receipts, and a link that held may
-	// fail.
+	// A link that failed in a part may hold among all receipts, and vice versa.
 	number := 0
 	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
 		is := v.Marks[number]
@@ -228,7 +227,7 @@ func (m *merger) joinRosters() error {
 			return nil
 		case a.Fault != nil:
 			m.settle(a.Fault, is, open)
-		case open && c.Outcomes: // it was a copy of a receipt, which bore the link
+		case open && c.Outcomes: // it was a copy of a receipt that had the link
 			m.recount(a.Alone(), -1)
 			a.Leave()
 			m.recount(a.Fault.Counted(), 1)
@@ -243,7 +242,7 @@ func (m *merger) joinRosters() error {
 		m.noteNotJoined("some of them are selections, and their predecessors are not there")
 	}
 
-	// A stream of damaged receipts alone is not listed.
+	// A stream that contains only damaged receipts is not listed.
 	for _, e := range v.Ends() {
 		m.Streams = append(m.Streams, e.Segment)
 	}
@@ -253,8 +252,8 @@ func (m *merger) joinRosters() error {
 	return nil
 }
 
-// countOnce counts copies as a run over all sources does. changed are the receipts that
-// count now and did not before, or the reverse.
+// countOnce counts copies as in a run over all sources. changed contains the receipts that count
+// now and did not before, and vice versa.
 func (m *merger) countOnce(changed []*survey.Attendee) {
 	for _, a := range changed {
 		by := 1
@@ -271,7 +270,7 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 	}
 }
 
-// noteOverlap notes that two parts contain the same receipts, and names the smallest hash.
+// noteOverlap adds a note that two parts contain the same receipts, and names the smallest hash.
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
@@ -279,8 +278,8 @@ func (m *merger) noteOverlap(shared []canon.Digest) {
 	}
 }
 
-// keepOverlap notes that a receipt was counted twice. Only one receipt is named, which does
-// not depend on the order of the parts.
+// keepOverlap adds a note that a receipt was counted twice. Only one receipt is named; its choice
+// does not depend on the order of the parts.
 func (m *merger) keepOverlap(detail string) {
 	for i, n := range m.NotChecked {
 		if n.Code == receipt.CodePartsOverlap {

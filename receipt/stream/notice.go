@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
-// MaxNotices is the maximum number of notices, and of findings, that a summary lists. The
-// others are only counted.
+// MaxNotices is the maximum number of notices, and of findings, that a summary lists. Further
+// notices and findings are only counted.
 const MaxNotices = 1000
 
 func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
@@ -24,7 +24,7 @@ type Notice struct {
 	Kind kind.Found `json:"-"` // the kind of an input that contains no receipts; zero for any other problem
 }
 
-// errEmpty indicates that a source was read to its end and contains nothing.
+// errEmpty indicates that a source was read to its end but is empty.
 var errEmpty = errors.New("contains no receipt")
 
 // noticeOf returns the notice for a source that could not be read to its end.

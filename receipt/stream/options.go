@@ -12,11 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Options specify how an input is read, and what it must continue and end in. The zero
-// Options read one complete, ordered input.
+// Options specify how an input is read, and how its streams must begin and end. The zero Options
+// describe one complete, ordered input.
 type Options struct {
-	// Jobs is the number of receipts that are verified at the same time. It does not affect
-	// results. 0: GOMAXPROCS.
+	// Jobs is the number of receipts that are verified concurrently. It does not affect results.
+	// The default, 0, means GOMAXPROCS.
 	Jobs int
 
 	// Long allows zstd windows of up to [unpack.MaxLongWindow] instead of 8 MiB.
@@ -26,10 +26,10 @@ type Options struct {
 	// is then not checked, instead of being reported as a break.
 	Partial bool
 
-	// Continuity specifies what the input must continue and end in.
+	// Continuity specifies how the streams of the input must begin and end.
 	Continuity Continuity
 
-	// TempDir is the directory for records that do not fit into memory. Empty: all records
+	// TempDir is the directory for records that do not fit into memory. If it is empty, all records
 	// stay in memory.
 	TempDir string
 
@@ -38,9 +38,9 @@ type Options struct {
 	// read twice: first to compute the root, and then to verify.
 	Checkpoint []byte
 
-	// Unwrap opens documents that hold a receipt in a signed envelope; see package attest.
-	// The receipt inside is verified in place of the document, wrong reports a fault of the
-	// envelope, and weigh adds to the report of the receipt. Nil: such documents hold no
+	// Unwrap opens documents that contain a receipt in a signed envelope; see package attest. The
+	// receipt inside is verified instead of the document, wrong reports a fault of the envelope,
+	// and weigh adds to the report of the receipt. If it is nil, such documents contain no
 	// receipts.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
@@ -50,11 +50,11 @@ type Options struct {
 	// Bounds are limits for untrusted inputs.
 	Bounds Bounds
 
-	// Extract, if not nil, appends to kept what the caller needs from a document, so that the
-	// document need not be parsed again. The report has it as Extracted, and reuses its
-	// memory like that of its other fields. Extract is called for every document that could
-	// be parsed, receipt or not, when its report is complete except for the link, and by
-	// several goroutines at the same time. The document is valid until Extract returns.
+	// Extract, if not nil, appends to kept the data that the caller needs from a document, so that
+	// the document need not be parsed again. The report contains this data as Extracted, and reuses
+	// its memory like that of its other fields. Extract is called for every document that could be
+	// parsed, whether or not it is a receipt, when its report is complete except for the link. It
+	// is called by several goroutines concurrently. The document is valid until Extract returns.
 	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
 	// Several states that the items of [VerifySeq] are from several sources.
@@ -67,43 +67,43 @@ type Options struct {
 
 // Summing specifies what a summary records.
 type Summing struct {
-	// Subjects are the required subjects of signed envelopes, as sha256:HEX or
-	// gitCommit:HEX. Unwrap checks them; the summary records them, and does not merge with
-	// a summary that required other subjects.
+	// Subjects are the required subjects of signed envelopes, as sha256:HEX or gitCommit:HEX.
+	// Unwrap checks them; the summary records them, and cannot be merged with a summary that
+	// required other subjects.
 	Subjects []string
 
-	// Evidence names a piece of the verifier's evidence for a person, such as by its file.
-	// Nil: it is named by its kind and its index.
+	// Evidence returns a name for a piece of the verifier's evidence, such as its file name, for
+	// people. If it is nil, the name consists of the kind and the index.
 	Evidence func(receipt.Piece) string
 
-	// Mergeable makes the summary list all of its receipts, so that it can be merged with
-	// others as if all had been read together. This takes about 55 bytes of memory for each
-	// receipt, and 75 bytes of JSON. If it is false, the limit is 65,536 receipts.
+	// Mergeable makes the summary list all of its receipts, so that a merge gives the same result
+	// as reading all receipts together. This takes about 55 bytes of memory per receipt, and 75
+	// bytes of JSON. If it is false, the limit is 65,536 receipts.
 	Mergeable bool
 }
 
-// Continuity specifies what an input must continue and end in. Zero fields require nothing.
+// Continuity specifies how the streams of an input must begin and end. Zero fields require nothing.
 type Continuity struct {
-	// After maps streams to their earlier heads: the first receipt of such a stream must
-	// follow its head. Streams that are not in After may begin anywhere.
+	// After maps streams to their earlier heads: the first receipt of such a stream must follow its
+	// head. Streams that are not in After may begin anywhere.
 	After map[chain.Stream]chain.Head
 
-	// Follows states that After is the one receipt before the input, instead of the heads
-	// of an earlier run. An input with only one other stream then does not follow it.
+	// Follows states that After is the single receipt before the input, instead of the heads of an
+	// earlier run. An input that contains only one other stream then does not follow it.
 	Follows bool
 
-	// Expect maps streams to heads that must be in the input. A stream that has been rolled
-	// back, truncated, or forked since does not contain its head.
+	// Expect maps streams to heads that must be in the input. A stream that has since been rolled
+	// back, truncated, or forked does not contain its head.
 	Expect map[chain.Stream]chain.Head
 
-	// The other fields are about an input of one stream: the hash that its first receipt must
-	// name, the hash of its last receipt, and the number of its receipts. With any of them, a
-	// second stream is an error.
+	// The other fields are for an input with one stream: the hash that its first receipt must name,
+	// the hash of its last receipt, and the number of its receipts. If any of them is set, a second
+	// stream is an error.
 	Previous, Head canon.Digest
 	Count          *uint64
 }
 
-// one reports whether the input must have one stream.
+// one reports whether the input must have only one stream.
 func (c *Continuity) one() bool { return !c.Previous.IsZero() || !c.Head.IsZero() || c.Count != nil }
 
 func (o *Options) mostIndexed() int {
@@ -154,21 +154,21 @@ func (o *Options) compression() unpack.Options {
 // Bounds are limits for untrusted inputs, so that one client does not get more memory or
 // time than others. Zero fields are no limits.
 type Bounds struct {
-	// Ratio is the maximum number of decompressed bytes per compressed byte, beyond the
-	// first MiB. Hashes and signatures do not compress, so receipts reach a ratio of a
-	// hundred at most. A higher ratio ends the input.
+	// Ratio is the maximum number of decompressed bytes per compressed byte, after the first MiB.
+	// Hashes and signatures do not compress, so the ratio of receipts is at most a hundred. A
+	// higher ratio ends the input.
 	Ratio int
 
-	// Streams is the maximum number of streams, whose names may have a KiB each on average.
-	// Another stream ends the input with [ErrManyStreams].
+	// Streams is the maximum number of streams, whose names may have a KiB each on average. A
+	// further stream ends the input with [ErrManyStreams].
 	Streams int
 
-	// Indexed is the number of receipts that are compared by their IDs. 0: 262,144.
+	// Indexed is the number of receipts that are compared by their IDs; 0 means 262,144.
 	Indexed int
 
-	// Turn is called with the Weight of a document of more than 256 KiB before the document
-	// is verified. It may wait, and returns a function that is called when the memory is
-	// free again. Its error ends the input. It must be safe for concurrent use.
+	// Turn is called with the Weight of a document of more than 256 KiB before the document is
+	// verified. It may wait. The function that it returns is called when the memory is free again.
+	// An error from Turn ends the input. It must be safe for concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 
 	indexed, rostered int // for tests: replace survey.MaxIndexed and survey.MaxRoster
@@ -177,7 +177,7 @@ type Bounds struct {
 // largeDocument is the maximum size in bytes of a document that needs no turn.
 const largeDocument = 256 << 10
 
-// ErrManyStreams indicates that an input has more streams than [Bounds] allow.
+// ErrManyStreams indicates that an input has more streams than [Bounds] allows.
 var ErrManyStreams = survey.ErrManyStreams
 
 // nameBytes is the maximum average size of a stream's name in bytes.
@@ -190,10 +190,9 @@ func (b *Bounds) allows(streams, names int) bool {
 }
 
 // Weight returns the maximum number of bytes of memory that verifying a document takes, not
-// counting the document itself: its copies, and the index of its parse. CBOR is translated
-// to JSON first. Each byte of CBOR may be a value, which is indexed once in the translation
-// and once in the receipt. Weight is 0 for a document of up to 256 KiB, which needs no
-// turn.
+// including the document itself: its copies, and the index of its parse. CBOR is translated to JSON
+// first. Each byte of CBOR may be a value, which is indexed once in the translation and once in the
+// receipt. Weight is 0 for a document of up to 256 KiB, which needs no turn.
 func Weight(data []byte, kind Kind) int64 {
 	if len(data) <= largeDocument {
 		return 0

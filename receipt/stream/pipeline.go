@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Sizes of a batch: large enough to make the cost of passing it on negligible, and small
-// enough that batches in flight need little memory.
+// Sizes of a batch: large enough to make the cost of passing it on negligible, but small enough
+// that batches in flight take little memory.
 const (
 	batchBytes = 128 << 10
 	batchItems = 64
@@ -26,20 +26,20 @@ const (
 // larger, the limit is the size of the two largest documents.
 const mostInFlight = 32 << 20
 
-// An item is a document on its way from the reader through a worker to the caller, or the
-// end of a source. Items are reused.
+// An item is a document on its way from the reader through a worker to the caller, or the end of a
+// source. Items are reused.
 type item struct {
 	survey.Item
 	source   *Source
 	from, to int // position of the data in the batch
-	tag      any // from the caller, of an item of a sequence
+	tag      any // from the caller, for an item of a sequence
 
 	end    bool  // the source has ended; there is no document
 	last   bool  // no source follows
 	cut    bool  // the sequence of items ended with err
-	err    error // why the source ended early; nil otherwise
+	err    error // why the source ended early, or nil
 	docs   int   // number of documents in the source
-	listed bool  // the caller numbered them
+	listed bool  // the caller numbered the documents
 }
 
 // A batch is a group of documents on their way to a worker. Batches are reused.
@@ -47,8 +47,8 @@ type batch struct {
 	bytes []byte
 	items []item
 	count int
-	done  chan struct{} // receives when the worker has finished
-	also  []*batch      // the batches in whose place this large one is
+	done  chan struct{} // receives a value when the worker has finished
+	also  []*batch      // the batches that this large batch replaces
 }
 
 // A pipeline reads sources in order, passes the documents to workers, and returns them in
@@ -57,7 +57,7 @@ type pipeline struct {
 	sources []Source
 	items   iter.Seq2[Item, error] // read instead of sources, if not nil
 	options *Options
-	verify  *receipt.Verifier // nil: only facts are gathered
+	verify  *receipt.Verifier // if nil, only facts are collected
 	inside  *receipt.Verifier // used instead of verify for the documents before bound
 	bound   bound
 	meter   func(int)
@@ -79,8 +79,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 
-	// No other batch is created, so a caller that takes reports slowly slows down the
-	// reading.
+	// No additional batch is created, so a caller that takes reports slowly slows down the reading.
 	for range inFlight {
 		p.free <- &batch{done: make(chan struct{}, 1)}
 	}
@@ -93,9 +92,9 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 		workers.Go(func() { p.judge(w) })
 	}
 
-	// process does not wait for the reader of sources, which may be blocked in a read from a
-	// pipe that cannot be interrupted. That reader touches nothing after ctx is done. A
-	// sequence is the caller's code, which ends first.
+	// process does not wait for the reader of sources, which may be blocked in a read from a pipe
+	// that cannot be interrupted. That reader accesses nothing after ctx is done. A sequence is the
+	// caller's code, so it ends first.
 	if p.items != nil {
 		workers.Go(p.read)
 	} else {
@@ -124,7 +123,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 				}
 			}
 
-			// Return the batch, and those in whose place it was.
+			// Return the batch, and those that it replaced.
 			b.trim()
 			for _, other := range b.also {
 				p.free <- other
@@ -163,8 +162,8 @@ func (p *pipeline) judge(w *worker) {
 	}
 }
 
-// lookInTurn judges a document when there is memory for it. A large document leaves none of
-// its memory behind.
+// lookInTurn judges a document once there is memory for it. The memory of a large document is
+// released.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
 	kind, weight := JSON, int64(0)
@@ -187,7 +186,7 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 
 	p.look(w, it)
 
-	// The index of a large document is not kept for the next one.
+	// The index of a large document is not kept for the next document.
 	w.Doc, w.JSON = new(canon.Document), nil
 	return nil
 }
@@ -214,7 +213,7 @@ func (p *pipeline) read() {
 	defer close(p.work)
 	if p.items != nil {
 		if readItems(p) == nil {
-			_ = p.flush() // an error means that nobody takes the items
+			_ = p.flush() // an error means that nobody receives the items
 		}
 		return
 	}
@@ -256,8 +255,8 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 			return docs, err
 		}
 
-		// The next document may take long to arrive. Those that are here need not wait for
-		// it.
+		// The next document may take long to arrive. The documents that have arrived need not wait
+		// for it.
 		if !in.Ready() {
 			if err := p.flush(); err != nil {
 				return docs, err
@@ -293,7 +292,7 @@ func (p *pipeline) add(it item, data []byte) error {
 	}
 	*slot = it
 
-	// A large document takes the place of several batches, so that memory is bounded.
+	// A large document takes the place of several batches, so that memory is limited.
 	for n := len(data) * cap(p.free) / mostInFlight; n > 0 && len(b.also) < cap(p.free)-1; n-- {
 		select {
 		case other := <-p.free:
@@ -316,7 +315,7 @@ func (p *pipeline) flush() error {
 	}
 	p.filling = nil
 
-	// The order of results is that of the input, regardless of which worker finishes first.
+	// Results are in input order, regardless of which worker finishes first.
 	for _, c := range []chan *batch{p.ordered, p.work} {
 		select {
 		case c <- b:

@@ -7,19 +7,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A placement judges how the receipts of an input are related.
+// A placement judges the relation between the receipts of an input.
 type placement interface {
 	Place(*survey.Item) error
 	conclude(*Summary)
 }
 
-// An inOrder places the receipts of one source, in which each follows the one before it.
+// An inOrder places the receipts of a single source, in which each follows the previous one.
 type inOrder struct {
 	*survey.Order
 	demands demands
 }
 
-// conclude adds the streams and what the order found in the input as a whole.
+// conclude adds the streams and the findings about the entire input.
 func (o *inOrder) conclude(s *Summary) {
 	o.demands.end(s, o.Ends())
 	for _, p := range o.Behind {
@@ -32,7 +32,7 @@ func (o *inOrder) conclude(s *Summary) {
 	o.demands.conclude(s)
 }
 
-// A byLinks places receipts by a survey, which joined them in the first pass.
+// A byLinks places receipts with a survey, which joined them in the first pass.
 type byLinks struct {
 	*survey.Survey
 	demands demands

@@ -16,16 +16,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// A Document is one JSON object of an input. It has not been verified, so it may not be a
-// receipt. It is valid until the next one.
+// A Document is one JSON object of an input. It has not been verified, so it may not be a receipt.
+// It is valid until the next document.
 type Document struct {
 	*canon.Document
 	Source string
 	Index  int  // line, item, or element of the source; 1 for a single document
 	Listed bool // the source contains more than one document
 
-	// Other describes a document that is not a receipt, such as "a key set", in a source
-	// that was found and not named. Such documents are to be skipped.
+	// Other describes a document that is not a receipt, such as "a key set", in a source that was
+	// found and not named by the user. Callers should skip such documents.
 	Other string
 }
 
@@ -36,8 +36,8 @@ func (d *Document) Address() string {
 	return r.Address()
 }
 
-// A DocumentError describes a part of an input that is not a JSON object within the limits
-// of the receipt format.
+// A DocumentError describes a part of an input that is not a JSON object within the limits of the
+// receipt format.
 type DocumentError struct {
 	Address      string
 	Code         receipt.Code
@@ -49,20 +49,20 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Read returns the documents of sources, in the order of reading. Each is a JSON object
-// within the limits of receipts and without integers that a double cannot represent. For an
-// API envelope, Read returns the receipt inside. Memory does not grow with the input.
+// Read returns the documents of sources in reading order. Each is a JSON object within the limits
+// of receipts and without integers that a double cannot represent. For an API envelope, Read
+// returns the receipt inside. Memory does not grow with the input.
 //
-// The first error ends the sequence: a *[DocumentError], an *[IncompleteError] if a source
-// cannot be read or is empty, or the error of ctx. Of the options, only Long is used; the
-// sources have their own kinds.
+// The first error ends the sequence: a *[DocumentError], an *[IncompleteError] if a source cannot
+// be read or is empty, or the error of ctx. Only the option Long is used; the sources have their
+// own kinds.
 func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r := &reader{sources: sources, long: o.Long, got: make(chan delivery), next: make(chan struct{}), stop: ctx.Done()}
 
-		// As in a pipeline, a read that never returns is not waited for.
+		// As in a pipeline, Read does not wait for a read that never returns.
 		go r.all()
 		d := newDocumentDecoder()
 		for {
@@ -91,7 +91,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 	}
 }
 
-// A delivery is a piece of a source, or the reason why there are no more.
+// A delivery is a piece of a source, or the reason why there are no more pieces.
 type delivery struct {
 	input.Piece
 	source *Source
@@ -99,7 +99,7 @@ type delivery struct {
 	err    error
 }
 
-// A reader delivers one piece at a time, and waits until it has been processed.
+// A reader delivers one piece at a time, and waits until that piece has been processed.
 type reader struct {
 	sources []Source
 	long    bool
@@ -189,8 +189,8 @@ func (d *documentDecoder) document(in *delivery) (*Document, error) {
 	return &d.out, nil
 }
 
-// refused returns an error if a piece is not an object that could be a receipt. Documents
-// that are skipped need not be.
+// refused returns an error if a piece is not an object that could be a receipt. Documents that are
+// skipped need not be objects.
 func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 	switch {
 	case c.Fault != nil:
@@ -203,7 +203,7 @@ func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
 
-	// RFC 7493 section 2.2: not all readers represent integers beyond ±(2^53-1) exactly.
+	// RFC 7493 section 2.2: not all readers represent integers beyond ±(2^53−1) exactly.
 	if n, found := d.Doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", untrusted.Number(n.Raw()), n.Pointer()),
@@ -224,7 +224,7 @@ func syntaxError(err error) *DocumentError {
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }
 
-// Receipt parses the JSON text of a receipt into doc within the limits of the format, and
-// returns the text. For an API envelope, both are of the receipt inside. If Receipt returns
-// an error, a *[canon.SyntaxError], doc is empty.
+// Receipt parses the JSON text of a receipt into doc within the limits of the format, and returns
+// the text. For an API envelope, both are those of the receipt inside. If Receipt returns an error,
+// a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

@@ -28,8 +28,8 @@ var errUnordered = errors.New("stream: unordered input must be read twice, but t
 // ErrChanged indicates that a source had different content when it was read again.
 var ErrChanged = survey.ErrChanged
 
-// An IncompleteError reports sources that could not be read to their end. The reports and
-// the summary contain what was read of them.
+// An IncompleteError reports sources that could not be read to their end. The reports and the
+// summary cover the parts that were read.
 type IncompleteError struct {
 	Notices []Notice
 	cause   error
@@ -53,13 +53,13 @@ type Run struct {
 	v       *receipt.Verifier
 	idle    func() []receipt.Piece // evidence of v that no receipt has used so far
 	sources []Source
-	items   iter.Seq2[Item, error] // instead of sources; nil: none
+	items   iter.Seq2[Item, error] // items to read instead of sources, or nil
 	options Options
 	several bool  // receipts are joined by their links, regardless of the order of the sources
 	refused error // why nothing is read
 
-	engine func(*join.Record) error // joins the receipts; nil: the run joins them itself
-	tree   *join.Tree               // the tree over the receipts of all inputs, from an engine; nil: the run computes it
+	engine func(*join.Record) error // joins the receipts; if nil, the run joins them itself
+	tree   *join.Tree               // the tree over the receipts of all inputs, from an engine; if nil, the run computes it
 
 	begun   bool
 	err     error
@@ -68,17 +68,17 @@ type Run struct {
 	current *item
 
 	reread  *survey.Rereading
-	chains  foreign.Chains // of receipts of other makers in the current source
+	chains  foreign.Chains // number of third-party receipts in the current source
 	covered bool           // a checkpoint covers all receipts of the input
 
 	bytes atomic.Int64 // read so far
 }
 
-// Verify verifies the receipts that r contains, in their order. Reports name the source
-// "input"; to set another name, or a kind, use VerifyFiles with [From]. Nothing is read
-// before Reports or Summary is called. If the run is stopped while a Read of r is blocked,
-// only the goroutine in that Read keeps waiting. With a checkpoint, or for unordered input,
-// r must be an io.Seeker; otherwise nothing is read, and Summary returns an error.
+// Verify verifies the receipts that r contains, in order. Reports name the source "input"; to set a
+// different name, or a kind, use VerifyFiles with [From]. Nothing is read before Reports or Summary
+// is called. If the run is stopped while a Read of r is blocked, only the goroutine in that Read
+// keeps waiting. For a checkpoint, or for unordered input, r must be an io.Seeker; otherwise,
+// nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	return newRun(ctx, v, []Source{From("input", r)}, o)
 }
@@ -107,7 +107,7 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	return r
 }
 
-// Reports returns the reports in the order of the input, once. Each is valid until the next
+// Reports returns the reports in the order of the input, once. Each report is valid until the next
 // one; Clone copies it.
 func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	return func(yield func(*receipt.Report) bool) {
@@ -137,9 +137,9 @@ func (r *Run) Tag() any {
 	return r.current.tag
 }
 
-// Summary reads the rest of the input and returns the verdict for all of it. It returns an
-// error if not everything was read. The summary is never nil; after an error, it is
-// incomplete and not verified.
+// Summary reads the rest of the input and returns the verdict for all of it. Summary reads the
+// remaining input and returns the verdict for all of it. The summary is never nil; after an error,
+// it is incomplete and not verified.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -165,7 +165,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return more
 	})
 
-	// The summary covers what was read, regardless of how the reading ended.
+	// The summary covers everything that was read, regardless of how the reading ended.
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	r.conclude(place, finished)
 	switch {
@@ -187,8 +187,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	return nil
 }
 
-// conclude adds to the summary what the order of the receipts shows. If the input was not
-// read to its end, nothing can be concluded from what it lacks.
+// conclude adds the results of comparing the order of the receipts to the summary. If the input was
+// not read to its end, the absence of data shows nothing.
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
@@ -277,8 +277,8 @@ func (r *Run) endSource(it *item) {
 	}
 }
 
-// prepare reads the sources for the first time if two passes are needed: to join several
-// sources by their links, or to compare the input with a checkpoint.
+// prepare reads the sources for the first time if two passes are needed, to join several sources by
+// their links or to compare the input with a checkpoint.
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
@@ -290,7 +290,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
-	// A single ordered source without a checkpoint is read once, and so is the input of an
+	// A single ordered source without a checkpoint is read only once, and so is the input of an
 	// engine.
 	if known := f.take(r.tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
@@ -317,7 +317,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
-		case it.cut: // without the rest, an absent predecessor shows nothing
+		case it.cut: // if the rest is missing, an absent predecessor shows nothing
 			r.endSource(it)
 			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:
@@ -330,7 +330,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	return errors.Join(err, failure)
 }
 
-// keep records what the second pass needs from a document of the first.
+// keep records the data from the first pass that the second pass needs from a document.
 func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	r.reread.Before(it)
 	if f != nil {
@@ -342,7 +342,7 @@ func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	return nil
 }
 
-// weigh applies a checkpoint to the whole input.
+// weigh applies a checkpoint to the entire input.
 func (r *Run) weigh(f *forest, p *pipeline) error {
 	inside, outside, until, found := f.judge(r.options.Partial)
 	if found != nil {

@@ -11,34 +11,34 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// An Item is a document that a program has already, such as a row of its database.
+// An Item is a document that a program already has, such as a row of its database.
 type Item struct {
 	Source string // names the source in reports
-	Index  int    // line or row of the source, from 1; 0: the source contains no other document
+	Index  int    // line or row of the source, from 1; 0 if the source contains no other document
 	JSON   []byte // one document; it is copied before the next item is requested
 	Tag    any    // a key of the caller, which [Run.Tag] returns
 }
 
-// VerifySeq verifies the documents of items, with the rules of [Verify]: every receipt must
-// follow its predecessor in the sequence. The items then have one Source. With
-// [Options.Several], consecutive items with the same Source are one of several sources,
-// which are joined as by [VerifyFiles].
+// VerifySeq verifies the documents of items, with the rules of [Verify]: every receipt must follow
+// its predecessor in the sequence. The items then have one Source. With [Options.Several],
+// consecutive items with the same Source belong to one of several sources, which are joined as in
+// [VerifyFiles].
 //
 // The sequence is read once, or twice with Options.Several, Options.Unordered, or
 // Options.Checkpoint. It must then yield the same items again. Otherwise, the run ends
 // with [ErrChanged].
 //
-// An error from items ends the run. The error of [Run.Summary] wraps it, the documents
-// that were not read are not checked, and the summary is not verified. The sequence runs
-// in its own goroutine, which has ended when Reports or Summary returns. A sequence that
-// waits should therefore stop when ctx is done.
+// An error from items ends the run. The error of [Run.Summary] wraps it, documents that were not
+// read are not checked, and the summary is not verified. The sequence runs in its own goroutine,
+// which ends before Reports or Summary returns. A sequence that may block should therefore stop
+// when ctx is done.
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)
 	r.items, r.several = items, o.Several || o.Unordered
 	return r
 }
 
-// unnamed is the source of a sequence that ends before its first item.
+// unnamed is the source name if a sequence ends before its first item.
 const unnamed = "items"
 
 // readItems adds the items of the sequence of p to batches.
@@ -67,7 +67,7 @@ func readItems(p *pipeline) error {
 			return err
 		}
 
-		// The next item may wait for the report of this one.
+		// The next item may be waiting for the report of this item.
 		if err := p.flush(); err != nil {
 			return err
 		}

@@ -21,19 +21,19 @@ type Source struct {
 	Kind Kind // zero: detected from the content
 
 	// Index selects one document of the source, with the numbering of reports and
-	// [receipt.Report.Address]. The other documents are skipped. 0: all documents.
+	// [receipt.Report.Address]. The other documents are skipped; 0 selects all documents.
 	Index int
 
-	// Open returns the content. Several sources are read twice: first for their links, and
-	// then to verify.
+	// Open returns the content. Several sources are read twice: first for their links, and then to
+	// verify.
 	Open func() (io.ReadCloser, error)
 
-	// Found states that the source was found, for example in a directory, and not named.
-	// Other documents of this toolkit in such a source are skipped and listed, instead of
+	// Found states that the source was found, for example in a directory, and not named by the
+	// user. Other documents of this toolkit in such a source are skipped and listed, instead of
 	// being refuted because they are not receipts.
 	Found bool
 
-	size int64 // maximum number of bytes that Open returns; 0: unknown
+	size int64 // maximum number of bytes that Open returns; 0 if unknown
 	once bool  // Open returns the content only once
 }
 
@@ -72,8 +72,8 @@ func sizeOf(r io.Reader) int64 {
 	return 0
 }
 
-// cut opens a source, which is read through buffer until it is closed. meter is called with
-// the size of every read. wrapped states that signed envelopes contain receipts.
+// cut opens a source, which is read through buffer until it is closed. meter is called with the
+// size of every read. wrapped states that signed envelopes contain receipts.
 func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*input.Opened, error) {
 	in := input.File{Name: s.Name, Kind: s.Kind, Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
 	return in.Cut(buffer)
@@ -83,9 +83,9 @@ func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, 
 // documents.
 var ErrSeveral = errors.New("input contains several documents")
 
-// Find returns the JSON text of one document of a source. The index has the numbering of
-// reports and [receipt.Report.Address]; 0 selects the document of the source's Index, or
-// the only document. An API envelope is returned unchanged. Nothing is verified.
+// Find returns the JSON text of one document of a source. The index has the numbering of reports
+// and [receipt.Report.Address]; 0 selects the document of the source's Index, or the only document.
+// An API envelope is returned unchanged. Nothing is verified.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
 	one := *s
 	if index > 0 {
@@ -105,14 +105,14 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 		return nil, err
 	}
 
-	// Nothing is verified, so a text that does not parse is returned, too.
+	// Find does not verify, so it also returns text that cannot be parsed.
 	decoder := input.NewDecoder(archive.NewCodec())
 	c := decoder.Decode(&d, false)
 	if c.Whole == nil {
 		return nil, fmt.Errorf("%s: %s", c.Fault.Code, c.Fault.Words())
 	}
 
-	// Whether the document is the only one is known after the next read.
+	// Whether the document is the only one is known only after the next read.
 	text := bytes.Clone(c.Whole)
 	switch _, err := in.Next(); err {
 	case io.EOF:
@@ -124,9 +124,9 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// beside returns the kind of a log or of evidence that was found in a directory with
-// receipts, and so is skipped. A picture that has the name of a receipt is not skipped,
-// because it may have replaced a receipt.
+// beside returns the kind of a log or of evidence that was found in a directory with receipts and
+// is therefore skipped. An image with the file name of a receipt is not skipped, because it may
+// have replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError
 	if !s.Found || !errors.As(err, &other) {
@@ -137,8 +137,8 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
 
-// An OtherKindError indicates that a source is of a kind that contains no receipts, such as a
-// PDF or the transcript of an agent. Nothing in it was verified.
+// An OtherKindError indicates that a source has a kind that contains no receipts, such as a PDF or
+// an agent transcript. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 
 // A Kind is the format of an input.

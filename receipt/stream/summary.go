@@ -17,45 +17,44 @@ import (
 // merged. The schema "summary" defines its JSON form.
 type Summary struct {
 	Scope    receipt.Scope
-	Complete bool // everything was read to its end
-	Partial  bool // the input is a selection: absent predecessors are not breaks
+	Complete bool // all inputs were read to their ends
+	Partial  bool // the input is a selection, so absent predecessors are not breaks
 
-	Receipts  int // verified receipts of any verdict; copies count once
+	Receipts  int // distinct receipts with any verdict; copies count once
 	Verified  int
 	Refuted   int
 	Undecided int
 	Copies    int
 	Codes     map[receipt.Code]int // the code of each receipt that is not verified
 
-	// Streams are the sequences of receipts that are joined by links, sorted by stream. A
-	// stream without gaps is one segment.
+	// Streams are the sequences of receipts that are joined by links, sorted by stream. A stream
+	// without gaps has one segment.
 	Streams []chain.Segment
 
-	// Findings refute the input as a whole, not a single receipt. Each merge computes the
-	// findings about links between merged parts again, because a later part may contain
-	// what was missing.
+	// Findings refute the entire input, not a single receipt. Each merge computes the findings
+	// about links between merged parts again, because a later part may contain missing receipts.
 	Findings []Finding
 
-	// NotChecked lists what was not checked, in addition to the lists of the reports.
+	// NotChecked lists checks that were not made, in addition to the lists in the reports.
 	NotChecked []receipt.Note
 
-	// Unchecked counts the documents whose reports list something as not checked, by the
-	// code of the note. Each copy counts, and notes about links are in NotChecked. Withheld
-	// counts the withheld values that were not disclosed. A nil map means that the counts
-	// are unknown, because an older version did not record them.
+	// Unchecked counts the documents whose reports list something as not checked, by the code of
+	// the note. Each copy counts, and notes about links are in NotChecked. Withheld counts the
+	// withheld values that were not disclosed. A nil map means that the counts are unknown, because
+	// an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
-	Skipped      []Notice // inputs that are not receipts; the first MaxNotices
+	Skipped      []Notice // inputs that are not receipts, up to MaxNotices
 	SkippedCount int
 	Inputs       Inputs
 
-	asked *asked // the requirements; nil: unknown
+	asked *asked // the requirements; nil if unknown
 
-	roster   *survey.Roster        // the receipts; nil: there are too many
+	roster   *survey.Roster        // the receipts; nil if there are too many
 	listed   map[canon.Digest]bool // the hashes of the receipts, from List
-	once     bool                  // a merge counted receipts that are in both parts once
-	selected map[chain.Stream]bool // streams of which a part is a selection; nil: all streams if Partial is set
+	once     bool                  // a merge counted receipts that are in both parts only once
+	selected map[chain.Stream]bool // streams of which a part is a selection; nil means all streams if Partial is set
 
 	// The caller sets the other fields.
 	Keys              *Keys
@@ -75,9 +74,9 @@ func (s *Summary) Verdict() receipt.Verdict {
 	return receipt.Undecided
 }
 
-// MarkOverlap notes that parts contain the same receipt, in a merge of reports that list
-// their receipts; detail names the receipt and the parts. The summary is then not verified,
-// unless the rosters were sufficient to count that receipt once.
+// MarkOverlap notes that parts contain the same receipt, in a merge of reports that list their
+// receipts; detail names the receipt and the parts. The summary is then not verified, unless the
+// rosters were sufficient to count that receipt only once.
 func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
@@ -86,9 +85,9 @@ func (s *Summary) MarkOverlap(detail string) {
 	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
-// List sets the hashes of the receipts, as the report around the summary lists them. A
-// merge then knows more about a summary without a roster, which has more than 65,536
-// receipts or was written by an older version.
+// List sets the hashes of the receipts, as listed by the report that contains the summary. A merge
+// can then determine more about a summary without a roster, which has more than 65,536 receipts or
+// was written by an older version.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
 	for _, d := range hashes {
@@ -96,9 +95,9 @@ func (s *Summary) List(hashes []canon.Digest) {
 	}
 }
 
-// Heads returns the head of each stream, for Continuity.After to continue the streams, or
-// for Continuity.Expect to detect a rollback. A stream whose parts do not join has no head.
-// Count is 0 if the beginning of the stream was not in the input.
+// Heads returns the head of each stream, for Continuity.After to continue the streams, or for
+// Continuity.Expect to detect a rollback. A stream whose parts do not join has no head. Count is 0
+// if the beginning of the stream was not in the input.
 func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	heads, several := map[chain.Stream]chain.Head{}, map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -122,9 +121,9 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	return heads
 }
 
-// Comparable returns an *[IncomparableError] if the verdicts of two summaries have
-// different meanings. The requirements of a summary by an older version are unknown, and
-// differ from nothing.
+// Comparable returns an *[IncomparableError] if the verdicts of two summaries have different
+// meanings. The requirements of a summary by an older version are unknown, and are compatible with
+// all others.
 func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
 		return &IncomparableError{"scope"}
@@ -135,10 +134,10 @@ func (s *Summary) Comparable(o *Summary) error {
 	return s.asked.differs(o.asked)
 }
 
-// Merge returns the summary of the parts s and o together, in any order. It is the summary
-// of one run over the sources of both parts, or undecided where the parts do not contain
-// enough. Receipts that are in both parts count once if both have rosters. Merge returns
-// the error of [Summary.Comparable].
+// Merge returns the summary of the parts s and o together, in any order. The result equals the
+// summary of one run over the sources of both parts, or is undecided where the parts do not contain
+// enough data. Receipts that are in both parts count once if both have rosters. Merge returns the
+// error of [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err
@@ -146,9 +145,9 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
-// Expect returns the summary of merged parts after comparing it with what the whole must end in,
-// as in one run over all sources. Of c, it ignores what the input must continue. If the parts do
-// not list their receipts, so that an expected head may be among them, the result is undecided.
+// Expect returns the summary of merged parts after comparing it with the required ends, as in one
+// run over all sources. It ignores the fields of c for the required beginnings. If the parts do not
+// list their receipts, so that an expected head may be among them, the result is undecided.
 func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum
@@ -173,7 +172,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 		d.compare(s, e)
 	}
 
-	// What was not checked in the parts is not required of the whole.
+	// Checks that were not made in the parts are not required of the whole.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -193,8 +192,8 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 // MarshalJSON writes the summary with its verdict.
 func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
 
-// UnmarshalJSON reads a summary. It computes the verdict again, and returns an error if the
-// summary states a different one.
+// UnmarshalJSON reads a summary. It computes the verdict again, and returns an error if the summary
+// states a different verdict.
 func (s *Summary) UnmarshalJSON(data []byte) error {
 	var j summaryJSON
 	if err := decodeStrictly(data, &j); err != nil {
@@ -239,7 +238,7 @@ func (s *Summary) count(it *survey.Item) {
 	}
 }
 
-// countUnchecked counts what the report of a document lists as not checked. Each copy
+// countUnchecked counts the checks that the report of a document lists as not checked. Each copy
 // counts, so that the counts of parts add up to the count of the whole.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
@@ -268,7 +267,7 @@ func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// addFinding adds a finding that refutes the input as a whole.
+// addFinding adds a finding that refutes the entire input.
 func (s *Summary) addFinding(f Finding) {
 	if len(s.Findings) < MaxNotices {
 		s.Findings = append(s.Findings, f)
@@ -280,8 +279,8 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle replaces the counted outcome of a receipt by the outcome that its link has among
-// the receipts of all parts.
+// settle replaces the counted outcome of a receipt with the outcome that its link has among the
+// receipts of all parts.
 func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
@@ -324,7 +323,7 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	return list
 }
 
-// dependsOnOthers reports whether a note is not about a document alone: it depends on other
+// dependsOnOthers reports whether a note is not about a single document: it depends on other
 // documents or on the envelope, or it only states that another step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {

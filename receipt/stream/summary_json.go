@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// summaryJSON is the JSON form of a Summary, as the schema "summary" defines it.
+// summaryJSON is the JSON form of a Summary, as defined by the schema "summary".
 type summaryJSON struct {
 	Version    int                  `json:"report_version"`
 	Verdict    receipt.Verdict      `json:"verdict"`
@@ -106,7 +106,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		j.Codes[code] = n
 	}
 
-	// In JSON, codes count findings, too.
+	// In JSON, codes also count findings.
 	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
@@ -145,7 +145,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 	for code, n := range j.Codes {
 		r.Codes[code] = n
 	}
-	if j.Asked != nil { // an older version did not record which streams Partial covers: all
+	if j.Asked != nil { // an older version did not record which streams Partial covers; assume all
 		r.selected = map[chain.Stream]bool{}
 	}
 
@@ -165,7 +165,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 	}
 	r.Streams = chain.Join(r.Streams)
 
-	// In JSON, codes count findings, too. In a Summary, they count receipts only.
+	// In JSON, codes also count findings. In a Summary, they count only receipts.
 	for _, f := range j.Findings {
 		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
 			delete(r.Codes, f.Code)
@@ -227,8 +227,8 @@ func (j *rosterJSON) parse() (*survey.Roster, error) {
 	return r, nil
 }
 
-// decodeStrictly decodes JSON whose members are unique and have the exact names.
-// encoding/json accepts duplicates, of which the last one counts, and ignores case.
+// decodeStrictly decodes JSON whose members are unique and have the exact names. encoding/json
+// accepts duplicates, of which it uses the last, and ignores case.
 func decodeStrictly(data []byte, v any) error {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: math.MaxUint32}); err != nil {
@@ -243,8 +243,8 @@ func decodeStrictly(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-// plainNames returns an error if a member name contains characters that no member of ours
-// has, such as an uppercase letter.
+// plainNames returns an error if a member name contains characters that our member names never
+// contain, such as an uppercase letter.
 func plainNames(n canon.Node) error {
 	for name, value := range n.Members() {
 		if text := name.String(); strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A worker judges one item after the other. It reuses its memory.
+// A worker judges items one after the other. It reuses its memory.
 type worker struct {
 	input.Decoder
 	v      *receipt.Verifier
@@ -17,8 +17,8 @@ type worker struct {
 	glean  func(*canon.Document, *receipt.Report, []byte) []byte
 }
 
-// newWorker returns a worker for verifiers with one policy. If v is nil, the worker only
-// gathers facts.
+// newWorker returns a worker for verifiers with the same policy. If v is nil, the worker only
+// collects facts.
 func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	w := &worker{Decoder: input.NewDecoder(codec)}
 	if v != nil {
@@ -27,7 +27,7 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	return w
 }
 
-// survey gathers the facts of an item and writes no report.
+// survey collects the facts of an item and writes no report.
 func (w *worker) survey(it *survey.Item, found bool) {
 	c := w.Decode(&it.Piece, found)
 	it.Facts.Placed, it.Other = false, c.Other
@@ -36,7 +36,7 @@ func (w *worker) survey(it *survey.Item, found bool) {
 	}
 }
 
-// verify writes the report of an item and gathers its facts.
+// verify writes the report of an item and collects its facts.
 func (w *worker) verify(it *survey.Item, found bool) {
 	w.JSON = nil // the item keeps the text
 	received := it.Data
@@ -58,7 +58,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	case c.Syntax != nil:
 		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, in the form of a report
 	case w.beyondCaller(c.Text):
-		// A receipt that exceeds the caller's limits is undecided, but still has its place.
+		// A receipt that exceeds the caller's limits is undecided, but keeps its place.
 		it.Facts.Gather(w.Doc, canon.Digest{})
 		w.v.VerifyBytes(c.Text, w.Doc, rep)
 	default:
@@ -86,7 +86,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 }
 
-// verifyForeign judges a receipt of another maker, and returns its place in a chain. If its format has
+// verifyForeign judges a third-party receipt, and returns its place in a chain. If its format has
 // no reader, the receipt is undecided, and the result is nil.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
@@ -95,7 +95,7 @@ func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.
 		return nil
 	}
 	w.v.Foreign(c.Text, f, rep)
-	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // what relates it to others
+	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // its relations to other receipts
 }
 
 // refuse reports a piece that is not a document.
@@ -110,8 +110,8 @@ func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	}
 }
 
-// beyondCaller reports whether a document is within the limits of the format, but exceeds
-// the lower limits of the caller.
+// beyondCaller reports whether a document is within the limits of the format, but exceeds the
+// caller's lower limits.
 func (w *worker) beyondCaller(text []byte) bool {
 	limits := w.policy.Limits
 	return limits.Bytes > 0 && len(text) > limits.Bytes || limits.Depth > 0 && w.Doc.Depth() > limits.Depth

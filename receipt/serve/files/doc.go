@@ -9,5 +9,5 @@
 // stay in the files and are read on request. [NewProofs] creates proofs that a signed checkpoint
 // covers them.
 //
-// The exported names may still change.
+// The API may still change.
 package files

@@ -11,12 +11,12 @@ import (
 
 // An entry is the location of a document and the expected content.
 type entry struct {
-	digest canon.Digest // of its bytes; of a compressed file, of its JSON
-	hash   canon.Digest // the receipt hash of its content; zero when it has none
-	offset int64        // of its bytes; not used in a compressed file
+	digest canon.Digest // digest of its bytes or, in a compressed file, of its JSON
+	hash   canon.Digest // the receipt hash of its content; zero if there is none
+	offset int64        // number of bytes; not used in a compressed file
 	length int32
 	source int32
-	stream int32 // noStream for a text that is not JSON
+	stream int32 // noStream for text that is not JSON
 	link   int32 // position among the other receipts, in links
 	index  int32 // line, item or element
 	listed bool  // the source contains other documents, too
@@ -24,7 +24,7 @@ type entry struct {
 	copy   bool  // of an earlier entry
 }
 
-// noStream is the stream of a text that states none.
+// noStream is the stream of a text that states no stream.
 const noStream = -1
 
 // A place is the number of an entry, with the key by which it is found.
@@ -33,7 +33,8 @@ type place struct {
 	entry int32
 }
 
-// A fingerprint is the first half of a SHA-256. Nobody can create two texts with the same one.
+// A fingerprint is the first half of a SHA-256. Nobody can construct two texts with the same
+// fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(text string) fingerprint {

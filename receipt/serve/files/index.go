@@ -17,36 +17,36 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An Index is the [serve.Source] of files. It takes 136 bytes per receipt, 156 if its subject is
-// another task than identifiers.task_id names, and 20 more while it is created.
+// An Index is the [serve.Source] of files. It takes 136 bytes per receipt, 156 if its subject is a
+// task other than identifiers.task_id, and 20 more while it is created.
 //
 // # What is indexed
 //
 // An index contains everything that package stream reads: JSON, lines, arrays and lists, CBOR and
-// sequences of it, and receipts in API envelopes. A document is kept if its receipt_id can be read,
-// however damaged it is otherwise, because verifying it reports the damage. A truncated last line
-// is still being written, and is skipped. Skipped documents are counted and listed.
+// CBOR sequences, and receipts in API envelopes. A document is kept if its receipt_id can be read,
+// even if it is otherwise damaged, because verification reports the damage. A truncated last line
+// is treated as still being written, and is skipped. Skipped documents are counted and listed.
 //
-// A compressed file cannot be read from an offset, so each of its receipts costs decompressing the
-// file from its beginning. A compressed file with more than 16 MiB of receipts is refused.
+// A compressed file cannot be read from an offset, so reading a receipt decompresses the file from
+// its beginning. A compressed file with more than 16 MiB of receipts is refused.
 //
 // # Several of one id
 //
-// A receipt_id is unique to its issuer, but a request names nothing else. Copies, which have the
-// same receipt hash, count once, and the first of them is served. Two contents with one ID are
-// refused at the start (*[ConflictError]), because no answer would be correct.
+// A receipt_id is unique only for its issuer, but a request names nothing else. Copies, which have
+// the same receipt hash, count once, and the first copy is served. Two contents with one ID are
+// refused at startup (*[ConflictError]), because no response would be correct.
 //
 // # Links
 //
-// The link of a receipt to the others is that which package stream finds for the same files in the
-// same order, so the server and receipt verify report the same. One file is ordered; several join
-// by their links, and are read twice at the start.
+// The link of a receipt is judged as package stream judges it for the same files in the same order,
+// so the server and receipt verify report the same result. A single file is ordered; several files
+// are joined by their links, and are read twice at startup.
 //
 // # Changes
 //
 // Bytes that are read for a request are compared with the digest in the index. Other bytes are
-// never served: the error is [serve.ErrChanged]. Receipts that are appended to a file change
-// nothing, and are not seen.
+// never served; the error is [serve.ErrChanged]. Receipts that are appended to a file later have no
+// effect, and are not served.
 type Index struct {
 	codec   *archive.Codec
 	sources []origin
@@ -60,23 +60,24 @@ type Index struct {
 	skippedCount int
 }
 
-// maxPacked is how many bytes of receipts a served compressed file may contain.
+// maxPacked is the maximum number of bytes of receipts that a served compressed file may contain.
 const maxPacked = 16 << 20
 
 // Options describe the files.
 type Options struct {
 	// Partial indicates that the files are a selection of their streams. An absent predecessor is
-	// then not checked, instead of a break.
+	// then reported as not checked, instead of as a break.
 	Partial bool
 }
 
 // Open reads sources and indexes their receipts. Each source must open a file: the result of its
 // Open must be an [io.ReaderAt] unless it is compressed. Files are opened again for requests, only
 // by their own Open. Data that is appended to a file while it is read is ignored, if the file has a
-// method Stat like that of *os.File.
+// Stat method like that of *os.File.
 //
 // The error names the source: it cannot be read to its end, it is compressed and too large, or it
-// has the name of another one. Otherwise, the error is a *[ConflictError], or that of ctx.
+// has the same name as another source. Otherwise, the error is a *[ConflictError] or the error of
+// ctx.
 func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -111,11 +112,11 @@ func (x *Index) within(number int32, reach protocol.Reach) bool {
 	return reach.All() || stream != noStream && reach.Sees(x.streams[stream])
 }
 
-// maxPageBytes is the maximum length of the receipts of a page, except for its first one.
+// maxPageBytes is the maximum length of the receipts on a page, not counting the first receipt.
 const maxPageBytes = 8 << 20
 
-// ByTask returns receipts of a task in the order of the files: at most 8 MiB, or one receipt,
-// regardless of the limit.
+// ByTask returns receipts of a task in the order of the files: at most 8 MiB, or one receipt
+// regardless of its size.
 func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
 	list, err := x.behind(x.list(fingerprintOf(q.Task)), q)
 	if err != nil {
@@ -166,7 +167,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 		return serve.Stored{}, err
 	}
 
-	// A missing file is a change; any other error may be temporary.
+	// A missing file counts as changed; any other error may be temporary.
 	e := x.entries.at(number)
 	text, err := x.readEntry(e)
 	switch {
@@ -185,7 +186,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 // readEntry reads an entry's bytes and compares them with the indexed ones.
 func (x *Index) readEntry(e *entry) ([]byte, error) {
 	text, err := x.sources[e.source].read(e, x.codec)
-	if err == serve.ErrChanged { // of these bytes, and not of what else a source says
+	if err == serve.ErrChanged { // of these bytes, not of anything else that a source states
 		err = fmt.Errorf("%w: %q", err, x.address(e))
 	}
 	return text, err

@@ -23,7 +23,7 @@ type indexer struct {
 	index    *Index
 	verifier *receipt.Verifier
 	doc      *canon.Document
-	bytes    []byte // of an item of CBOR
+	bytes    []byte // a CBOR item
 	streams  map[chain.Stream]int32
 	links    map[receipt.Check]int32
 	ids      pile[place] // of the index, unsorted
@@ -64,13 +64,13 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 		x.skip(n)
 	}
 
-	// Further notices may have been dropped there; they are counted.
+	// Further notices may have been dropped there, so they are counted.
 	x.index.skippedCount += sum.SkippedCount - len(sum.Skipped)
 
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
 		first := incomplete.Notices[0]
-		if first.Kind.Kind != kind.Unknown { // for a caller that suggests what to do instead
+		if first.Kind.Kind != kind.Unknown { // for a caller that suggests an alternative
 			return fmt.Errorf("%q: %w", first.Source, &stream.OtherKindError{Found: first.Kind})
 		}
 		return fmt.Errorf("%q: %s", first.Source, first.Detail)
@@ -79,8 +79,8 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 	return err
 }
 
-// origins examines the beginning of each source, and omits empty ones. The returned sources end
-// where they ended at that time, so that they can be read twice with the same result.
+// origins examines the beginning of each source, and omits empty sources. Each returned source ends
+// where it ended at that time, so that two reads give the same result.
 func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err error) {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -88,7 +88,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 			return nil, fmt.Errorf("%q: listed twice", s.Name)
 		}
 		names[s.Name] = true
-		s.Found = true // other files are stored next to receipts for good reasons
+		s.Found = true // other files are often stored next to receipts
 		o, file, err := openOrigin(s)
 		if errors.Is(err, errEmpty) {
 			x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
@@ -113,14 +113,14 @@ func (x *indexer) enter(name string) error {
 	}
 	x.leave()
 
-	for x.current++; x.index.sources[x.current].Name != name; x.current++ { // those had no receipts
+	for x.current++; x.index.sources[x.current].Name != name; x.current++ { // those sources contained no receipts
 	}
 	o := &x.index.sources[x.current]
 	if x.packed = 0; o.form == formPacked {
 		return nil
 	}
 
-	// The file is opened again, to find the receipts that package stream cut out.
+	// The file is opened again to locate the receipts that package stream extracted.
 	file, err := o.open()
 	if err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -148,7 +148,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
-	// A damaged text has no stream and no hash, but it has an ID by which it is found.
+	// A damaged text has no stream and no hash, but it can be found by its ID.
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.StatusPassed}
 	if !x.doc.Root().IsZero() {
@@ -181,7 +181,7 @@ func (x *indexer) stream(s chain.Stream) int32 {
 	return number
 }
 
-// link numbers the link of a receipt. Most receipts have the same one.
+// link numbers the link of a receipt. Most receipts have the same link.
 func (x *indexer) link(rep *receipt.Report) int32 {
 	link := linkOf(rep)
 	number, known := x.links[*link]
@@ -201,7 +201,7 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 		return nil, ""
 	}
 
-	// Text that cannot be parsed is kept as well, because verifying it reports why.
+	// Text that cannot be parsed is kept as well, because verification reports why.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
 		return bytes.TrimSpace(text), serve.DamagedID(text)
@@ -225,7 +225,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 		stored = x.bytes
 	}
 
-	// Bytes that are read later must be the same.
+	// Bytes that are read later must be equal.
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -259,15 +259,16 @@ func (x *indexer) finish() (*Index, error) {
 	return f, nil
 }
 
-// compact leaves one place for each receipt_id, that of its first entry. Of several conflicts, it
-// reports the first.
+// compact leaves one place for each receipt_id, the place of its first entry. If there are several
+// conflicts, it reports the first.
 func (x *indexer) compact() error {
 	f := x.index
 	kept := f.ids[:0]
 	var first, second *entry
 	at := int32(maxEntries)
 
-	// Sorted by key and then by entry: the first place of a key is the first of the input.
+	// The places are sorted by key and then by entry, so the first place of a key is the first in
+	// the input.
 	for _, p := range f.ids {
 		if len(kept) == 0 || kept[len(kept)-1].key != p.key {
 			kept = append(kept, p)

@@ -4,13 +4,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// linkOf returns the link that package stream found for a receipt, in words for clients: names of
-// files and lines, and the other receipts in them, are not for everybody.
+// linkOf describes the link that package stream found for a receipt, in terms for clients, who may
+// not be allowed to see the names of files and lines and other receipts.
 func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
-	// There is one sentence for each case, which names no file and no other receipt.
+	// There is one sentence for each case, and it names no file and no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A locator finds documents again in the file that they were cut from, in their order. The found
-// bytes equal those of the document, so an earlier copy does no harm. It holds twice the longest
-// document.
+// A locator finds documents again in the file from which they were extracted, in order. The found
+// bytes equal those of the document, so it does not matter if they are an earlier copy. It holds
+// twice the size of the longest document.
 type locator struct {
 	r    io.ReaderAt
 	buf  []byte // bytes that may still be needed
@@ -16,7 +16,7 @@ type locator struct {
 	at   int    // in buf, where the next document is sought
 }
 
-// locateBytes is how much is read at a time.
+// locateBytes is the number of bytes that are read at a time.
 const locateBytes = 256 << 10
 
 var errMoved = errors.New("the file changed while it was being indexed")
@@ -30,14 +30,14 @@ func (l *locator) find(doc []byte) (offset int64, err error) {
 			return offset, nil
 		}
 
-		l.at = max(l.at, len(l.buf)-len(doc)+1) // it may begin in what is there
+		l.at = max(l.at, len(l.buf)-len(doc)+1) // it may begin in the buffered bytes
 		if err := l.more(len(doc)); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// more reads at least as much as is searched again, so the work is linear.
+// more reads at least as many bytes as are searched again, so the work is linear.
 func (l *locator) more(n int) error {
 	kept := copy(l.buf, l.buf[l.at:])
 	l.base, l.at, l.buf = l.base+int64(l.at), 0, l.buf[:kept]

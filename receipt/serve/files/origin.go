@@ -19,16 +19,16 @@ type origin struct {
 	form form
 }
 
-// A form is the way in which the bytes of a receipt are found and read.
+// A form states how to locate and read the bytes of a receipt.
 type form uint8
 
 const (
-	formJSON   form = iota // at an offset, as they are
-	formCBOR               // at an offset, an item
-	formPacked             // by decompressing all before them
+	formJSON   form = iota // at an offset, unchanged
+	formCBOR               // at an offset, as an item
+	formPacked             // by decompressing all preceding bytes
 )
 
-// A readerAt is a place to read from, such as a file.
+// A readerAt is a source of bytes, such as a file.
 type readerAt interface {
 	io.ReaderAt
 	io.ReadCloser
@@ -44,7 +44,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 		return o, nil, err
 	}
 
-	// Four bytes distinguish the forms.
+	// Four bytes are enough to distinguish the forms.
 	head := make([]byte, 4)
 	n, err := file.ReadAt(head, 0)
 	if head = head[:n]; err != nil && err != io.EOF {
@@ -141,7 +141,7 @@ func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 }
 
 // unpack returns a document of a compressed file, or the receipt in an envelope. A document that
-// could be read before and cannot be read now has changed.
+// could be read before but cannot be read now has changed.
 func (o *origin) unpack(e *entry) ([]byte, error) {
 	text, err := o.Find(int(e.index), false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -155,7 +155,7 @@ func (o *origin) unpack(e *entry) ([]byte, error) {
 		return text, nil
 	}
 
-	// The entry may be of the receipt in an API envelope.
+	// The entry may be that of the receipt inside an API envelope.
 	payload, err := stream.Receipt(new(canon.Document), text)
 	if err != nil || canon.Sum(payload) != e.digest {
 		return nil, serve.ErrChanged

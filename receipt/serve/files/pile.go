@@ -1,13 +1,13 @@
 package files
 
 // A pile is a list that grows in blocks. Adding an item copies no other item, so a long list takes
-// the memory of its items, not twice as much while it grows.
+// only the memory of its items, not twice as much while it grows.
 type pile[T any] struct {
 	blocks [][]T // each but the last one is full
 	len    int
 }
 
-// pileBlock is how many items a block has.
+// pileBlock is the number of items in a block.
 const pileBlock = 1024
 
 func (p *pile[T]) add(item T) {
@@ -22,7 +22,7 @@ func (p *pile[T]) add(item T) {
 // at returns the item with a number, counted from 0.
 func (p *pile[T]) at(number int32) *T { return &p.blocks[number/pileBlock][number%pileBlock] }
 
-// flat moves the items into one slice of their number, and empties the pile.
+// flat moves the items into one slice, and empties the pile.
 func (p *pile[T]) flat() []T {
 	all := make([]T, 0, p.len)
 	for i, block := range p.blocks {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is the given one, byte for
-// byte; clients decide whether to trust its log. They take 33 bytes of memory per receipt.
+// Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is served unchanged, byte
+// for byte; clients decide whether to trust its log. They take 33 bytes of memory per receipt.
 type Proofs struct {
 	index   *Index
 	streams []chain.Stream // that the checkpoint covers
@@ -20,10 +20,9 @@ type Proofs struct {
 	tree    *tree
 }
 
-// NewProofs returns Proofs for a signed checkpoint of the first documents of an index, in their
-// order and including copies, as receipt batch checkpoint signs it. Its signatures are not checked.
-// The error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these
-// files.
+// NewProofs returns Proofs for a signed checkpoint over the first documents of an index, in order
+// and including copies, as receipt batch checkpoint signs it. Its signatures are not checked. The
+// error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these files.
 func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	// No keys are needed, because clients decide which log to trust.
 	claims, err := tlog.OpenSigned(note, nil, nil)
@@ -49,8 +48,8 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	return p, nil
 }
 
-// leavesOf returns the leaf hashes of the first n documents. A document whose content does not
-// match its hash is in no checkpoint.
+// leavesOf returns the leaf hashes of the first n documents. A checkpoint does not cover a document
+// whose content does not match its hash.
 func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 	leaves := make([]merkle.Hash, n)
 	for i := range leaves {
@@ -75,13 +74,13 @@ func streamsOf(index *Index, n int) (list []chain.Stream) {
 	return list
 }
 
-// Within reports whether every receipt of the checkpoint is within reach. A proof reveals how many
-// there are, and hashes of some, so no other client may get one.
+// Within reports whether every receipt of the checkpoint is within reach. A proof reveals the
+// number of receipts, and hashes of some, so other clients must not get it.
 func (p *Proofs) Within(r protocol.Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
 
-// Checkpoint returns the signed checkpoint. It must not be changed.
+// Checkpoint returns the signed checkpoint. Callers must not modify it.
 func (p *Proofs) Checkpoint() []byte { return p.note }
 
 // Proof returns the C2SP tlog-proof of a receipt, or ledger.ErrNotFound if the checkpoint does not

@@ -8,11 +8,11 @@ import (
 )
 
 // A tree contains the hashes that proofs consist of: all leaf hashes, 32 bytes each, and the roots
-// of the perfect subtrees from 256 leaves on, a quarter of a byte per leaf. A proof then takes
-// about 300 hash computations, not as many as there are leaves.
+// of perfect subtrees with 256 leaves or more, a quarter of a byte per leaf. A proof then takes
+// about 300 hash computations, instead of as many as there are leaves.
 type tree struct {
 	leaves []merkle.Hash
-	levels [][]merkle.Hash // of 256 leaves each, of 512, and so on
+	levels [][]merkle.Hash // subtrees of 256 leaves each, of 512, and so on
 }
 
 // blockBits is the logarithm of the number of leaves of the smallest stored subtree.
@@ -27,8 +27,8 @@ func newTree(leaves []merkle.Hash) *tree {
 		}
 	}
 
-	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A last one
-	// without a neighbor is in no larger one.
+	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A last
+	// subtree without a neighbor is in no larger subtree.
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash

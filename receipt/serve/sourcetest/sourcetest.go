@@ -19,9 +19,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// Run tests whether sources keep the promises of [serve.Source], one subtest per promise. Open
-// returns a source of receipts, which are in the order of storing, and in each stream in the order
-// of their chain. Open may clean up with t.Cleanup.
+// Run tests whether sources meet the requirements of [serve.Source], with one subtest per
+// requirement. open returns a source of receipts. The receipts are in the order of storing, which
+// is the chain order within each stream. open may clean up with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T, receipts []*receipt.Sealed) serve.Source) {
 	for _, promise := range []struct {
 		name string
@@ -113,7 +113,7 @@ func created(t *testing.T) (list []*receipt.Sealed) {
 		add(fmt.Sprintf("receipt_%02d", i), tenant, object, subject, task)
 	}
 
-	// Names that an index may cut off, fold, or interpret.
+	// Names that an index may truncate, fold, or interpret.
 	for _, name := range awkward {
 		add(name, "", "task", name, name)
 	}
@@ -170,8 +170,7 @@ func get(t *testing.T, s *shelf) {
 	}
 }
 
-// absent verifies that no receipt is found under an ID, and none under a task, that it does not
-// name.
+// absent verifies that no receipt is found under an ID or a task that it does not name.
 func absent(t *testing.T, s *shelf) {
 	for _, id := range []string{"", "receipt_", "receipt_0", "receipt_01 ", "RECEIPT_01", "receipt_01\x00", "receipt__1", "receipt_%", "./receipt_01", "a\x00c", strings.Repeat("long", 499)} {
 		if got, err := s.Get(t.Context(), id, protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
@@ -243,7 +242,8 @@ func pages(t *testing.T, s *shelf) {
 	}
 }
 
-// cursor verifies that a page after a receipt that is not in the list, or out of reach, is refused.
+// cursor verifies that a page after a receipt that is not in the list, or that is out of reach, is
+// refused.
 func cursor(t *testing.T, s *shelf) {
 	within := protocol.Everything().OfTenants("a")
 	for name, q := range map[string]serve.TaskQuery{
@@ -270,7 +270,7 @@ func canceled(t *testing.T, s *shelf) {
 	}
 }
 
-// concurrent verifies that requests at the same time get their own answers.
+// concurrent verifies that concurrent requests get their own responses.
 func concurrent(t *testing.T, s *shelf) {
 	q := serve.TaskQuery{Task: "t", Reach: protocol.Everything(), Limit: 5}
 	first, _, err := s.ByTask(t.Context(), q)

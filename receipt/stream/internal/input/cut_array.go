@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An arrayCutter cuts a JSON array into its elements without keeping all of it in memory.
-// It finds the end of an element only by brackets and strings; each element is then parsed
-// as strictly as any document. The cutter itself checks the commas and whitespace between
-// elements (RFC 8259 section 5).
+// An arrayCutter cuts a JSON array into its elements without keeping the entire array in memory. It
+// finds the end of an element only by brackets and strings; each element is then parsed as strictly
+// as any other document. The cutter itself checks the commas and whitespace between elements (RFC
+// 8259 section 5).
 type arrayCutter struct {
 	r       *bufio.Reader
 	element []byte
@@ -80,7 +80,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	var at nesting
 	at.read(c)
 	for {
-		// Outside brackets and strings, any byte may be the last one of the element.
+		// Outside brackets and strings, any byte may be the last byte of the element.
 		if at.outside() {
 			if ends, err := a.elementEnds(c); err != nil || ends {
 				return a.handOut(), err
@@ -104,7 +104,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	}
 }
 
-// handOut returns the element. A rare large element keeps its memory.
+// handOut returns the element. The memory of a rare large element is not reused.
 func (a *arrayCutter) handOut() Piece {
 	d := Piece{Data: a.element, Index: a.index}
 	if d.Kept = cap(a.element) > 4*readBytes; d.Kept {
@@ -137,8 +137,8 @@ func (a *arrayCutter) skip(n int) {
 	a.offset += int64(n)
 }
 
-// elementEnds reports whether an element ends after its byte c. It ends with a bracket, a
-// quote, or, for a number or a literal, before a byte that is not a part of it.
+// elementEnds reports whether an element ends after its byte c. An element ends with a bracket, a
+// quote, or, if it is a number or a literal, before a byte that is not part of it.
 func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 	if c == '}' || c == ']' || c == '"' {
 		return true, nil

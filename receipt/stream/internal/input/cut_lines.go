@@ -12,13 +12,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lineCutter cuts an input into lines. A line ends with LF or CR LF, and the last one may
-// end with the input. Blank lines are counted and skipped.
+// A lineCutter cuts an input into lines. A line ends with LF or CR LF, and the last line may end
+// with the input. Blank lines are counted and skipped.
 type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
-	eager  bool // the first line is returned before the next one is read
-	lines  bool // the input is known to be lines, so a single truncated line is not a malformed document
+	eager  bool // the first line is returned before the next line is read
+	lines  bool // the input is known to consist of lines, so a single truncated line is not a malformed document
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	kept   bool   // the current line has its own memory
@@ -62,8 +62,9 @@ func (l *lineCutter) Next() (Piece, error) {
 	return l.alone(d)
 }
 
-// alone determines whether the first document is the only one, which requires reading the
-// next line. An only document is addressed by its file alone, and may be a page of a list.
+// alone determines whether the first document is the only one, which requires reading the next
+// line. If the document is the only one, it is addressed only by its file, and it may be a page of
+// a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
 	if l.err != nil { // nothing after it can be read
 		d.Single, d.last = true, d.last && l.lines
@@ -103,7 +104,7 @@ func (l *lineCutter) read() (Piece, error) {
 			return Piece{}, err
 		}
 
-		// RFC 8259 section 2: a line of whitespace holds no value.
+		// RFC 8259 section 2: a line of whitespace contains no value.
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.TrimLeft(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
@@ -131,8 +132,7 @@ func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	return newPageCutter(io.MultiReader(readers...))
 }
 
-// skipBlank skips and counts all buffered blank lines at once, because there may be a
-// billion.
+// skipBlank skips and counts all buffered blank lines in one step, because there may be a billion.
 func (l *lineCutter) skipBlank() int {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	text := bytes.TrimLeft(buffered, " \t\r\n")
@@ -151,8 +151,8 @@ func (l *lineCutter) mostGap() int {
 	return MaxGap
 }
 
-// readLine returns a line without its LF, or more than maxDocument+1 bytes of a longer
-// line. Unless they are kept, the bytes are valid until the next call.
+// readLine returns a line without its LF, or more than maxDocument+1 bytes of a longer line. Unless
+// the bytes are kept, they are valid until the next call.
 func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
 	l.kept = false
@@ -163,7 +163,7 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 			return piece[:len(piece)-1], true, nil
 		}
 
-		// Only a line longer than the buffer is copied.
+		// Only a line that is longer than the buffer is copied.
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:
@@ -178,8 +178,8 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	}
 }
 
-// readLong reads the rest of a rare long line into its own memory, which avoids copies of a
-// large line.
+// readLong reads the rest of a rare long line into its own memory, which avoids copies of a large
+// line.
 func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
 	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))
@@ -204,7 +204,7 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	line, _, found := bytes.Cut(buffered, []byte{'\n'})
 
-	// The LF is discarded, and not returned.
+	// The LF is discarded, not returned.
 	n := copy(p, line[:min(len(line), l.most)])
 	l.most -= n
 	taken := n
@@ -215,8 +215,8 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// oversize reports a line that is too long for a receipt. The rest of the line is skipped,
-// unless the input is compressed: then the rest may be endless, so the input ends with it.
+// oversize reports a line that is too long for a receipt. The rest of the line is skipped, unless
+// the input is compressed. In that case, the rest may be endless, so the input ends here.
 func (l *lineCutter) oversize(ended bool) (Piece, error) {
 	d := Piece{Index: l.line, fault: &Fault{Code: receipt.CodeSizeLimit,
 		Detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}

@@ -11,16 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without keeping
-// all of it in memory: a list may be larger than any receipt. Everything except the entries
-// is kept as the page's frame, which is parsed at the end as strictly as any document.
+// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without keeping the
+// entire list in memory, because a list may be larger than any receipt. Everything except the
+// entries is kept as the page's frame, which is parsed at the end as strictly as any document.
 type pageCutter struct {
 	r       *bufio.Reader
 	at      nesting
 	frame   []byte       // the page without its entries
-	name    []byte       // the last string of the page's own object, quoted
+	name    []byte       // the last string in the page's own object, in quotes
 	named   bool         // name is a member name whose value follows
-	entries *arrayCutter // while they are being read
+	entries *arrayCutter // while the entries are being read
 	found   bool         // the entries were found
 	count   int          // entries so far
 	ended   bool
@@ -58,7 +58,7 @@ func (p *pageCutter) Next() (Piece, error) {
 	return Piece{}, io.EOF
 }
 
-// seek reads up to the entries, or up to the end of the page and then checks the frame.
+// seek reads up to the entries. If it reaches the end of the page instead, it checks the frame.
 func (p *pageCutter) seek() (Piece, error) {
 	for {
 		c, err := p.r.ReadByte()
@@ -91,7 +91,7 @@ func (p *pageCutter) read(c byte) {
 		return
 	}
 
-	// Depth 1 is the page itself. Deeper names belong to other objects.
+	// Depth 1 is the page itself. Deeper names belong to nested objects.
 	switch {
 	case inString || p.at.inString:
 		if !inString {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// A cutter cuts an input into pieces. Next returns io.EOF at the end; any other error means
-// that the rest of the input cannot be read.
+// A cutter cuts an input into pieces. Next returns io.EOF at the end; any other error means that
+// the remaining input cannot be read.
 type cutter interface {
 	Next() (Piece, error)
 	// Ready reports whether Next can return the next piece without waiting for input.
@@ -29,7 +29,7 @@ func (l *heldPieces) Next() (Piece, error) {
 	return d, nil
 }
 
-// A chosen cutter returns one document of another cutter.
+// A chosen is a cutter that returns one document of another cutter.
 type chosen struct {
 	cutter
 	index int

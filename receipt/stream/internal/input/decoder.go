@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A Decoder converts pieces into documents. All readers of package stream use it, so that
-// they interpret a piece alike. It reuses its memory for the next piece.
+// A Decoder converts pieces into documents. All readers in package stream use it, so that they
+// interpret a piece in the same way. It reuses its memory for the next piece.
 type Decoder struct {
-	Doc  *canon.Document // of the text; empty if there is no text, or if it does not parse
+	Doc  *canon.Document // index of the text; empty if there is no text, or if the text does not parse
 	cbor *archive.Codec
 	JSON []byte // the translation of CBOR
 
@@ -27,17 +27,17 @@ func NewDecoder(codec *archive.Codec) Decoder {
 	return Decoder{Doc: new(canon.Document), cbor: codec}
 }
 
-// Contents are the result of decoding a piece: a document that parses, a fault, or a text
-// with a syntax error. They are valid until the next piece is decoded.
+// Contents are the result of decoding a piece: a document that parses, a fault, or a text with a
+// syntax error. They are valid until the next piece is decoded.
 type Contents struct {
 	Whole   []byte // the JSON text of the piece; nil if it is not JSON
 	Text    []byte // the text of the receipt; it differs from Whole inside an API envelope
 	Wrapped bool   // the receipt is inside an API envelope
 
-	Sealed bool                                                      // the document is a signed envelope, or a receipt of another format, and is not judged as text
+	Sealed bool                                                      // the document is a signed envelope, or a receipt in another format, and is not judged as text
 	Wrong  *receipt.Check                                            // why such a document is not judged further
-	Format kind.Kind                                                 // the format of another maker; the document is judged further if there is a reader for it
-	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds to the report what the signed envelope shows
+	Format kind.Kind                                                 // the third-party format; the document is judged further if there is a reader for it
+	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds the results for the signed envelope to the report
 
 	Fault  *Fault // why there is no document, unless Syntax explains it
 	Syntax error  // why Text is not JSON within the limits, as a *canon.SyntaxError; also set with the fault of a truncated line
@@ -47,8 +47,8 @@ type Contents struct {
 // Parsed reports whether the decoder holds a document that may be a receipt.
 func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// Decode parses a piece within the limits of the format. found states that the source was
-// found and not named, so that it may contain other documents of this toolkit.
+// Decode parses a piece within the limits of the format. found states that the source was found and
+// not named by the user, so that it may contain other documents of this toolkit.
 func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Fault = p.fault; c.Fault != nil {
 		return c
@@ -104,8 +104,8 @@ func startsObject(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// foreignReceipt returns the check of a receipt in the format of another maker, which leaves it
-// undecided, and nil for any other text.
+// foreignReceipt returns the check of a third-party receipt, which makes it undecided, or nil for
+// any other text.
 func foreignReceipt(text []byte) *receipt.Check {
 	f := kind.Of(text, true)
 	if !f.Kind.ForeignReceipt() {
@@ -114,8 +114,8 @@ func foreignReceipt(text []byte) *receipt.Check {
 	return &receipt.Check{Code: receipt.CodeForeignReceipt, Stated: string(f.Kind), Detail: fmt.Sprintf("it is %s, format %s: %s", f.What, f.Kind, f.Next), Hint: f.Next}
 }
 
-// open looks for a receipt in a signed envelope. A receipt of another maker attests nothing, also
-// in an envelope.
+// open looks for a receipt in a signed envelope. A third-party receipt attests nothing, even in an
+// envelope.
 func (d *Decoder) open(c *Contents) {
 	if c.Format != "" {
 		_, _, c.Weigh = d.Unwrap(new(canon.Document))
@@ -137,15 +137,15 @@ func itemFault(err error) *Fault {
 	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
-// tornTail reports whether the last line is truncated: it has a syntax error at its end,
-// and no line end. It is still being written, or was cut off.
+// tornTail reports whether the last line is truncated: it has a syntax error at its end, and no
+// line end. The line is still being written, or was cut off.
 func tornTail(err error, text []byte) bool {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
 		return false
 	}
 
-	// A character may be cut in the middle, too.
+	// The line may also end in the middle of a character.
 	switch receipt.Code(syntax.Code) {
 	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
 		return cutOff(text)
@@ -153,8 +153,8 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
-// cutOff reports whether text is the beginning of a JSON text, so that its only fault is
-// that it ends.
+// cutOff reports whether text is the beginning of a JSON text, so that its only fault is that it
+// ends.
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
 	var syntax *canon.SyntaxError
@@ -167,13 +167,13 @@ func cutOff(text []byte) bool {
 		return true
 	}
 
-	// A complete character could be there, inside a string.
+	// A complete character could follow here, inside a string.
 	begun := !utf8.FullRune(rest) || beginsEscape(rest)
 	return begun && cutOff(append(text[:syntax.Offset:syntax.Offset], 'x'))
 }
 
-// beginsEscape reports whether text is the beginning of an escape, or of the two escapes of
-// a surrogate pair, and can be completed.
+// beginsEscape reports whether text is the beginning of an escape, or of the two escapes of a
+// surrogate pair, that can be completed.
 func beginsEscape(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`\u`)) {
 		return false
@@ -189,7 +189,7 @@ func beginsEscape(text []byte) bool {
 	return false
 }
 
-// otherKind describes a document that is often stored with receipts; "" for any other
+// otherKind describes a document that is often stored with receipts, or returns "" for any other
 // document.
 func otherKind(root canon.Node) string {
 	has := func(names ...string) bool {

@@ -8,12 +8,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxWrapping is the maximum number of bytes that an API envelope may have around its
-// receipt, and a page around its entries. The receipt inside has its own limits,
-// [receipt.MaxBytes] and [receipt.MaxDepth].
+// MaxWrapping is the maximum number of bytes that an API envelope may have around its receipt, or a
+// page around its entries. The receipt inside has its own limits, [receipt.MaxBytes] and
+// [receipt.MaxDepth].
 const MaxWrapping = 1 << 20
 
-// maxDocument is the maximum size of a document: a receipt in its envelope.
+// maxDocument is the maximum size of a document, which is a receipt in its envelope.
 const maxDocument = receipt.MaxBytes + MaxWrapping
 
 func receiptLimits() canon.Limits {
@@ -22,9 +22,9 @@ func receiptLimits() canon.Limits {
 
 func envelopeLimits() canon.Limits { return canon.Limits{Bytes: maxDocument, Depth: canon.MaxDepth} }
 
-// Receipt parses the JSON text of a receipt into doc within the limits of the format, and
-// returns the text. For an API envelope, both are of the receipt inside. If Receipt returns
-// an error, a *[canon.SyntaxError], doc is empty.
+// Receipt parses the JSON text of a receipt into doc within the limits of the format, and returns
+// the text. For an API envelope, both are those of the receipt inside. If Receipt returns an error,
+// a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	err := doc.Parse(text, receiptLimits())
 	if err != nil && !beyondLimits(err) {
@@ -38,24 +38,24 @@ func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	return text, err
 }
 
-// beyondLimits reports whether a text exceeds a limit of receipts, and may be within the
-// limits of envelopes.
+// beyondLimits reports whether a text exceeds a limit of receipts but may be within the limits of
+// envelopes.
 func beyondLimits(err error) bool {
 	var syntax *canon.SyntaxError
 	return errors.As(err, &syntax) && (syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit)
 }
 
-// payloadIn returns the text of the receipt inside an API envelope, or nil if text is not
-// an envelope. If text is within the limits of receipts, doc holds it. Otherwise payloadIn
-// parses it into doc with the limits of envelopes, and empties doc at the end. It uses one
-// doc for both, because the index of a hostile text takes much memory.
+// payloadIn returns the text of the receipt inside an API envelope, or nil if text is not an
+// envelope. If text is within the limits of receipts, doc holds it. Otherwise payloadIn parses it
+// into doc with the limits of envelopes, and empties doc at the end. It uses one doc for both,
+// because the index of a hostile text takes much memory.
 func payloadIn(doc *canon.Document, text []byte) []byte {
 	beyond := doc.Root().IsZero()
 	if beyond && doc.Parse(text, envelopeLimits()) != nil {
 		return nil
 	}
 
-	// A receipt is not an envelope, whatever its members are.
+	// A receipt is not an envelope, regardless of its members.
 	root, payload := doc.Root(), canon.Node{}
 	if !claimsReceipt(root) {
 		payload = root.Member("wire").Member("payload")
@@ -65,7 +65,7 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 		inside = payload.Raw()
 	}
 
-	// The caller must not see a document beyond the limits of receipts.
+	// The caller must not get a document beyond the limits of receipts.
 	if beyond {
 		_ = doc.Parse(nil, canon.Limits{}) // always returns an error, and empties doc
 	}

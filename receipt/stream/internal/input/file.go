@@ -31,7 +31,7 @@ func (k Kind) String() string {
 type File struct {
 	Name  string // its extension may determine the format
 	Kind  Kind
-	Index int // selects one document, with the numbering of reports; 0: all documents
+	Index int // selects one document, with the numbering of reports; 0 selects all documents
 	Open  func() (io.ReadCloser, error)
 
 	Packed  unpack.Options
@@ -45,9 +45,8 @@ type Opened struct {
 	Close func()
 }
 
-// NewBuffer returns a buffer for reading inputs one after the other. size is the size of
-// the only input, so that a small input fits into the buffer together with its end. 0:
-// unknown.
+// NewBuffer returns a buffer for reading inputs one after the other. size is the size of the only
+// input, or 0 if it is unknown, so that a small input fits into the buffer together with its end.
 func NewBuffer(size int64) *bufio.Reader {
 	most := int64(readBytes)
 	if size > 0 {
@@ -56,7 +55,7 @@ func NewBuffer(size int64) *bufio.Reader {
 	return bufio.NewReaderSize(nil, int(most))
 }
 
-// Cut opens and decompresses an input, and detects its format. It is read through buffer
+// Cut opens and decompresses an input, and detects its format. The input is read through buffer
 // until it is closed.
 func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 	content, err := in.Open()
@@ -80,16 +79,15 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
-	// A document is found by counting the documents before it.
+	// A document is found by counting the preceding documents.
 	if in.Index > 0 {
 		cut = &chosen{cutter: cut, index: in.Index}
 	}
 	return &Opened{cut, closer}, nil
 }
 
-// Hurry makes an input of lines return each line as soon as it has been read: a process
-// that writes drafts into a pipe may wait for the first result before it writes the second
-// draft.
+// Hurry makes an input of lines return each line as soon as it has been read, because a process
+// that writes drafts to a pipe may wait for the first result before it writes the second draft.
 func (o *Opened) Hurry() {
 	if lines, is := o.cutter.(*lineCutter); is {
 		lines.eager = true

@@ -24,8 +24,8 @@ func (n *nesting) read(c byte) {
 // outside reports whether the position is in no object, array, or string.
 func (n *nesting) outside() bool { return n.depth <= 0 && !n.inString }
 
-// follow reads text up to and including the byte after which the position is outside, or
-// all of it. It returns the number of bytes that it read.
+// follow reads text up to and including the byte after which the position is outside, or the entire
+// text. It returns the number of bytes that it read.
 func (n *nesting) follow(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		if n.inString && !n.escaped {

@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// cutterFor returns the cutter for an input. If its kind is not known, it is detected: CBOR
-// by its first byte, which no JSON text has, and an array by its bracket. An input is lines
-// if its first line that is not blank ends with } and leaves nothing open, or if the second
-// line begins with { followed by more and is not a part of the first. Everything else is
-// one document. If the name ends in .cbor, the input is a single item.
+// cutterFor returns the cutter for an input. If its kind is not known, it is detected: CBOR by its
+// first byte, with which no JSON text begins, and an array by its bracket. An input consists of
+// lines if its first non-blank line ends with } and leaves nothing open, or if the second line
+// begins with { followed by other text and is not a part of the first document. Any other input is
+// a single document. If the name ends in .cbor, the input is a single item.
 func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
 	lines := form == Lines || form == Sniffed && namesLines(name)
 	if form == Sniffed {
@@ -40,7 +40,7 @@ func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (c
 	return cutWhole(r, lines)
 }
 
-// sniff detects the kind of an input. It may skip as many blank lines as a lineCutter; line
+// sniff detects the kind of an input. It may skip as many blank lines as a lineCutter may; line
 // numbers then count from the first line that is read.
 func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	head, err := peek(r, telling)
@@ -78,8 +78,8 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	return JSON, nil
 }
 
-// An OtherKindError indicates that an input is of a kind that contains no receipts, such as a
-// PDF or the transcript of an agent.
+// An OtherKindError indicates that an input has a kind that contains no receipts, such as a PDF or
+// an agent transcript.
 type OtherKindError struct{ Found kind.Found }
 
 // Error describes the kind.
@@ -88,9 +88,9 @@ func (e *OtherKindError) Error() string { return "contains no receipts: it is " 
 // telltale is the number of bytes from which the kind is detected.
 const telltale = 16 << 10
 
-// foreignKind returns the kind of an input that contains no receipts. An input with a member
-// of a receipt holds receipts, however damaged; but an event that submits a task has a
-// budget, too.
+// foreignKind returns the kind of an input that contains no receipts. An input with a member of a
+// receipt contains receipts, however damaged. However, an event that submits a task also has a
+// budget.
 func foreignKind(head []byte) (kind.Found, bool) {
 	all := head
 	head = head[:min(len(head), telltale)]
@@ -108,12 +108,12 @@ func foreignKind(head []byte) (kind.Found, bool) {
 	return f, f.Kind == kind.Events && !bytes.Contains(text, []byte(`"approvals"`))
 }
 
-// isCBOR reports whether head begins with a CBOR array, map, or tag (RFC 8949 section 3.1,
-// major types 4 to 6). A byte order mark and a { with a flipped high bit are none of these.
+// isCBOR reports whether head begins with a CBOR array, map, or tag (RFC 8949 section 3.1, major
+// types 4 to 6). A byte order mark and a { with a flipped high bit are not among these.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
-// endsDocument reports whether a first line ends with the end of a document. If it only
-// ends an object inside a document, the rest of the document follows.
+// endsDocument reports whether a first line ends with the end of a document. If it only ends an
+// object inside a document, the rest of the document follows.
 func endsDocument(line []byte) bool {
 	if !bytes.HasSuffix(line, []byte("}")) {
 		return false
@@ -125,17 +125,17 @@ func endsDocument(line []byte) bool {
 	return at.depth <= 0
 }
 
-// beginsDocument reports whether the next line begins with a document. A line with only a
-// brace begins a document of several lines, as in a quotation.
+// beginsDocument reports whether the next line begins with a document. A line with only a brace
+// begins a document of several lines, as in a quotation.
 func beginsDocument(rest []byte) bool {
 	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// goesOn reports whether the next line is an element, or the value of a member, of the
-// document that the first line begins, as in a list with one entry per line. The first line
-// then ends with an open bracket, a comma, or a colon, and the text that follows is not a
-// complete document. A truncated line is followed by documents.
+// goesOn reports whether the next line is an element, or the value of a member, of the document
+// that the first line begins, as in a list with one entry per line. The first line then ends with
+// an open bracket, a comma, or a colon, and the text that follows is not a complete document. A
+// truncated line is followed by documents.
 func goesOn(first, rest []byte) bool {
 	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
 		return false
@@ -153,7 +153,7 @@ func goesOn(first, rest []byte) bool {
 	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
-// namesLines reports whether a file name is that of lines, even if there is only one.
+// namesLines reports whether a file name indicates lines, even if there is only one line.
 func namesLines(name string) bool {
 	name = plainName(name)
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
@@ -184,8 +184,8 @@ func firstSymbol(r *bufio.Reader) (byte, error) {
 	return 0, err
 }
 
-// peek returns the beginning of an input as soon as it is enough, without waiting for more:
-// a pipe may deliver one receipt per hour. It returns less at the end of the input or of
+// peek returns the beginning of an input as soon as it is sufficient, without waiting for more,
+// because a pipe may deliver one receipt per hour. It returns less at the end of the input or of
 // the buffer. If it returns an error, it returns no bytes.
 func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
@@ -200,8 +200,8 @@ func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	}
 }
 
-// telling reports whether head contains two lines that are not blank, or otherwise enough
-// to detect the kind.
+// telling reports whether head contains two non-blank lines, or is otherwise sufficient to detect
+// the kind.
 func telling(head []byte) bool {
 	if isCBOR(head) {
 		return true
@@ -216,7 +216,7 @@ func telling(head []byte) bool {
 		return true
 	}
 
-	// The first line may go on in the second one.
+	// The first line may continue in the second line.
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
 		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line decides
@@ -224,8 +224,8 @@ func telling(head []byte) bool {
 	return behind != nil
 }
 
-// cutWhole reads the only document of an input. A page of a list, as the protocol's routes
-// return it, counts as the documents in it.
+// cutWhole reads the only document of an input. A page of a list, as returned by the protocol's
+// routes, counts as the documents in it.
 func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
@@ -258,7 +258,7 @@ func pageOf(text []byte) []Piece {
 		return nil
 	}
 
-	list := []Piece{} // an empty page is a list, and not a receipt
+	list := []Piece{} // an empty page is a list, not a receipt
 	for i, n := range data.Elements() {
 		list = append(list, Piece{Data: n.Raw(), Kept: true, Index: i + 1})
 	}

@@ -17,19 +17,19 @@ type Attendee struct {
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
-	Before   bool  // the outcome without the link remains, whatever is found about the link
+	Before   bool  // the outcome without the link remains, regardless of the result for the link
 	Fault    *Fumble
 	Outcome
 }
 
-// An Outcome is the verdict that a receipt is counted with, apart from a fault of its link.
+// An Outcome is the verdict with which a receipt is counted, apart from a fault of its link.
 type Outcome struct {
 	Own    receipt.Verdict
-	Reason receipt.Code // the code of Own, unless that is verified
+	Reason receipt.Code // the code of Own, unless Own is verified
 	Spare  bool         // it is a copy that does not count
 }
 
-// Alone returns the outcome that the receipt has if its link holds.
+// Alone returns the outcome of the receipt if its link holds.
 func (a *Attendee) Alone() Outcome {
 	if a.Fault != nil {
 		return a.Fault.alone()
@@ -37,8 +37,8 @@ func (a *Attendee) Alone() Outcome {
 	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
-// linked reports whether the link of the receipt held in a part, which may have known the
-// predecessor from another source. A copy that does not count has no link of its own.
+// linked reports whether the link of the receipt held in a part, where the predecessor may have
+// been known from another source. A copy that does not count has no link of its own.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
@@ -49,8 +49,8 @@ func (a *Attendee) linked() bool {
 	return a.Yields() && !a.again
 }
 
-// Yields reports whether, under a strict policy, an unchecked link is what leaves the
-// receipt undecided.
+// Yields reports whether, under a strict policy, an unchecked link is the reason why the receipt is
+// undecided.
 func (a *Attendee) Yields() bool {
 	own := a.Alone()
 	return own.Own == receipt.Verified || own.Own == receipt.Undecided && !a.Before && own.Reason != receipt.CodeLinkNotChecked
@@ -92,8 +92,8 @@ func (a *Attendee) sane() bool {
 // verified returns the outcome of most receipts.
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
-// repeated adds the outcome to those that do not count again for another copy. A refuted
-// outcome counts every time. It is not recorded, because there may be any number of them.
+// repeated adds the outcome to the outcomes that do not count again for another copy. A refuted
+// outcome counts every time. It is not recorded, because there may be any number of refuted copies.
 func (o Outcome) repeated(list []Outcome) []Outcome {
 	if o.Own == receipt.Refuted {
 		return list
@@ -109,14 +109,14 @@ func (o Outcome) sane() bool {
 
 func (a *Attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A Fumble is a link that failed, or left its receipt undecided, when the receipt was read.
-// It contains the outcome that the receipt has without that.
+// A Fumble is a link that failed, or that made its receipt undecided, when the receipt was read. It
+// contains the outcome that the receipt would otherwise have.
 type Fumble struct {
 	Code   receipt.Code
 	own    receipt.Verdict
-	reason receipt.Code // the code of own, unless that is verified
+	reason receipt.Code // the code of own, unless own is verified
 	healed bool         // the link holds among the receipts of all merged parts
-	left   bool         // the link failed, and is unchecked among the receipts of all merged parts
+	left   bool         // the link failed, but is unchecked among the receipts of all merged parts
 }
 
 // sane reports whether a run can write such a fault.
@@ -143,7 +143,7 @@ func (f *Fumble) Open() bool {
 	return f.Code == receipt.CodeLinkNotChecked || f.Code == receipt.CodeCopyNotChecked
 }
 
-// alone returns the outcome that the receipt has if its link holds.
+// alone returns the outcome of the receipt if its link holds.
 func (f *Fumble) alone() Outcome { return Outcome{Own: f.own, Reason: f.reason} }
 
 // Counted returns the outcome that the receipt is counted with.
@@ -159,10 +159,10 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle records the mark of the link among the receipts of all merged parts. open states
-// that the link is unchecked, and that this leaves the receipt undecided. If the link was
-// unchecked in a part and is invalid among all parts, the whole has a finding, and the
-// receipt stays undecided.
+// Settle records the mark of the link among the receipts of all merged parts. open states that the
+// link is unchecked, and that the receipt is therefore undecided. If the link was unchecked in a
+// part and is invalid among all parts, the merged summary has a finding, and the receipt stays
+// undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
 	case f.Failed():
@@ -182,25 +182,25 @@ const (
 	rosterPrevious             // its predecessor is not the previous receipt
 	rosterDamaged              // its content does not have the stated hash
 	rosterAgain                // it is a copy of an earlier receipt
-	rosterFault                // its link failed when it was read, or was unchecked and left it undecided
-	rosterHealed               // the link holds in what has been merged since
+	rosterFault                // its link failed when it was read, or was unchecked and made it undecided
+	rosterHealed               // the link holds among the receipts merged since
 	rosterOutcome              // it is not verified, or does not count
 )
 
 // Flags of an outcome.
 const (
 	outcomeSpare  = 1 << iota // the receipt does not count
-	outcomeBefore             // the outcome remains, whatever is found about the link
+	outcomeBefore             // the outcome remains, regardless of the result for the link
 )
 
 // Flags of the verdict of a fault.
 const (
-	faultBefore = 0x10 << iota // the outcome remains, whatever is found about the link
-	faultLeft                  // the link failed, and is unchecked in what has been merged since
+	faultBefore = 0x10 << iota // the outcome remains, regardless of the result for the link
+	faultLeft                  // the link failed, but is unchecked among the receipts merged since
 )
 
-// An attendeeCoder encodes and decodes the receipts of one source. A receipt takes about 55
-// bytes, because fields that follow from the previous receipt are omitted:
+// An attendeeCoder encodes and decodes the receipts of one source. A receipt takes about 55 bytes,
+// because fields that follow from the previous receipt are omitted:
 //
 //	flags     one byte
 //	stream    uvarint, unless it is that of the previous receipt
@@ -213,7 +213,7 @@ const (
 //	          and the verdict, with flags, and code without it
 //	outcome   unless it is that of most receipts: whether it counts, its verdict, and its code
 type attendeeCoder struct {
-	stream int            // of the previous receipt; -1: none
+	stream int            // of the previous receipt; -1 if there is none
 	issued int64          // of the previous receipt
 	last   []canon.Digest // by stream: the previous hash
 }
@@ -264,7 +264,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 			flags |= rosterHealed
 		}
 
-		// The verdict has the remaining flags in its upper bits.
+		// The upper bits of the verdict contain the remaining flags.
 		own := byte(f.own)
 		if a.Before {
 			own |= faultBefore
@@ -276,7 +276,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = appendText(b, []byte(f.reason))
 	}
 
-	// A verified receipt that counts is the rule, and takes no bytes.
+	// A verified receipt that counts is the usual case, and takes no bytes.
 	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
 		own := flag(o.Spare) * outcomeSpare
@@ -292,8 +292,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	return b
 }
 
-// parse decodes what append encodes. A roster is read from a file, so anything that a run
-// cannot write is rejected.
+// parse decodes what append encodes. A roster is read from a file, so any data that a run cannot
+// write is rejected.
 func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
 
@@ -305,7 +305,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return Attendee{}, errRoster // it names no predecessor, or it names another one; never both
+		return Attendee{}, errRoster // it either names no predecessor or names another one, never both
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
@@ -337,7 +337,7 @@ func (c *attendeeCoder) after(a *Attendee) {
 	c.stream, c.issued, c.last[a.stream] = a.stream, a.issued, a.link.Hash
 }
 
-// An unpacker reads packed bytes. short is set when they do not suffice.
+// An unpacker reads packed bytes. short is set when there are not enough bytes.
 type unpacker struct {
 	rest  []byte
 	short bool

@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A crowd is the unpacked receipts of several rosters, as a survey of all their sources
-// would have seen them.
+// A crowd contains the unpacked receipts of several rosters, as a survey of all their sources would
+// have processed them.
 type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
 	Outcomes bool // all rosters contain the outcomes of their receipts
-	whole    bool // a roster was requested in full, however large it is
+	whole    bool // a roster was requested in full, regardless of its size
 }
 
 type crowdSource struct {
@@ -25,8 +25,8 @@ type crowdSource struct {
 	list []Attendee
 }
 
-// CrowdOf returns the receipts of rosters together, in an order that does not depend on the
-// order of the rosters.
+// CrowdOf returns the combined receipts of rosters, in an order that does not depend on the order
+// of the rosters.
 func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	c := &crowd{Outcomes: true}
 	for _, r := range rosters {
@@ -36,7 +36,7 @@ func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
 
-	// Each roster has its own numbers for streams.
+	// Each roster has its own stream numbers.
 	for _, r := range rosters {
 		for _, in := range r.Sources {
 			list, err := in.unpack(len(r.Streams))
@@ -90,7 +90,7 @@ func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 	return nil
 }
 
-// Survey joins the receipts by their links, as a run over all sources does.
+// Survey joins the receipts by their links, as in a run over all sources.
 func (c *crowd) Survey() (*Survey, error) {
 	s := New(Terms{Indexed: MaxIndexed})
 	s.sources, s.listed = make([]string, len(c.sources)), make([]bool, len(c.sources))
@@ -120,8 +120,8 @@ func (c *crowd) Survey() (*Survey, error) {
 	})
 }
 
-// Spares finds the copies that do not count among all receipts. It returns the receipts
-// that count now and did not before, or the reverse.
+// Spares finds the copies that do not count among all receipts. It returns the receipts that count
+// now and did not before, and vice versa.
 func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	var list []*Attendee
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -129,7 +129,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 		return nil
 	})
 
-	// As in a second pass, copies count once for each outcome, and every time if it is
+	// As in a second pass, copies count once for each outcome, and every time if the outcome is
 	// refuted.
 	counted := map[int][]Outcome{} // by the number of the first copy
 	for _, original := range v.originals {
@@ -196,7 +196,7 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	return list
 }
 
-// selections returns, by stream, how much of the stream was stated to be a selection.
+// selections returns, for each stream, how much of it was stated to be a selection.
 func (c *crowd) selections(s *Survey) []selection {
 	of := make([][2]bool, len(s.names)) // by stream: whether there is a complete source, and whether there is a selection
 	_ = c.Each(func(it *Item, _ *Attendee) error {
@@ -217,8 +217,7 @@ func (c *crowd) selections(s *Survey) []selection {
 	return list
 }
 
-// Pack packs the receipts again, regardless of their number: the parts had them in memory,
-// too.
+// Pack packs the receipts again, regardless of their number, because the parts were also in memory.
 func (c *crowd) Pack() *Roster {
 	r := &Roster{Streams: c.streams, Outcomes: c.Outcomes, Whole: c.whole}
 	for _, in := range c.sources {

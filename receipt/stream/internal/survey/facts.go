@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Facts are the properties of a receipt by which it is compared with others.
+// Facts are the properties of a receipt that are compared with those of other receipts.
 type Facts struct {
 	Placed   bool         // it states its place in a stream; otherwise, the other fields are undefined
 	holds    bool         // the content matches the stated hash
@@ -30,8 +30,8 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// Gather reads the facts of a document. A document may state a place in a stream even if
-// the statement is invalid. computed is the hash of the content, if it is known already.
+// Gather reads the facts of a document. A document may state a place in a stream even if the
+// statement is invalid. computed is the hash of the content, if it is already known.
 func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()
@@ -50,7 +50,7 @@ func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
-	// IDs of different issuers are unrelated: two issuers may both count from one.
+	// IDs of different issuers are unrelated, because two issuers may both count from one.
 	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
 	f.ID = fingerprintOf(id)
 	f.Key = streamKey(id[:0]).appendReceipt(root)

@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A filter is a Bloom filter of digests: a digest that it does not have was not added, and
-// a digest that it has may not have been added either. It has a fixed size of 2^26 bits, 8
-// MiB. The rate of false positives is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
+// A filter is a Bloom filter of digests: if it does not contain a digest, the digest was not added;
+// if it contains a digest, the digest may or may not have been added. It has a fixed size of 2^26
+// bits, 8 MiB. The rate of false positives is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
 // million.
 type filter struct{ bits []uint64 }
 
 const (
 	filterBits = 1 << 26
-	// filterProbes is the number of bits per digest. Digests are uniformly distributed, so
-	// their own bytes select the bits.
+	// filterProbes is the number of bits per digest. Digests are uniformly distributed, so their
+	// own bytes select the bits.
 	filterProbes = 4
 )
 

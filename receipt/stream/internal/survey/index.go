@@ -5,14 +5,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An index holds the first receipts of an ordered input, up to a limit, by their ID, their
-// hash, and the predecessor that they name. After these, it only knows which hashes were
-// certainly not there. A receipt takes about 100 bytes.
+// An index contains the first receipts of an ordered input, up to a limit, by their ID, their hash,
+// and the predecessor that they name. For later receipts, it records only which hashes certainly
+// did not occur. A receipt takes about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
 	nodes map[fingerprint]node // by the hash of a receipt, or the hash that a receipt names
 	most  int
-	rest  *filter // the hashes after the limit; nil: none
+	rest  *filter // the hashes after the limit, or nil
 }
 
 type seen struct {
@@ -21,8 +21,8 @@ type seen struct {
 	verdict receipt.Verdict // if the link holds
 }
 
-// A node is a digest, with the receipt that has it and the first receipt that names it as
-// the hash of its predecessor. Line 0 means that there is none.
+// A node is a digest, with the receipt that has it and the first receipt that names it as the hash
+// of its predecessor. Line 0 means that there is no such receipt.
 type node struct {
 	line, stream  int32 // of the receipt
 	namer, naming int32 // line and stream of the receipt that names it
@@ -56,7 +56,7 @@ func (x *index) add(it *Item, stream int) {
 		return
 	}
 
-	// The first receipt that names a predecessor is kept: a second one is a fork.
+	// The first receipt that names a predecessor is kept, and a second one is a fork.
 	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)
@@ -72,8 +72,8 @@ func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 // limit.
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
-// short returns the fingerprint of a digest. It is not a prefix of the digest, because an
-// attacker can choose the digests that a receipt states.
+// short returns the fingerprint of a digest. It is not a prefix of the digest, because an attacker
+// can choose the digests that a receipt states.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }
 
 // MaxIndexed is the number of receipts that are kept in memory to compare their IDs and to

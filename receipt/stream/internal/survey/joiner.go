@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A joiner finds the predecessor of each receipt of a survey, by the rules of package
-// rules. It reads hashes and links in parallel, both sorted by digest, and compares those
-// of one digest. What remains is judged by stream.
+// A joiner finds the predecessor of each receipt of a survey, according to package rules. It reads
+// hashes and links in parallel, both sorted by digest, and compares those with the same digest. The
+// remaining receipts are judged by stream.
 type joiner struct {
 	*Survey
 	next func() ([]byte, error, bool)
@@ -49,7 +49,7 @@ func (j *joiner) join() error {
 		}
 	}
 
-	// No link names the hashes after the last link.
+	// After the last link, no link names a hash.
 	j.part()
 	for j.more {
 		if err := j.meet(j.hash.digest); err != nil {
@@ -61,7 +61,7 @@ func (j *joiner) join() error {
 	return j.endStreams()
 }
 
-// advance moves to the next hash that is not that of a copy.
+// advance moves to the next hash that is not the hash of a copy.
 func (j *joiner) advance() error {
 	for {
 		b, err, more := j.next()
@@ -145,7 +145,7 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 		j.left.hurt(join.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
-	// A source is ordered, so a predecessor comes before its successor.
+	// A source is ordered, so a predecessor precedes its successor.
 	m := found.Mark
 	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
 		switch {
@@ -172,8 +172,8 @@ func (j *joiner) stray(n join.Node) {
 	j.left.hurt(join.Damage{Node: n, Stray: true})
 }
 
-// beside reports whether a receipt and its predecessor are in the same ordered source, and
-// in no other source.
+// beside reports whether a receipt and its predecessor are in the same ordered source, and in no
+// other source.
 func (j *joiner) beside(n, before join.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
@@ -192,8 +192,8 @@ func (j *joiner) decide(n join.Node, m join.Mark, other address) {
 	}
 }
 
-// endStreams judges what remains of each stream, and finds its ends. Streams are sorted by
-// name, so that nothing else decides which of them a gap excuses.
+// endStreams judges the remaining receipts of each stream, and finds its ends. Streams are sorted
+// by name, so that only the name determines which of them a gap excuses.
 func (j *joiner) endStreams() error {
 	j.left.sort()
 	defer func() { _ = j.left.orphans.close() }() // files without names
@@ -231,12 +231,12 @@ func (j *joiner) begin(stream int) *join.Beginner {
 	return join.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
 }
 
-// orphan judges a receipt without a predecessor, and reports whether a missing predecessor
-// is excused.
+// orphan judges a receipt without a predecessor, and reports whether the missing predecessor is
+// excused.
 func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
 	r := b.Judge(join.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
 
-	// A gap or a selection may excuse that the predecessor is missing.
+	// A gap or a selection may excuse a missing predecessor.
 	if r.Mark == join.MarkMissing {
 		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
 			forgiven, r.Related = true, join.Place{}

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// Leftovers are receipts that are judged together with others of their stream. All receipts
-// may be without a predecessor, so a sorter may put these on disk. Of the others, the first
+// Leftovers are receipts that are judged together with other receipts of their stream. All receipts
+// may lack a predecessor, so a sorter may put these on disk. Of the other receipts, the first
 // maxDamaged are kept.
 type leftovers struct {
 	rank    []int   // by the number of the stream: its position in the order of names
@@ -18,8 +18,8 @@ type leftovers struct {
 	scratch []byte
 	given   func(stream int) canon.Digest
 
-	tails  []join.Node // receipts that no receipt names
-	heads  []join.Node // by stream: the last issued of these receipts; without a hash: none
+	tails  []join.Node // receipts that no other receipt names
+	heads  []join.Node // by stream: the last issued of these receipts; without a hash if there is none
 	damage []join.Damage
 }
 
@@ -56,7 +56,7 @@ func (l *leftovers) hurt(d join.Damage) {
 	}
 }
 
-// sort sorts what is in memory by stream, and the receipts that no receipt names by
+// sort sorts the receipts in memory by stream, and the receipts that no receipt names by
 // join.Earlier. The last one of each stream is always among them.
 func (l *leftovers) sort() {
 	for i := range l.heads {
@@ -71,7 +71,7 @@ func (l *leftovers) sort() {
 	slices.SortStableFunc(l.damage, func(a, b join.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
-// cutTails removes and returns the receipts of the next stream, if it is this one.
+// cutTails removes and returns the receipts of the next stream, if that is the given one.
 func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
@@ -81,7 +81,7 @@ func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	return of
 }
 
-// cutDamage removes and returns the damage of the next stream, if it is this one.
+// cutDamage removes and returns the damage of the next stream, if that is the given one.
 func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
@@ -93,8 +93,8 @@ func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 
 const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
 
-// An orphanRecord is a receipt without a predecessor. Its fields are in the order in which
-// the receipts of a stream are judged.
+// An orphanRecord is a receipt without a predecessor. Its fields are in the order in which the
+// receipts of a stream are judged.
 type orphanRecord struct {
 	stream int // its position in the order of names
 	rank   int // from join.Rank

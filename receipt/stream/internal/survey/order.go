@@ -11,29 +11,29 @@ import (
 
 const previousPointer = "/chain/previous_receipt_hash"
 
-// An Order judges the links of one ordered input: each receipt must name the previous one
-// of its stream. Two cases are not reported a second time. A receipt that does not match
-// its own hash keeps the place that its successor names, and after an unreadable document
-// one link is not checked.
+// An Order judges the links of one ordered input, in which each receipt must name the previous
+// receipt of its stream. Two cases do not result in a second finding. A receipt that does not match
+// its own hash keeps the place that its successor names, and after an unreadable document, one link
+// is not checked.
 type Order struct {
 	Terms
 	streams map[string]*strand
 	named   int // total length of the names of streams in bytes
 	index   *index
 	damaged map[canon.Digest]int // stated and computed hashes of receipts that do not match their own hash
-	gaps    []int                // lines that state no place, and that have not excused a link yet
+	gaps    []int                // lines that state no place and have not excused a link yet
 	names   []chain.Stream       // by the number of the stream
-	Behind  []disproof           // links that later receipts showed to be invalid, the first maxBehind
+	Behind  []disproof           // links that later receipts showed to be invalid, up to maxBehind
 }
 
-// A judged holds what is known of the last receipt of a stream.
+// A judged contains the results for the last receipt of a stream.
 type judged struct {
 	hash    canon.Digest
 	verdict receipt.Verdict // if the link holds
 }
 
-// A disproof is a link that a later receipt showed to be invalid: it names that receipt,
-// which is in another stream.
+// A disproof is a link that a later receipt showed to be invalid: it names that receipt, which is
+// in another stream.
 type disproof struct {
 	Stream chain.Stream // of the receipt with the link
 	Source string       // of both receipts
@@ -60,7 +60,7 @@ type strand struct {
 	shaky   bool         // the last receipts are damaged
 	first   bool         // a receipt stated that it has no predecessor
 	wanted  chain.Head
-	found   bool // the wanted head was seen
+	found   bool // the wanted head has occurred
 }
 
 // NewOrder returns an order for an input without receipts.
@@ -78,13 +78,12 @@ func (o *Order) Place(it *Item) error {
 		return nil
 	}
 
-	// An ID has one content. The same content again is a copy, and another content refutes.
+	// An ID has only one content. The same content again is a copy, and different content refutes.
 	if f.holds && o.repeats(it) {
 		return nil
 	}
 
-	// A damaged receipt starts no stream, because the name of the stream may be what was
-	// damaged.
+	// A damaged receipt does not start a stream, because the name of the stream may be damaged.
 	s := o.streams[string(f.Key)]
 	if s == nil {
 		if !f.holds {
@@ -115,8 +114,8 @@ func (o *Order) Place(it *Item) error {
 	return nil
 }
 
-// repeats reports whether the item is a copy of an earlier receipt. If an earlier receipt
-// has the same ID and another content, repeats refutes the item.
+// repeats reports whether the item is a copy of an earlier receipt. If an earlier receipt has the
+// same ID but different content, repeats refutes the item.
 func (o *Order) repeats(it *Item) bool {
 	before, ok := o.index.ids[it.Facts.ID]
 	switch {
@@ -131,8 +130,8 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item after the limit of the index is a copy of the previous
-// receipt, or may be a copy of another receipt, which cannot be decided.
+// again reports whether an item after the limit of the index is a copy of the previous receipt. The
+// item may also be a copy of another receipt, which cannot be determined.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
 	switch {
@@ -149,7 +148,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 	return false
 }
 
-// repeat makes an item a copy of the receipt in a line.
+// repeat marks an item as a copy of the receipt at a line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
 	it.Link(receipt.Check{Status: receipt.StatusNotApplicable})
 	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d contains the same receipt", line)})
@@ -211,7 +210,7 @@ func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
-// follow judges a receipt by the previous one of its stream.
+// follow judges a receipt by the previous receipt of its stream.
 func (o *Order) follow(s *strand, it *Item) {
 	f := &it.Facts
 	one := chain.SegmentOf(s.segment.Stream, f.Link)
@@ -227,21 +226,20 @@ func (o *Order) follow(s *strand, it *Item) {
 		}
 	}
 
-	// A predecessor comes before the receipt that names it.
+	// A predecessor must come before the receipt that names it.
 	if n := o.index.node(f.Computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.Link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures++
 	}
 
-	// Clocks can be wrong, so this is a warning and refutes nothing. A time that the source
-	// did not report is not compared.
+	// Clocks can be wrong, so this is only a warning. A time that the source did not report is not
+	// compared.
 	if !f.undated && !s.undated && f.Issued.Before(s.issued) {
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
-	// A damaged receipt keeps its place. An intact copy of it would follow the head before
-	// it.
+	// A damaged receipt keeps its place. An intact copy of it would follow the previous head.
 	if f.holds {
 		it.Link(check)
 		s.shaky = false
@@ -254,7 +252,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	s.segment, s.first = s.segment.Merge(one), s.first || f.Link.First
 }
 
-// apart judges a receipt that does not name the previous one.
+// apart judges a receipt that does not name the previous receipt.
 func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	if l.First {
 		return o.broken(s, l)
@@ -263,8 +261,8 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	}
 
-	// It may follow a damaged receipt, or be the intact copy of a damaged receipt and
-	// follow the one before that.
+	// It may follow a damaged receipt, or be the intact copy of a damaged receipt and follow the
+	// receipt before that one.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
@@ -307,7 +305,7 @@ func (o *Order) absent(l chain.Link) bool {
 	return n.line == 0 && n.namer == 0
 }
 
-// broken returns the check of a receipt that does not follow the previous one.
+// broken returns the check of a receipt that does not follow the previous receipt.
 func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
@@ -335,10 +333,10 @@ func (o *Order) Ends() (list []End) {
 	return list
 }
 
-// Full reports whether there were more receipts than are compared by their IDs.
+// Full reports whether there were more receipts than can be compared by their IDs.
 func (o *Order) Full() bool { return o.index.full() }
 
-// namesElsewhere returns the check of a receipt that names a receipt of another stream.
+// namesElsewhere returns the check of a receipt that names a receipt in another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: Stated(l),
 		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}

@@ -7,11 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A survey keeps three records of a receipt, each in its own sorter: by ID, by hash, and by
-// the named predecessor. As bytes, all records of one kind have the same width, and their
-// numbers are big-endian. Their bytes therefore sort like their fields, in the order below,
-// which package join requires. Sources, their documents, and streams are counted with 32
-// bits.
+// A survey stores three records for each receipt, each in its own sorter: by ID, by hash, and by
+// the named predecessor. As bytes, all records of a kind have the same width, and their numbers are
+// big-endian. Their bytes therefore sort like their fields, in the order below, which package join
+// requires. Sources, their documents, and streams are counted with 32 bits.
 const (
 	idRecordWidth   = 16 + 8 + 32 + 8 + addressWidth
 	hashRecordWidth = 32 + 1 + 4 + 8 + addressWidth + 1 + 8
@@ -19,7 +18,7 @@ const (
 	addressWidth    = 4 + 4
 )
 
-// An address is the place of a receipt in the input.
+// An address is the position of a receipt in the input.
 type address struct{ source, index int }
 
 func (a address) place() join.Place { return join.Place{Source: a.source, Index: a.index} }
@@ -55,12 +54,12 @@ func parseIDRecord(b []byte) (r idRecord) {
 	return r
 }
 
-// A hashRecord is a receipt sorted by its stated hash, with which an altered receipt keeps
-// its place. A receipt that does not match its own hash has a second record, with the hash
-// of its content.
+// A hashRecord is a receipt sorted by its stated hash, with which an altered receipt keeps its
+// place. A receipt that does not match its own hash has a second record, with the hash of its
+// content.
 type hashRecord struct {
 	digest  canon.Digest
-	content bool // the digest is that of the content, and the receipt states another one
+	content bool // the digest is that of the content, and the receipt states a different one
 	stream  int
 	number  int
 	address
@@ -90,10 +89,10 @@ func (r *hashRecord) node() join.Node {
 	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
 }
 
-// A linkRecord is a receipt sorted by the predecessor that it names. Receipts that name
-// none come first.
+// A linkRecord is a receipt sorted by the predecessor that it names. Receipts that name no
+// predecessor come first.
 type linkRecord struct {
-	first  bool // it names no predecessor: the digest is zero
+	first  bool // it names no predecessor, so the digest is zero
 	digest canon.Digest
 	stream int
 	issued int64        // milliseconds since 1970
@@ -131,8 +130,8 @@ func appendInt64(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^(1<<63))
 }
 
-// A recordParser parses the fields of a record one after the other. A sorter returns
-// records unchanged, so all fields are present.
+// A recordParser parses the fields of a record in order. A sorter returns records unchanged, so all
+// fields are present.
 type recordParser struct{ rest []byte }
 
 func (p *recordParser) bytes(n int) []byte {

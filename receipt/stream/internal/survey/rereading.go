@@ -6,8 +6,8 @@ import (
 	"hash"
 )
 
-// A Rereading compares the second pass over sources with the first. The results of the
-// first pass apply only to the same content. A nil Rereading stands for a single pass.
+// A Rereading compares the second pass over sources with the first. The results of the first pass
+// apply only to the same content. A nil Rereading represents a single pass.
 type Rereading struct {
 	one, two hash.Hash
 }
@@ -25,14 +25,14 @@ func (r *Rereading) Again(it *Item) {
 	}
 }
 
-// Same reports whether both passes read the same.
+// Same reports whether both passes read the same content.
 func (r *Rereading) Same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 
-// add adds everything that the second pass relies on. This includes whether a document was
-// skipped because it is not a receipt: an unreadable document excuses a missing link only
-// because it is itself a finding.
+// add adds everything that the second pass relies on. This includes whether a document was skipped
+// because it is not a receipt: an unreadable document excuses a missing link only because it is
+// itself a finding.
 func (*Rereading) add(h hash.Hash, it *Item) {
 	f := &it.Facts
 	h.Write([]byte{flag(f.Placed), flag(it.Other != "")})

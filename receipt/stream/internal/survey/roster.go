@@ -9,40 +9,40 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report
-// lists, unless more were requested. A summary with a roster can be merged as if all
-// receipts had been read together. A summary of more receipts only contains the ends of
-// their streams. A merge keeps all receipts of its parts, regardless of their number.
+// MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report lists,
+// unless more were requested. A summary with a roster can be merged with the same result as reading
+// all receipts together. A summary of more receipts contains only the ends of their streams. A
+// merge keeps all receipts of its parts, regardless of their number.
 const MaxRoster = 1 << 16
 
-// A Roster lists the receipts of a summary as a survey sees them, by source and in order. A
+// A Roster lists the receipts of a summary as a survey processes them, by source and in order. A
 // summary of too many receipts has a nil Roster.
 type Roster struct {
 	Streams  []chain.Stream
 	Sources  []Attendance
 	Receipts int
 	Outcomes bool // it contains the outcome of each receipt; rosters of an older version do not
-	Whole    bool // a report contains all of it, regardless of its size: it was requested, or read from a report
+	Whole    bool // a report contains all of it, regardless of its size, because it was requested or read from a report
 
 	// For adding receipts.
 	most    int            // maximum number of receipts
-	tell    bool           // a report is to contain all receipts
+	tell    bool           // a report must contain all receipts
 	of      Attendance     // the properties of each source
 	numbers map[string]int // of streams, by their key
 	source  int            // of the last item, from 1
 	coder   attendeeCoder
 }
 
-// An Attendance holds the receipts of one source.
+// An Attendance contains the receipts of one source.
 type Attendance struct {
 	Partial   bool   // the source is a selection
 	Unordered bool   // its receipts are in no order
 	Unplaced  int    // documents that state no place in a stream
-	Packed    []byte // the receipts, as attendeeCoder encodes them
+	Packed    []byte // the receipts, as encoded by attendeeCoder
 }
 
-// NewRoster returns a roster for a run, of at most most receipts. whole states that a
-// report is to contain all of them.
+// NewRoster returns a roster for a run, of at most most receipts. whole states that a report must
+// contain all of them.
 func NewRoster(partial, unordered, whole bool, most int) *Roster {
 	return &Roster{Outcomes: true, tell: whole, most: most, of: Attendance{Partial: partial, Unordered: unordered}, numbers: map[string]int{}}
 }
@@ -75,8 +75,7 @@ func (r *Roster) Add(it *Item) bool {
 		r.coder.grow()
 	}
 
-	// A merge may find that the link holds. The receipt then has the outcome that it has
-	// alone.
+	// A merge may find that the link holds. The receipt then has the outcome without its link.
 	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.Alone {
 		a.Fault = &Fumble{Code: link.Code, own: it.Alone.Own, reason: it.Alone.Reason}
 		a.Outcome = verified() // the fault contains the outcome
@@ -142,7 +141,7 @@ func (r *Roster) Heads(w *Wanted) (has map[chain.Stream]bool, err error) {
 func (r *Roster) Read(in Attendance) error {
 	list, err := in.unpack(len(r.Streams))
 
-	// A roster without outcomes must not contain any.
+	// A roster without outcomes must not contain any outcome.
 	told := func(a Attendee) bool { return a.Outcome != verified() }
 	if err != nil || in.Unplaced < 0 || !r.Outcomes && slices.ContainsFunc(list, told) {
 		return errRoster
@@ -153,7 +152,7 @@ func (r *Roster) Read(in Attendance) error {
 	return nil
 }
 
-// A tally holds counts of the receipts of a roster.
+// A tally contains counts of the receipts of a roster.
 type tally struct {
 	Contents int // different receipts
 	Refuted  int // at least: those with invalid hashes or links

@@ -11,14 +11,14 @@ import (
 	"slices"
 )
 
-// A sorter sorts entries of the same width by their bytes. Entries that do not fit into
-// memory are written to a directory in sorted pieces, which close removes. When a level has
-// maxPieces pieces, they are merged into one piece of the next level. Each level is one
-// file, so even a billion receipts need only a few open files.
+// A sorter sorts entries of the same width by their bytes. Entries that do not fit into memory are
+// written to a directory in sorted pieces, which close removes. When a level has maxPieces pieces,
+// they are merged into one piece of the next level. Each level is one file, so even a billion
+// receipts require only a few open files.
 type sorter struct {
 	width  int
 	most   int    // maximum number of entries in memory
-	dir    string // "": everything stays in memory
+	dir    string // "" means that everything stays in memory
 	memory []byte
 	levels []*level
 	err    error
@@ -94,8 +94,8 @@ func (s *sorter) level(n int) (*level, error) {
 	}
 	s.levels = append(s.levels, &level{file: f})
 
-	// No other process needs the name. Without a name, the file disappears with the
-	// process. If a file in use cannot be removed, close removes it.
+	// No other process needs the name. Without a name, the file disappears with the process. If a
+	// file in use cannot be removed, close removes it.
 	_ = os.Remove(f.Name())
 	return s.levels[n], nil
 }
@@ -109,8 +109,8 @@ func (s *sorter) sortMemory() {
 	s.memory = slices.Concat(entries...)
 }
 
-// sorted returns the entries in order. It may be called repeatedly, but not concurrently.
-// Each entry is valid until the next.
+// sorted returns the entries in order. It may be called repeatedly, but not concurrently. Each
+// entry is valid until the next.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s.sortMemory()
@@ -139,8 +139,8 @@ type cursor struct {
 	entry []byte
 }
 
-// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so it
-// compares the current entries of all.
+// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so it compares
+// the current entries of all pieces.
 func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool) {
 	var open []*cursor
 	for _, p := range pieces {

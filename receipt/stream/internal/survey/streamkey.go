@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A streamKey is the name of a stream, in a form that can be used as a map key without
-// creating strings: its strings, each with its length before it, and a byte that states
-// whether there is a tenant.
+// A streamKey is the name of a stream, in a form that can be used as a map key without creating
+// strings: its strings, each preceded by its length, and a byte that states whether there is a
+// tenant.
 type streamKey []byte
 
 // appendReceipt appends the key of a receipt's stream.

@@ -10,10 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Survey joins the receipts of several sources by their links. The first pass records
-// only IDs and links. The second pass verifies, and asks the survey to place each receipt.
-// For each receipt, the survey keeps one byte, and three records that sorters may put on
-// disk.
+// A Survey joins the receipts of several sources by their links. The first pass records only IDs
+// and links. The second pass verifies, and the survey places each receipt. For each receipt, the
+// survey stores one byte, and three records that sorters may put on disk.
 type Survey struct {
 	Terms
 	sources []string // names of the sources
@@ -22,7 +21,7 @@ type Survey struct {
 	others map[int]address // by item: the receipt that its mark refers to
 
 	originals map[int]int       // by copy: the number of the receipt that it repeats
-	spread    map[int]bool      // originals with copies in other sources: no source defines their order
+	spread    map[int]bool      // originals with copies in other sources, which have no defined order
 	counted   map[int][]Outcome // by original: the outcomes of the copies that count, in the second pass
 	streams   map[string]int
 	names     []chain.Stream
@@ -37,9 +36,9 @@ type Survey struct {
 
 	number int // of the next item in the second pass
 
-	selections []selection  // by stream, in a merge; nil: see Terms
+	selections []selection  // by stream, in a merge; if nil, see Terms
 	unknown    map[int]bool // streams with selections whose parts do not join
-	mixed      []bool       // by source, in a merge: whether it is unordered; nil: see Terms
+	mixed      []bool       // by source, in a merge: whether it is unordered; if nil, see Terms
 }
 
 // ErrStreams indicates that an input has several streams although only one is allowed.
@@ -83,7 +82,7 @@ type trail struct {
 	address
 	hash   canon.Digest
 	begun  bool
-	broken bool // an earlier receipt was out of place: one finding, not two
+	broken bool // an earlier receipt was out of place: report one finding, not two
 }
 
 // New returns a survey.
@@ -101,8 +100,8 @@ func (s *Survey) Close() {
 	}
 }
 
-// EndSource records the name of the source that ends, and whether its documents are listed
-// by their indexes.
+// EndSource records the name of the source that has ended, and whether its documents are listed by
+// index.
 func (s *Survey) EndSource(name string, listed bool) {
 	s.sources, s.listed = append(s.sources, name), append(s.listed, listed)
 }
@@ -191,7 +190,7 @@ func (s *Survey) joinIDs() error {
 		content = r
 	}
 
-	// A copy does not count if a copy that counts has the same outcome.
+	// A copy does not count if another copy that counts has the same outcome.
 	s.counted = make(map[int][]Outcome, len(s.originals))
 	for _, original := range s.originals {
 		s.counted[original] = nil
@@ -230,8 +229,8 @@ func (s *Survey) byName() []int {
 	return list
 }
 
-// about records the receipt that a mark refers to. Only the first ones are kept, because
-// only those are printed.
+// about records the receipt that a mark refers to. Only the first marks are kept, because only
+// those are printed.
 func (s *Survey) about(number int, a address) {
 	if len(s.others) < maxDamaged {
 		s.others[number] = a
@@ -254,14 +253,14 @@ func (s *Survey) Place(it *Item) error {
 
 	s.follow(number, it)
 
-	// A copy is judged by what was found about its original.
+	// A copy is judged by the results for its original.
 	m, about := s.Marks[number], number
 	if it.Again = m == join.MarkCopy; it.Again {
 		about = s.originals[number]
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
-	// What is found about the content applies to each copy that counts.
+	// Results for the content apply to each copy that counts.
 	if list, repeated := s.counted[about]; repeated {
 		if it.Copy = it.Again && slices.Contains(list, it.Alone); !it.Copy {
 			m = s.Marks[about]
@@ -275,9 +274,9 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow compares the order of one source with its links: a receipt must be after its
-// predecessor if that is in the same source, and no receipt may precede a first receipt.
-// Receipts that are in several sources have no order.
+// follow compares the order of one source with its links: a receipt must follow its predecessor if
+// that is in the same source, and no receipt may precede a first receipt. Receipts that are in
+// several sources have no defined order.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
@@ -336,7 +335,7 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 	return c
 }
 
-// at returns the place of a receipt in the form of reports.
+// at returns the place of a receipt in the form used in reports.
 func (s *Survey) at(a address) receipt.Place {
 	p := receipt.Place{Source: s.sources[a.source]}
 	if s.listed[a.source] {
@@ -348,7 +347,7 @@ func (s *Survey) at(a address) receipt.Place {
 // StreamOf returns the stream of a recorded receipt.
 func (s *Survey) StreamOf(it *Item) chain.Stream { return s.names[s.streams[string(it.Facts.Key)]] }
 
-// Ends returns where the streams end. Streams of damaged receipts alone are omitted.
+// Ends returns where the streams end. Streams that contain only damaged receipts are omitted.
 func (s *Survey) Ends() (list []End) {
 	for i, e := range s.ends {
 		if s.intact[i] {

@@ -5,14 +5,14 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Wanted specifies what the streams of an input must continue and contain.
+// Wanted specifies how the streams of an input must begin and what they must contain.
 type Wanted struct {
 	After  map[chain.Stream]chain.Head // the hash and count of the head that the first receipt must follow
 	Expect map[chain.Stream]chain.Head // the head that must be in the input
 
 	// For an input of one stream.
 	One         bool         // a second stream is an error
-	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero: any
+	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero means any
 }
 
 // Head returns the expected head of a stream, or zero.
@@ -32,7 +32,7 @@ func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	return w.First
 }
 
-// An End is where a stream ends in an input, and whether the expected head is in the input.
+// An End states where a stream ends in an input, and whether the expected head is in the input.
 type End struct {
 	chain.Segment
 	Found bool
@@ -43,7 +43,7 @@ type Terms struct {
 	Wanted
 	Partial   bool                          // the input is a selection of its streams
 	Unordered bool                          // no source is in the order of its chains
-	TempDir   string                        // directory for records that do not fit into memory; empty: they stay in memory
+	TempDir   string                        // directory for records that do not fit into memory; if empty, they stay in memory
 	Indexed   int                           // number of receipts that are kept in memory for comparison
 	Bounded   func(streams, names int) bool // whether an ordered input may have this many streams, with this many bytes of names
 }
