@@ -16,12 +16,11 @@ func Transform(src []byte) ([]byte, error) {
 	return d.AppendCanonical(nil), nil
 }
 
-// AppendCanonical appends the canonical form (RFC 8785) of the document to dst, without the
-// values in without. A member among them is omitted together with its name; an element is
-// omitted as if the array were shorter. Zero Nodes and nodes of other documents are ignored.
-// Every sibling is compared with every omitted node, so without should be short.
-// AppendCanonical grows dst by the length of the source, which suffices for nearly all
-// documents.
+// AppendCanonical appends the canonical form (RFC 8785) of the document to dst, omitting the values
+// in without. A member is omitted together with its name; an element is omitted as if the array
+// were shorter. Zero Nodes and nodes of other documents are ignored. Every sibling is compared with
+// every omitted node, so without should be short. AppendCanonical grows dst by the length of the
+// source, which is sufficient for nearly all documents.
 func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	if len(d.nodes) == 0 {
 		return dst
@@ -43,8 +42,8 @@ func (d *Document) Digest(without ...Node) Digest {
 		return Sum(d.Root().Raw())
 	}
 
-	// A call that takes the buffer owns it. Concurrent calls find no buffer and allocate their
-	// own. The last buffer is kept.
+	// A call that takes the buffer owns it. Concurrent calls find no buffer and allocate their own.
+	// Only the last buffer is kept.
 	buf := d.canonical.Swap(nil)
 	if buf == nil {
 		buf = new([]byte)
@@ -88,7 +87,7 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
 
-	// RFC 8785 section 3.2.3. Members without an entry in order are already in this order.
+	// RFC 8785 section 3.2.3. Members without an entry in order are already in canonical order.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -148,7 +147,7 @@ func (d *Document) among(at uint32, nodes []Node) bool {
 	return false
 }
 
-// Reference returns the RFC 8785 form of src as gowebpki/jcs computes it, without any code of
-// this package. If both accept an input, the bytes equal those of [Transform]. Tests verify
-// this on every vector and by fuzzing.
+// Reference returns the RFC 8785 form of src as computed by gowebpki/jcs, without any code of this
+// package. If both accept an input, the bytes equal those of [Transform]. Tests verify this on
+// every vector and by fuzzing.
 func Reference(src []byte) ([]byte, error) { return jcs.Transform(src) }

@@ -15,8 +15,8 @@ const (
 	digestLen    = len(digestPrefix) + 2*sha256.Size
 )
 
-// portion is the number of bytes hashed at a time. It bounds how long an operation that pauses
-// all goroutines, such as a phase of the garbage collector, has to wait for this one.
+// portion is the number of bytes hashed at a time. It limits how long an operation that pauses all
+// goroutines, such as a phase of garbage collection, waits for this one.
 const portion = 256 << 10
 
 // Sum returns the digest of data.
@@ -28,7 +28,7 @@ func Sum(data []byte) (d Digest) {
 	h := sha256.New()
 	for len(data) > 0 {
 		n := min(len(data), portion)
-		h.Write(data[:n]) // a hash never returns an error
+		h.Write(data[:n]) // a hash.Hash never returns an error
 		data = data[n:]
 	}
 	h.Sum(d[:0])
@@ -53,25 +53,26 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	return d, nil
 }
 
-// hex8 decodes eight lowercase hexadecimal digits into four bytes, both with the first in the
-// lowest byte. It checks all eight at once: adding 0x80−c to each byte sets the high bit of
-// those that are at least c.
+// hex8 decodes eight lowercase hexadecimal digits into four bytes. Input and output are
+// little-endian. It checks all eight digits in parallel: adding 0x80−c to each byte sets the high
+// bit of those that are at least c.
 func hex8(w uint64) (uint32, bool) {
 	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
 	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
 	if w&highs != 0 || (digit|letter)&highs != highs {
 		return 0, false
 	}
-	v := w&(ones*0x0f) + 9*(w>>6&ones)        // the values: a letter has bit 6, and 'a'&15 is 1
+	v := w&(ones*0x0f) + 9*(w>>6&ones)        // the values: a letter has bit 6 set, and 'a'&15 is 1
 	v = (v<<4 | v>>8) & 0x00ff_00ff_00ff_00ff // pairs of them
 	v = (v | v>>8) & 0x0000_ffff_0000_ffff
 	return uint32(v | v>>16), true
 }
 
-// hexDigit returns the value of a lowercase hexadecimal digit, or more than 15 for any other
+// hexDigit returns the value of a lowercase hexadecimal digit, or a value above 15 for any other
 // byte.
 func hexDigit(c byte) byte {
-	// Conditional moves, not branches: the digits of a digest cannot be predicted.
+	// Use conditional moves instead of branches, because the digits of a digest cannot be
+	// predicted.
 	value, digit, letter := uint(0xff), uint(c)-'0', uint(c)-'a'
 	if digit < 10 {
 		value = digit
@@ -101,7 +102,7 @@ func (d Digest) AppendText(dst []byte) ([]byte, error) { return d.append(dst), n
 // MarshalText returns the text of d.
 func (d Digest) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
-// UnmarshalText accepts the texts that [ParseDigest] accepts.
+// UnmarshalText accepts the same texts as [ParseDigest].
 func (d *Digest) UnmarshalText(text []byte) error {
 	parsed, err := ParseDigest(text)
 	if err != nil {

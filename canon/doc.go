@@ -1,31 +1,31 @@
-// Package canon parses JSON strictly, once, and writes its canonical form.
+// Package canon strictly parses JSON in a single pass, and writes its canonical form.
 //
 // # Input
 //
-// [Parse] accepts JSON texts (RFC 8259) that are also I-JSON (RFC 7493): UTF-8 without a byte
-// order mark, no duplicate member names after unescaping, no lone surrogates, numbers within
-// the range of a finite IEEE-754 double (with at most 800 bytes before the exponent), and one
-// value surrounded only by whitespace. Nesting and size are limited, by default to [MaxDepth]
-// levels and [MaxBytes] bytes. Noncharacters such as U+FFFE are accepted. Nothing is
-// normalized: the two spellings of é are two names and two values.
+// [Parse] accepts JSON texts (RFC 8259) that are also I-JSON (RFC 7493): UTF-8 without a byte order
+// mark, no duplicate member names after unescaping, no lone surrogates, numbers within the range of
+// a finite IEEE-754 double (with at most 800 bytes before the exponent), and one value surrounded
+// only by whitespace. Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
+// bytes. Noncharacters such as U+FFFE are accepted. Nothing is normalized: the two spellings of é
+// are different names and different values.
 //
-// The result is a [Document], a flat index of the source. It holds the span and kind of every
-// value, and the canonical order of the members of every object. Hashing, lookup, and schema
-// checks all read this index, so no second parser can disagree with the first.
+// The result is a [Document], a flat index of the source. It contains the span and kind of every
+// value, and the canonical order of the members of every object. Hashing, lookup, and schema checks
+// all use this index, so no second parser can interpret the text differently.
 //
 // # Output
 //
-// [Document.AppendCanonical] writes the canonical form of RFC 8785 (JCS): no whitespace,
-// members sorted by the UTF-16 code units of their names, strings with minimal escaping, and
-// numbers as ECMAScript prints the nearest double. -0 becomes 0, 1e-999 becomes 0, and 2.0
-// becomes 2. Any member can be omitted. This is how the preimage of a receipt is written
-// without a copy of the receipt.
+// [Document.AppendCanonical] writes the canonical form of RFC 8785 (JCS): no whitespace, members
+// sorted by the UTF-16 code units of their names, strings with minimal escaping, and numbers as
+// ECMAScript prints the nearest double. -0 becomes 0, 1e-999 becomes 0, and 2.0 becomes 2. Any
+// value can be omitted. In this way, the preimage of a receipt is written without copying the
+// receipt.
 //
 // # Performance
 //
-// The parser marks each value whose source bytes are already canonical. Such spans, up to
-// entire objects, are copied, and only the rest is rewritten. Sorting is the only step that is
-// not linear. It takes O(n log n) and is skipped if the members are in order. A reused Document
+// The parser marks each value whose source bytes are already canonical. Such spans, up to entire
+// objects, are copied, and only the other parts are rewritten. Sorting is the only step that is not
+// linear. It takes O(n log n) and is skipped if the members are in order. A reused Document
 // allocates no memory once it has grown to the size of its documents.
 //
 // In a shell, for a file that is canonical except for its final newline:

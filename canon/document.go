@@ -13,16 +13,16 @@ const (
 	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, [] has depth 1
 )
 
-// maxBytes is the largest configurable limit: the number of bytes that nodes can index and that
+// maxBytes is the highest limit that can be set: the number of bytes that nodes can index and that
 // an int can count on a 32-bit system.
 const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 
-// maxDepth is the deepest configurable limit, the same as in encoding/json and jcs. It bounds
-// the recursion of AppendCanonical.
+// maxDepth is the highest depth limit that can be set, the same as in encoding/json and jcs. It
+// limits the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits bound the input of the parser. A zero field means the default. The maxima are 4 GiB −
-// 1 for Bytes and 10,000 for Depth, and larger values mean these maxima.
+// Limits are the limits on the input of the parser. A zero field means the default. The maximum
+// values are 4 GiB − 1 for Bytes and 10,000 for Depth; larger values mean these maximums.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -38,25 +38,25 @@ func (l Limits) resolved() Limits {
 	return Limits{Bytes: min(l.Bytes, maxBytes), Depth: min(l.Depth, maxDepth)}
 }
 
-// A Document is an index of one JSON text, built by one parse. Hashing, lookup, schema checks,
-// and decoding read the index, so that no two readers can see different documents.
+// A Document is an index of one JSON text, built by one parse. Hashing, lookup, schema checks, and
+// decoding use the index, so that all readers see the same document.
 //
-// A Document keeps the source that it was given. The source must not change while the Document
-// is in use, with one exception: the content of a string value may be overwritten with the same
-// number of bytes if neither the old bytes nor the new ones need an escape. Parse reuses the
-// memory of the Document. The index takes about two bytes per byte of the longest source for
-// ordinary documents, and at most about ten. All methods except Parse are safe for concurrent
-// use. A Document must not be copied.
+// A Document retains its source. The source must not change while the Document is in use, with one
+// exception: the content of a string value may be overwritten with the same number of bytes if
+// neither the old bytes nor the new ones need an escape. Parse reuses the memory of the Document.
+// For ordinary documents, the index takes about two bytes per byte of the longest source; at most,
+// it takes about ten. All methods except Parse are safe for concurrent use. A Document must not be
+// copied.
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
-	order []uint32 // for each object with unsorted members: their number, then their names by rank
+	order []uint32 // for each object with unsorted members: their number, and then their names in canonical order
 	spans []span   // the unescaped strings, as positions in unescaped
 	depth int
 	lossy uint32 // first integer that a double cannot distinguish from its neighbors
 
 	unescaped []byte
-	names     []rankedName           // of the object being sorted
+	names     []rankedName           // members of the object that is being sorted
 	canonical atomic.Pointer[[]byte] // buffer of Digest; nil while a call uses it
 }
 
@@ -64,8 +64,8 @@ type Document struct {
 // name and value; the elements of an array follow it one by one.
 type node struct {
 	start, end uint32 // source span
-	next       uint32 // the node after this one's subtree; while a container is open, its parent
-	aux        uint32 // string: its span; object: its place in order; while open: its latest name
+	next       uint32 // the node after this node's subtree; while a container is open, its parent
+	aux        uint32 // string: its span; object: its position in order; while open: its latest name
 	kind       Kind
 	flags      uint8
 }
@@ -75,7 +75,7 @@ const (
 	flagSorted             // the members are in canonical order
 )
 
-// none is the index of no node, span or order.
+// none is not a valid index of a node, span, or order.
 const none = math.MaxUint32
 
 type span struct{ start, end uint32 }
@@ -89,10 +89,10 @@ func Parse(src []byte) (*Document, error) {
 	return d, nil
 }
 
-// Parse parses a JSON text into d and discards the previous content. If it returns an error, a
-// *[SyntaxError], d is empty.
+// Parse parses a JSON text into d and discards the previous content. On error, a *[SyntaxError], d
+// is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
-	src = src[:len(src):len(src)] // the bytes after it belong to the caller, and may change
+	src = src[:len(src):len(src)] // the bytes after it belong to the caller, who may change them
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -118,7 +118,7 @@ func (d *Document) Root() Node {
 // Source returns the parsed bytes, including whitespace around the value.
 func (d *Document) Source() []byte { return d.src }
 
-// MarshalJSON returns a copy of the source. An empty Document is an error.
+// MarshalJSON returns a copy of the source. An empty Document results in an error.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	if len(d.nodes) == 0 {
 		return nil, errors.New("canon: the document is empty")
@@ -126,13 +126,12 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return slices.Clone(d.src), nil
 }
 
-// Depth returns the nesting depth of arrays and objects. It is 0 for a scalar.
+// Depth returns the nesting depth of arrays and objects. The size is 0 for a scalar.
 func (d *Document) Depth() int { return d.depth }
 
 // LossyInteger returns the first number, in source order, whose IEEE-754 value is integral and
-// outside ±(2^53−1), regardless of its spelling: 9007199254740993 and 1e300 alike. Other
-// integers near such a double have different source texts and the same hash (RFC 7493 section
-// 2.2).
+// outside ±(2^53−1), regardless of its spelling: 9007199254740993 and 1e300 alike. Neighboring
+// integers have different source texts but the same canonical form (RFC 7493 section 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
 	if len(d.nodes) == 0 || d.lossy == none {
 		return Node{}, false

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code names the cause of a syntax error. Codes are never renamed. Codes that callers compare
-// with have an exported constant. The others are duplicate_name, invalid_utf8, lone_surrogate,
+// A Code identifies the cause of a syntax error. Codes are never renamed. Codes with which callers
+// compare have an exported constant. The others are duplicate_name, invalid_utf8, lone_surrogate,
 // number_range, trailing_data, and empty_input.
 type Code string
 
@@ -30,7 +30,7 @@ type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
-	Pointer string // RFC 6901, of the innermost value that had begun; cut with "…" after 256 bytes
+	Pointer string // RFC 6901 pointer to the innermost value that had begun; truncated with "…" after 256 bytes
 	Code    Code
 	Detail  string // the expected and the actual input
 	Hint    string // the probable cause; often empty
@@ -42,12 +42,12 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	at := ""
 	if e.Pointer != "" {
-		at = fmt.Sprintf(", at %q", e.Pointer) // quoted: it holds foreign text
+		at = fmt.Sprintf(", at %q", e.Pointer) // quoted, because it contains foreign text
 	}
 	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
 
-// found describes the byte or character at offset in a message.
+// found describes the byte or character at an offset, for a message.
 func found(src []byte, offset int) string {
 	if offset >= len(src) {
 		return "the end of the input"
@@ -101,7 +101,7 @@ type stop struct {
 	offset int
 }
 
-// pointer returns the RFC 6901 pointer of the value at the stop. It follows the containers that
+// pointer returns the RFC 6901 pointer of the value at the stop. It consists of the containers that
 // are still open.
 func (s stop) pointer() string {
 	var open []uint32 // innermost first
@@ -109,7 +109,7 @@ func (s stop) pointer() string {
 		open = append(open, at)
 	}
 
-	// Walk from the outermost container inward. Between two values, the pointer names their
+	// Walk from the outermost container inward. Between two values, the pointer refers to their
 	// container.
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
@@ -125,8 +125,8 @@ func (s stop) pointer() string {
 	return untrusted.Cut(b, maxPointer)
 }
 
-// between reports whether the stop is between two values of an open container: after a complete
-// value, and not at a place where the next value is to begin.
+// between reports whether the stop is between two values of an open container, that is, after a
+// complete value and not where the next value must begin.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {

@@ -19,9 +19,9 @@ const (
 	KindObject
 )
 
-// A Node is one value of a Document. It is a handle that is valid until the Document parses
-// again. The zero Node represents an absent value. Its methods return zero values, so that
-// lookups can be chained.
+// A Node is one value of a Document. It is a handle that is valid until the Document parses again.
+// The zero Node represents an absent value. Its methods return zero values, so that lookups can be
+// chained.
 type Node struct {
 	doc *Document
 	at  uint32
@@ -77,7 +77,7 @@ func (n Node) Text() []byte {
 	if n.Kind() != KindString {
 		return nil
 	}
-	return slices.Clip(n.doc.text(n.at)) // so that appending to it copies
+	return slices.Clip(n.doc.text(n.at)) // so that appending to it makes a copy
 }
 
 // String returns the unescaped content of a string, and "" for other kinds.
@@ -99,8 +99,8 @@ func (n Node) Len() int {
 	return count
 }
 
-// Member returns the value of the named member. It returns the zero Node if there is no such
-// member or n is not an object.
+// Member returns the value of the named member. It returns the zero Node if there is no such member
+// or n is not an object.
 func (n Node) Member(name string) Node {
 	if n.Kind() != KindObject {
 		return Node{}
@@ -153,7 +153,7 @@ func (n Node) Elements() iter.Seq2[int, Node] {
 	}
 }
 
-// Pointer returns the RFC 6901 pointer of the value. It walks from the root and is intended for
+// Pointer returns the RFC 6901 pointer of the value. It walks from the root, and is intended for
 // messages.
 func (n Node) Pointer() string {
 	if n.doc == nil {
@@ -182,7 +182,7 @@ func (n Node) Pointer() string {
 			}
 		}
 
-		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the pointer of the member
+		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the pointer of that member
 			return string(b)
 		}
 		at = child

@@ -49,7 +49,7 @@ func (p *parser) number(start int) (int, error) {
 	// Most numbers have no exponent and few digits. They need no double.
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
-		if clean || i-start <= 15 { // short enough to be exact, in range, and no lossy integer
+		if clean || i-start <= 15 { // short enough to be exact and in range, and not a lossy integer
 			p.add(KindNumber, start, i, none, clean)
 			return i, nil
 		}
@@ -61,18 +61,18 @@ func (p *parser) number(start int) (int, error) {
 	return i, p.double(start, i)
 }
 
-// maxMantissa bounds the number of bytes before an exponent. strconv.ParseFloat, and therefore
-// jcs, misplaces the decimal point of longer integers (1 followed by 1,000 zeros and e-1000
-// becomes 1e-201), and keeps only five digits of an exponent, for which 10,000 digits could
-// compensate. The only use of such numbers is to make two readers disagree.
+// maxMantissa is the maximum number of bytes before an exponent. strconv.ParseFloat, and therefore
+// jcs, misplaces the decimal point of longer integers (1 followed by 1,000 zeros and e-1000 becomes
+// 1e-201), and keeps only five digits of an exponent, for which 10,000 digits could compensate. The
+// only use of such numbers is to make two readers disagree.
 const maxMantissa = 800
 
-// plainDecimal reports whether a number without an exponent is certainly its own canonical
-// form. Decimals of up to 15 significant digits survive the conversion to a double and back
-// (DBL_DIG). No two of them share a double, and no shorter decimal shares one either, so such a
-// decimal is the shortest text of its double. The notation that RFC 8785 section 3.2.2.3 takes
-// from ECMAScript must match, too: no trailing zero, no negative zero, and no exponent from
-// 1e-6 up to 1e21.
+// plainDecimal reports whether a number without an exponent is certainly its own canonical form.
+// Decimals with up to 15 significant digits survive the conversion to a double and back (DBL_DIG).
+// No two of them have the same double, and no shorter decimal has the same double either, so such a
+// decimal is the shortest text of its double. The notation that RFC 8785 section 3.2.2.3 adopts
+// from ECMAScript must also match: no trailing zero, no negative zero, and no exponent from 1e-6 up
+// to 1e21.
 func plainDecimal(text, integer, fraction []byte) bool {
 	if len(fraction) == 0 {
 		return len(integer) <= 15 && (text[0] != '-' || integer[0] != '0')
@@ -86,7 +86,7 @@ func plainDecimal(text, integer, fraction []byte) bool {
 		return len(integer)+len(fraction) <= 15
 	}
 
-	// Five zeros after the point need no exponent, and six do: 0.0000001 is 1e-7.
+	// Five zeros after the point need no exponent, but six do: 0.0000001 is 1e-7.
 	zeros := 0
 	for fraction[zeros] == '0' { // terminates, because the last digit is not a zero
 		zeros++

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// A rankedName is a member name while its object is sorted. Most names differ in their first
-// eight bytes, so comparing prefixes seldom reads the text. While names are known to share a
-// beginning, prefix holds the bytes after it.
+// A rankedName is a member name while its object is being sorted. Most names differ in their first
+// eight bytes, so comparing prefixes rarely requires reading the text. If names are known to share
+// a beginning, prefix contains the bytes after it.
 type rankedName struct {
 	prefix uint64
 	name   uint32
 }
 
-// rank sorts the members of the object at index at by name and records their order. It returns
-// the first name in the source that repeats an earlier name, or none. It uses no hashing, which
-// an attacker could overload.
+// rank sorts the members of the object at index at by name and records their order. It returns the
+// first name in the source that repeats an earlier name, or none. It uses no hashing, because an
+// attacker could cause collisions.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
@@ -43,9 +43,9 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that share their first from bytes and whose prefixes hold the bytes that
-// follow. Short lists are sorted by insertion, as slices.SortFunc would, but without two calls
-// per comparison.
+// sort sorts names that share their first from bytes and whose prefixes contain the following
+// bytes. Short lists are sorted by insertion, as in slices.SortFunc, but without two calls per
+// comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
 		d.sortMany(names, from)
@@ -61,13 +61,13 @@ func (d *Document) sort(names []rankedName, from int) {
 	}
 }
 
-// sortMany sorts by the prefixes, and then sorts each run of equal prefixes by the bytes after
-// the beginning that the run shares. Each byte is therefore read only a few times, however
-// similar the names are.
+// sortMany sorts by the prefixes, and then sorts each run of equal prefixes by the bytes after the
+// run's common beginning. Each byte is therefore read only a few times, regardless of how similar
+// the names are.
 func (d *Document) sortMany(names []rankedName, from int) {
 	slices.SortFunc(names, compareRanked)
 	if names[0].prefix == names[len(names)-1].prefix && d.common(names, from) == from {
-		// Some names end here, and others continue with \u0000, which has the same prefix.
+		// Some names end here, while others continue with \u0000, which has the same prefix.
 		slices.SortFunc(names, func(a, b rankedName) int { return d.compareTails(a, b, from) })
 		return
 	}
@@ -86,8 +86,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns the length of the beginning that all names share. The first from bytes are
-// known to be shared.
+// common returns the length of the beginning that all names share. The first from bytes are known
+// to be equal.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -118,8 +118,8 @@ func compareRanked(a, b rankedName) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareTails orders names that share their first from bytes. Equal names are ordered as in
-// the source.
+// compareTails orders names that share their first from bytes. Equal names are ordered by their
+// positions in the source.
 func (d *Document) compareTails(a, b rankedName, from int) int {
 	if c := compareNames(d.text(a.name)[from:], d.text(b.name)[from:]); c != 0 {
 		return c
@@ -136,11 +136,10 @@ func compareNames(a, b []byte) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// utf16Rank maps a byte of UTF-8 such that byte order becomes UTF-16 order. The two orders
-// differ in one case only: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as
-// surrogates, 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF).
-// Bytes from 0xEE are always first bytes, so two names that first differ there differ in entire
-// characters.
+// utf16Rank maps a byte of UTF-8 so that byte order becomes UTF-16 order. The two orders differ in
+// only one case: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as surrogates,
+// 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF). Bytes from 0xEE are
+// always first bytes, so if two names first differ there, they differ in entire characters.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4
@@ -152,8 +151,8 @@ func utf16Rank(c byte) byte {
 }
 
 // prefix returns the first eight bytes of a name as a number that sorts like the name. Shorter
-// names are padded with zeros. Equal prefixes therefore decide nothing, because \u0000 is a
-// character, too.
+// names are padded with zeros. Equal prefixes are therefore inconclusive, because \u0000 is also a
+// character.
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {

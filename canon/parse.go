@@ -9,15 +9,15 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A parser reads one JSON text in one pass without recursion. Open containers are linked
-// through their nodes, so depth uses no stack.
+// A parser parses a JSON text in one pass without recursion. Open containers are linked through
+// their nodes, so depth uses no stack.
 type parser struct {
 	*Document
 	src    []byte // Document.src, without the indirection
 	limits Limits
 	open   uint32 // the innermost open container, or none
 	level  int    // number of open containers
-	clean  bool   // whether everything read so far of the open container is canonical
+	clean  bool   // whether everything in the open container so far is canonical
 }
 
 func (p *parser) document() error {
@@ -76,7 +76,7 @@ func (p *parser) value(i int) (int, error) {
 }
 
 // next reads the input that may follow at i in the innermost open container: its end, or a
-// separator and one more value. The first value has no separator before it.
+// separator and the next value. The first value has no separator before it.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
@@ -175,7 +175,7 @@ func (p *parser) end(i int) (int, error) {
 }
 
 func (p *parser) duplicate(object, name uint32) error {
-	p.nodes[object].aux = name // the error names this member, so forget everything after it
+	p.nodes[object].aux = name // the error names this member, so discard everything after it
 	p.nodes = p.nodes[:name+1]
 	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", untrusted.Cut(p.text(name), maxQuoted)))
 }
@@ -235,8 +235,8 @@ func (p *parser) space(i int) int {
 	return p.skip(i)
 }
 
-// skip skips whitespace (RFC 8259 section 2 allows these four characters and no others), eight
-// spaces at a time.
+// skip skips whitespace, eight spaces at a time (RFC 8259 section 2 allows only these four
+// characters).
 func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
@@ -272,7 +272,7 @@ func (p *parser) reserve(i int) {
 	p.nodes = larger
 }
 
-// fail returns a SyntaxError. It computes the fields that are only needed for an error.
+// fail returns a SyntaxError. It computes the fields that are needed only for an error.
 func (p *parser) fail(code Code, offset int, detail string) error {
 	offset = min(offset, len(p.src))
 	before := p.src[:offset]

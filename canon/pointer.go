@@ -3,7 +3,7 @@ package canon
 import "strings"
 
 // A Pointer is a parsed JSON Pointer (RFC 6901). The zero Pointer is the empty pointer, which
-// names the entire document.
+// refers to the entire document.
 type Pointer struct{ tokens []string }
 
 // ParsePointer parses the string form (RFC 6901 section 3). It is empty, or consists of tokens
@@ -17,7 +17,7 @@ func ParsePointer(s string) (Pointer, error) {
 		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
 	}
 
-	// RFC 6901 section 3, escaped: a tilde may only precede 0 or 1.
+	// RFC 6901 section 3, escaped: a tilde must be followed by 0 or 1.
 	for i := range len(s) {
 		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
 			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
@@ -26,7 +26,7 @@ func ParsePointer(s string) (Pointer, error) {
 
 	tokens := strings.Split(s[1:], "/")
 	for i, t := range tokens {
-		// ~1 first: ~01 is the name ~1 (RFC 6901 section 4).
+		// Replace ~1 first, because ~01 is the name ~1 (RFC 6901 section 4).
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
 
@@ -61,8 +61,8 @@ func AppendToken(dst []byte, token string) []byte {
 	return dst
 }
 
-// arrayIndex parses an array index (RFC 6901 section 4): no sign and no leading zeros. The
-// token "-", the place after the last element, never names a value.
+// arrayIndex parses an array index (RFC 6901 section 4): no sign and no leading zeros. The token
+// "-", the position after the last element, never refers to a value.
 func arrayIndex(token string) (uint64, bool) {
 	if token == "" || len(token) > 10 || token[0] == '0' && len(token) > 1 {
 		return 0, false

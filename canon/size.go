@@ -6,16 +6,16 @@ import "bytes"
 const (
 	nodeBytes   = 20
 	spanBytes   = 8
-	orderBytes  = 8 // of a member: its position in order, and that of its object
+	orderBytes  = 8 // of a member: its position in order, and the position of its object
 	rankedBytes = 16
 )
 
-// largeIndex is the number of nodes from which the rest of the source is counted before the
-// index grows. Growing step by step would temporarily take more than twice its size.
+// largeIndex is the number of nodes from which the remaining source is counted before the index
+// grows. Growing step by step would temporarily take more than twice the size of the index.
 const largeIndex = 1 << 15
 
-// mostNodes returns the maximum number of nodes of a text: the first, and one after each comma,
-// colon, and opening bracket outside strings.
+// mostNodes returns the maximum number of nodes of a text: the first node, and one after each
+// comma, colon, and opening bracket outside strings.
 func mostNodes(src []byte) int {
 	n := 1
 	for i := 0; i < len(src); i++ {
@@ -38,7 +38,7 @@ func behindString(src []byte, i int) int {
 			return len(src)
 		}
 
-		// An even number of backslashes escape each other and not the quote.
+		// Backslashes escape each other in pairs; an even number of them does not escape the quote.
 		escapes := 0
 		for at := i + end - 1; at >= i && src[at] == '\\'; at-- {
 			escapes++

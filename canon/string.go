@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// string reads the string whose opening quote is at start (RFC 8259 section 7). A string
-// without a backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only
-// what JSON requires.
+// string reads the string whose opening quote is at start (RFC 8259 section 7). A string without a
+// backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only characters
+// that JSON requires to be escaped.
 func (p *parser) string(start int) (int, error) {
 	i := start + 1
 	for {
@@ -165,8 +165,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the first position from i that is not a plain character of a string: a quote, a
-// backslash, a control character, or a byte outside ASCII. It checks eight bytes at a time.
+// plain returns the first position from i that is not a plain character of a string, that is, the
+// position of a quote, a backslash, a control character, or a byte outside ASCII. It checks eight
+// bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if h := hits(src[i : i+8]); h != 0 {
@@ -179,18 +180,18 @@ func plain(src []byte, i int) int {
 	return i
 }
 
-// hits sets the high bit of each of eight bytes that is not a plain character. A byte outside
-// ASCII already has it. The subtractions set it for the others, and possibly for a byte outside
-// ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest hit, and only
-// the lowest hit counts.
+// hits sets the high bit of each of eight bytes that is not a plain character. In a byte outside
+// ASCII, the bit is already set. The subtractions set it for the others, and possibly for a byte
+// outside ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest hit, and
+// only the lowest hit counts.
 func hits(eight []byte) uint64 {
 	w := binary.LittleEndian.Uint64(eight)
 	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
-// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in
-// quotes, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase digits
-// for the other control characters, and all other characters unchanged. The text must be UTF-8.
+// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in quotes,
+// with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase digits for the
+// other control characters, and all other characters unchanged. The text must be valid UTF-8.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -2,9 +2,9 @@
 //
 // # Preimage and hash
 //
-// The preimage of a receipt is the RFC 8785 canonical form of the JSON object as received,
-// without exactly two members: /chain/receipt_hash and the top-level /signatures. Members with
-// the same names elsewhere stay. Nothing is filled in and no value changes its type: an absent
+// The preimage of a receipt is the RFC 8785 canonical form of the JSON object as received, without
+// exactly two members: /chain/receipt_hash and the top-level /signatures. Members with the same
+// names elsewhere are not removed. Nothing is filled in, and no value changes its type: an absent
 // member differs from an empty one.
 //
 // The receipt hash is the SHA-256 digest of the preimage, written as "sha256:" followed by 64

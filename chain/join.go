@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Join joins segments by their links, in any order: a segment whose first receipt names the
-// head of another segment follows that segment. The result is sorted by stream, then by the
-// predecessor of the first receipt. It does not depend on the order of the segments. In streams
-// without forks, it also does not depend on earlier joins: joining joined segments with others
-// has the same result as joining all of them in one call.
+// Join joins segments by their links, in any order: a segment whose first receipt names the head of
+// another segment follows that segment. The result is sorted by stream, then by the predecessor of
+// the first receipt. The result does not depend on the order of the segments. In streams without
+// forks, it also does not depend on earlier joins: joining already joined segments with others
+// gives the same result as joining all of them in one call.
 //
-// A segment that names the same predecessor as another segment (a fork), and a segment that
-// only follows itself (a cycle), is returned unjoined. A complete stream is one segment. Join
-// does not look inside segments, so a fork from the middle of a segment looks like a segment
-// whose predecessor is missing.
+// A segment is returned unjoined if it names the same predecessor as another segment (a fork), or
+// if it only follows itself (a cycle). A complete stream is one segment. Join does not look inside
+// segments, so a fork from the middle of a segment looks like a segment whose predecessor is
+// missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
 
-	// If several segments name one head, the stream forks there, and none of them is the
-	// follower.
+	// If several segments name the same head, the stream forks there, and none of them counts as
+	// the follower.
 	follower := map[place]int{} // the only segment that names a head; -1 if there are several
 	for i, s := range pending {
 		if s.First {
@@ -42,7 +42,7 @@ func Join(segments []Segment) []Segment {
 		owners[place{s.Stream, s.Head}]++
 	}
 
-	// If two segments end in one head, it is unknown which of them is followed.
+	// If two segments end in the same head, it is unknown which of them is followed.
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
@@ -72,7 +72,7 @@ func Join(segments []Segment) []Segment {
 	}
 
 	for i, s := range pending {
-		if !done[i] { // every segment of it has a predecessor: a cycle
+		if !done[i] { // every segment of it has a predecessor, so it is a cycle
 			joined = append(joined, s)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Stream identifies the receipts that form one chain: those of one issuer, of one tenant or
-// none, and of one workspace. An absent tenant differs from every present tenant.
+// A Stream identifies the receipts that form one chain: those of one issuer, one tenant or no
+// tenant, and one workspace. An absent tenant differs from every present tenant.
 type Stream struct {
 	Issuer    string // issuer.id
 	Tenant    string // identifiers.tenant_id
@@ -34,9 +34,9 @@ func (s Stream) Compare(t Stream) int {
 		cmp.Compare(s.Tenant, t.Tenant), cmp.Compare(s.Workspace, t.Workspace))
 }
 
-// A Head is the end of a stream: the hash of its last receipt, and the number of receipts up to
-// and including it, or 0 if unknown. The zero Head is the end of an empty stream, because no
-// receipt hashes to 32 zero bytes.
+// A Head is the end of a stream: the hash of its last receipt, and the number of receipts up to and
+// including it, or 0 if unknown. The zero Head is the end of an empty stream, because no receipt
+// has a hash of 32 zero bytes.
 type Head struct {
 	Hash  canon.Digest
 	Count uint64

@@ -10,8 +10,8 @@ import (
 // ErrNotObject indicates that a document is not a JSON object and therefore has no preimage.
 var ErrNotObject = errors.New("chain: a receipt is a JSON object")
 
-// AppendPreimage appends the preimage of a receipt to dst. It only requires that the receipt is
-// an object, so that an invalid receipt has a hash, too.
+// AppendPreimage appends the preimage of a receipt to dst. It requires only that the receipt is an
+// object, so that an invalid receipt also has a hash.
 func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -33,9 +33,9 @@ func statedHash(root canon.Node) canon.Node {
 	return root.Member("chain").Member("receipt_hash")
 }
 
-// ReferenceHash computes the receipt hash without the parser of this module: with gowebpki/jcs,
-// and with encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash].
-// src must have been accepted by [canon.Parse].
+// ReferenceHash computes the receipt hash without the parser of this module: with gowebpki/jcs, and
+// with encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash]. src
+// must have been accepted by [canon.Parse].
 func ReferenceHash(src []byte) (canon.Digest, error) {
 	preimage, err := referencePreimage(src)
 	if err != nil {
@@ -79,8 +79,8 @@ func ReferenceContent(src []byte) ([]byte, error) {
 }
 
 // referenceMembers returns the members of an object. It first makes src canonical, because jcs
-// rejects duplicate names and invalid Unicode, which encoding/json would silently repair.
-// Members are then moved as raw bytes, so encoding/json interprets none of them.
+// rejects duplicate names and invalid Unicode, which encoding/json would silently repair. Members
+// are then moved as raw bytes, so encoding/json does not interpret them.
 func referenceMembers(src []byte) (members map[string]json.RawMessage, err error) {
 	canonical, err := canon.Reference(src)
 	if err != nil {

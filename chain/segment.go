@@ -2,10 +2,10 @@ package chain
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Segment summarizes a run of receipts of one stream, in the order in which they were read.
-// It contains everything that is needed to continue with the next receipts. Segments of
-// adjacent runs merge into the segment of the entire run, so a stream can be divided among
-// workers or machines.
+// A Segment summarizes a run of receipts of one stream, in the order in which they were read. It
+// contains everything that is needed to continue with the next receipts. Segments of adjacent runs
+// can be merged into the segment of the combined run, so a stream can be divided among workers or
+// machines.
 //
 // The zero Segment contains no receipts.
 type Segment struct {
@@ -14,7 +14,7 @@ type Segment struct {
 	First    bool         // the first receipt states that it has no predecessor
 	Previous canon.Digest // the predecessor that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures uint64       // number of receipts that name a predecessor other than the previous receipt, or none
+	Failures uint64       // number of receipts that name a predecessor other than the previous receipt, or no predecessor
 }
 
 // SegmentOf returns the segment of a single receipt.
@@ -22,8 +22,8 @@ func SegmentOf(s Stream, l Link) Segment {
 	return Segment{Stream: s, Count: 1, First: l.First, Previous: l.Previous, Head: l.Hash}
 }
 
-// Joins reports whether b can follow a, that is, whether the first receipt of b names the head
-// of a, the stated hash of its last receipt. Every segment can follow the empty segment.
+// Joins reports whether b can follow a, that is, whether the first receipt of b names the head of
+// a, which is the stated hash of its last receipt. Every segment can follow the empty segment.
 func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }

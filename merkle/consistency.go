@@ -2,8 +2,8 @@ package merkle
 
 import "math/bits"
 
-// ProveConsistency returns the proof that the tree of the given leaf hashes extends the tree of
-// the first size of them (RFC 9162 section 2.1.4.1). The error is [ErrSizes].
+// ProveConsistency returns the proof that the tree of the given leaf hashes extends the tree of the
+// first size leaf hashes (RFC 9162 section 2.1.4.1). The error is [ErrSizes].
 func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 	if size == 0 || size > uint64(len(leaves)) {
 		return nil, ErrSizes
@@ -11,7 +11,7 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 
 	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, b is whole.
 	var down []Hash
-	whole := true // the earlier tree is a complete subtree, whose root the checker has
+	whole := true // the earlier tree is a complete subtree, whose root the verifier has
 	for size < uint64(len(leaves)) {
 		k := split(uint64(len(leaves)))
 		if size <= k {
@@ -48,8 +48,8 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return nil
 	}
 
-	// The path begins at the last leaf of the earlier tree, more precisely at the root of the
-	// largest perfect subtree that ends with it. If that subtree is the entire earlier tree,
+	// The path begins at the last leaf of the earlier tree or, more precisely, at the root of the
+	// largest perfect subtree that ends with that leaf. If that subtree is the entire earlier tree,
 	// its root is root1 and is not part of the proof.
 	inner, border := pathLength(size1-1, size2)
 	shift := bits.TrailingZeros64(size1)
@@ -82,7 +82,8 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 	return nil
 }
 
-// climbLeft is climb in the earlier tree, in which the siblings on the right did not exist yet.
+// climbLeft is like climb, but in the earlier tree, in which the siblings on the right did not
+// exist yet.
 func climbLeft(node Hash, index uint64, inner, border []Hash) Hash {
 	for level, sibling := range inner {
 		if index>>level&1 == 1 {

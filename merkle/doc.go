@@ -14,10 +14,10 @@
 //
 // An inclusion proof shows that a leaf is in a tree ([ProveInclusion], [CheckInclusion]). A
 // consistency proof shows that a tree extends an earlier tree ([ProveConsistency],
-// [CheckConsistency]). A proof is a list of hashes whose length follows from the index and
-// sizes alone. A proof of any other length is rejected before anything is hashed.
+// [CheckConsistency]). A proof is a list of hashes whose length is determined by the index and
+// sizes. A proof with any other length is rejected before anything is hashed.
 //
-// In a shell, the root of the tree whose only leaf is a file:
+// In a shell, this command computes the root of a tree whose only leaf is a file:
 //
 //	(printf '\0'; cat file) | sha256sum
 package merkle

@@ -9,9 +9,9 @@ var (
 	// ErrIndex indicates that no leaf has the given index, because it is not below the size of
 	// the tree.
 	ErrIndex = errors.New("merkle: the index is not below the size of the tree")
-	// ErrSizes indicates that two sizes cannot be compared, because the earlier tree is empty
-	// or larger than the later tree. Every tree extends the empty tree, so a proof of that
-	// would show nothing.
+	// ErrSizes indicates that two sizes cannot be compared, because the earlier tree is empty or
+	// larger than the later tree. Every tree extends the empty tree, so a proof of that would show
+	// nothing.
 	ErrSizes = errors.New("merkle: consistency is from a tree that is not empty to one that is not smaller")
 )
 

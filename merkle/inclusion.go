@@ -28,15 +28,14 @@ func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 }
 
 // CheckInclusion checks that the leaf at index is in the tree with the given size and root (RFC
-// 9162 section 2.1.3.2). The leaf hash must be computed from the leaf itself, and never be
-// taken from the source of the proof. The error is [ErrIndex], a *[LengthError], or a
-// *[RootError].
+// 9162 section 2.1.3.2). The leaf hash must be computed from the leaf itself, never taken from the
+// source of the proof. The error is [ErrIndex], a *[LengthError], or a *[RootError].
 func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) error {
 	if index >= size {
 		return ErrIndex
 	}
 
-	// RFC 9162 section 2.1.3.2, steps 4 and 5 reject a path of another length. The length is
+	// RFC 9162 section 2.1.3.2, steps 4 and 5 reject a path of any other length. The length is
 	// known in advance, so this check is made before anything is hashed.
 	inner, border := pathLength(index, size)
 	if len(proof) != inner+border {
@@ -55,9 +54,9 @@ func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) erro
 	return nil
 }
 
-// pathLength divides the path from a leaf to the root into two parts. On the first inner
-// levels, the subtree of the leaf has a sibling on either side. The border levels follow the
-// right edge of the tree, with one sibling on the left for each further perfect subtree.
+// pathLength divides the path from a leaf to the root into two parts. On the first inner levels,
+// the subtree of the leaf has a sibling on either side. The border levels follow the right edge of
+// the tree, with one sibling on the left for each further perfect subtree.
 func pathLength(index, size uint64) (inner, border int) {
 	inner = bits.Len64(index ^ (size - 1))
 	return inner, bits.OnesCount64(index >> inner)

@@ -12,13 +12,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An acceptor recognizes documents that match a schema, without building a tree of them. It
-// only ever accepts. Documents that it does not accept are passed to the library, which decides
-// and describes the problems. An acceptor may therefore support less than the schema allows (it
-// reads times only in their usual form), but must never accept more.
+// An acceptor recognizes documents that match a schema, without building a tree of them. It only
+// ever accepts. Documents that it does not accept are passed to the library, which decides and
+// describes the problems. An acceptor may therefore support less than the schema allows (for
+// example, it parses times only in their usual form), but must never accept more.
 //
-// It supports the keywords that occur in the schema of receipts. A schema with any other
-// keyword has no acceptor.
+// It supports the keywords that occur in the schema of receipts. A schema with any other keyword
+// has no acceptor.
 type acceptor struct {
 	kinds   uint8 // bit k: values of kind k are accepted
 	integer bool  // numbers must be integral
@@ -34,7 +34,7 @@ type acceptor struct {
 	closed   bool
 
 	items *acceptor
-	any   []*acceptor // one of them must accept, too; nil means no condition
+	any   []*acceptor // one of them must also accept the value; nil means no condition
 }
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
@@ -75,7 +75,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 		return c.compile(s.Ref)
 	}
 
-	// Every keyword listed here is compiled below. Any other keyword makes the schema unknown.
+	// Every keyword listed here is compiled below. Any other keyword makes the schema unsupported.
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
 	defer func() { c.done[s] = a }()
 	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
@@ -114,7 +114,8 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
 	}
 
-	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must be one.
+	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must also be a
+	// double.
 	if s.Minimum != nil {
 		least, exact := s.Minimum.Float64()
 		a.minimum = least
@@ -206,7 +207,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		}
 	}
 
-	// Sorted, as find expects, and with one bit of required per name.
+	// Sorted, because find requires that, and with one bit of required per name.
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
@@ -301,7 +302,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 		return !a.closed || n.Len() == 0
 	}
 
-	// Search each name after the previous one, because most members are in order.
+	// Each name is searched for after the previous one, because most members are in order.
 	var seen uint64
 	i := -1
 	for name, value := range n.Members() {
@@ -322,7 +323,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 }
 
 // find returns the index of a name, or -1. It first searches from the expected index, because
-// members are mostly in canonical order, which is the order of names.
+// members are usually in canonical order, which is the order of names.
 func (a *acceptor) find(name []byte, expected int) int {
 	for i := expected; i < len(a.names); i++ {
 		if a.names[i] == string(name) {

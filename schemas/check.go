@@ -16,18 +16,18 @@ const (
 	// counted.
 	MaxProblems = 20
 
-	// maxTotal is the number of problems after which counting may stop, because nobody repairs
-	// ten thousand places.
+	// maxTotal is the number of problems after which counting may stop, because nobody will fix ten
+	// thousand problems.
 	maxTotal = 10_000
 )
 
 // A Result is the result of [Schema.Check]. If Total is 0, the document matches the schema.
 type Result struct {
-	Problems []Problem // the first MaxProblems, sorted by pointer and keyword
+	Problems []Problem // the first MaxProblems problems, sorted by pointer and keyword
 	Total    int       // number of problems; exact up to 10,000
 }
 
-// Check checks a parsed value and everything in it. Pointers are relative to that value.
+// Check checks a parsed value and all values in it. Pointers are relative to that value.
 //
 // Time and memory are linear in the size of the document. It may be nested as deeply as package
 // canon allows. Checking an ordinary document that matches allocates no memory.
@@ -38,7 +38,7 @@ func (s *Schema) Check(root canon.Node) Result {
 	return s.Reference(root)
 }
 
-// Reference is Check with the library alone. It exists to cross-check [Schema.Check].
+// Reference is like Check, but uses only the library. It exists to cross-check [Schema.Check].
 func (s *Schema) Reference(root canon.Node) Result {
 	if root.IsZero() {
 		return Result{[]Problem{{Keyword: "type", Detail: "expected a document, found none"}}, 1}
@@ -64,7 +64,7 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 		}
 	}
 
-	// Elements that were cut off are checked one by one, and may be cut again.
+	// Elements that were cut are checked individually, and may be cut again.
 	for _, rest := range b.cuts {
 		for i, e := range rest.array.Elements() {
 			if c.result.Total >= maxTotal {
@@ -81,8 +81,8 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 
 func (c *checker) pointer(n canon.Node) string { return strings.TrimPrefix(n.Pointer(), c.base) }
 
-// add counts p, and keeps it if it is among the first. If two branches of a schema find the
-// same problem, it is counted once.
+// add counts p, and keeps it if it is among the first. If two branches of a schema find the same
+// problem, it is counted once.
 func (c *checker) add(p Problem) {
 	kept := c.result.Problems
 	i, found := slices.BinarySearchFunc(kept, p, compare)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// draft is the only dialect that this package supports. The library would follow a $schema into
-// older drafts, in which the same keywords have other meanings.
+// draft is the only dialect that this package supports. The library would follow a $schema to older
+// drafts, in which the same keywords have different meanings.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
@@ -48,7 +48,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
 
-	// The dialect, formats, and loader are fixed, whatever the text says.
+	// The dialect, formats, and loader are fixed, regardless of the text.
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat() // off by default in 2020-12

@@ -15,14 +15,14 @@
 //
 // # Origin of the schemas
 //
-// The schemas are embedded, and identified by urn:receiptkit:schema: and a [Name]. Nothing is
-// ever loaded from a disk or a network, regardless of a $ref. A schema states for every object
-// whether unknown members are allowed.
+// The schemas are embedded, and identified by urn:receiptkit:schema: and a [Name]. Nothing is ever
+// loaded from a disk or a network, regardless of a $ref. For every object, a schema states whether
+// unknown members are allowed.
 //
 // # Problems
 //
 // A [Problem] states a location, and the expected and the actual value. Text from the document is
-// quoted, escaped, and cut. Private members of a key are named, and their values are never shown.
-// Any part of a document can be invalid, but the cost of reporting is bounded: [Schema.Check] lists
-// the first [MaxProblems] problems and counts the others.
+// quoted, escaped, and truncated. Private members of a key are named, and their values are never
+// shown. Any part of a document can be invalid, but the cost of reporting is limited:
+// [Schema.Check] lists the first [MaxProblems] problems and counts the others.
 package schemas

@@ -34,7 +34,7 @@ func Source(n Name) ([]byte, bool) {
 	return text, err == nil
 }
 
-// id returns the $id of an embedded schema. It is a name, and not a location.
+// id returns the $id of an embedded schema. It is a name, not a location.
 func id(n Name) string { return idPrefix + string(n) }
 
 const idPrefix = "urn:receiptkit:schema:"

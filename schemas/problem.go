@@ -10,23 +10,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxPointer is the maximum length of the pointer of a problem, in bytes. The members that
-// schemas name need a tenth of it.
+// maxPointer is the maximum length of the pointer of a problem, in bytes. The members that schemas
+// name need only a tenth of it.
 const maxPointer = 1024
 
-// A Problem is one place where a document does not match its schema.
+// A Problem is one location at which a document does not match its schema.
 type Problem struct {
-	// Pointer (RFC 6901) names the invalid value. For a missing member, it names the object
-	// without the member; for an unknown member, it names that member. If the pointer would be
-	// longer than 1,024 bytes, it names an enclosing value. Its tokens may be text from the
-	// document, and must be escaped before they are shown.
+	// Pointer (RFC 6901) names the invalid value. For a missing member, it names the object without
+	// the member; for an unknown member, it names that member. If the pointer would be longer than
+	// 1,024 bytes, it names an enclosing value instead. Its tokens may be text from the document,
+	// and must be escaped before they are shown.
 	Pointer string
 
 	// Keyword is the JSON Schema keyword that failed, such as "required".
 	Keyword string
 
 	// Detail states the expected and the actual value on one line. Text from the document is
-	// quoted, escaped, and cut after 64 bytes.
+	// quoted, escaped, and truncated after 64 bytes.
 	Detail string
 }
 
@@ -59,7 +59,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
 
-	// Any other error with causes only leads to these.
+	// Other errors with causes only lead to these.
 	for _, cause := range e.Causes {
 		if !walk(at, cause, yield) {
 			return false
@@ -68,8 +68,8 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 	return true
 }
 
-// whole reports whether an error is one problem although it has causes. The defects of each
-// alternative or element are not problems by themselves.
+// whole reports whether an error is a single problem although it has causes. The defects of each
+// alternative or element are not separate problems.
 func whole(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.AnyOf, *kind.OneOf, *kind.Contains:

@@ -11,14 +11,12 @@ import (
 // maxElements is the number of array elements that are checked in one step.
 //
 // The library returns a tree with every error of a document, and each error uses some hundred
-// bytes: 16 MiB of "0,0,0," as approvals would use gigabytes. Long arrays are therefore cut,
-// and the elements after the cut are checked one by one. Documents of ordinary size are never
-// cut.
+// bytes: 16 MiB of "0,0,0," as approvals would use gigabytes. Long arrays are therefore cut, and
+// the elements after the cut are checked individually. Documents of ordinary size are never cut.
 const maxElements = 1 << 14
 
-// A builder converts a parsed value into the tree that the library validates. It reads the
-// index of the one parse and never parses again. Numbers are doubles, which are their values in
-// RFC 8785.
+// A builder converts a parsed value into the tree that the library validates. It uses the index of
+// the only parse and never parses again. Numbers are doubles, which are their values in RFC 8785.
 type builder struct {
 	left int // number of elements until arrays are cut
 	cuts []cut
@@ -34,8 +32,8 @@ type cut struct {
 // value returns the complete tree of n.
 func value(n canon.Node) any { return new(builder).value(n, nil) }
 
-// value returns the tree of n. The schema s applies to n. If s is nil, nothing in n is checked
-// and nothing is cut.
+// value returns the tree of n. The schema s applies to n. If s is nil, nothing in n is checked and
+// nothing is cut.
 func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	switch n.Kind() {
 	case canon.KindBool:
@@ -73,8 +71,8 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	return members
 }
 
-// onlySchema returns the only schema that applies to a member, or nil if branches of s have
-// further conditions for the member.
+// onlySchema returns the only schema that applies to a member, or nil if branches of s have further
+// conditions for the member.
 func onlySchema(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	if all(s, maxBranches, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, maxBranches-1) }) {
 		return s.Properties[name]
@@ -110,8 +108,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	return elements
 }
 
-// ignoresMember reports whether s has no condition for a member, except whether a member of
-// that name is allowed. An unknown keyword may have any condition.
+// ignoresMember reports whether s has no condition for a member, except whether a member with that
+// name is allowed. An unknown keyword may have any condition.
 func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	if _, open := s.AdditionalProperties.(*jsonschema.Schema); open || compares(s) ||
 		s.PropertyNames != nil || s.PatternProperties != nil || s.Dependencies != nil || s.DependentRequired != nil ||
@@ -156,8 +154,8 @@ func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) b
 	return true
 }
 
-// target follows $ref, but not in circles. In the embedded schemas, a $ref has only
-// descriptions next to it.
+// target follows $ref, but not in cycles. In the embedded schemas, a $ref has only descriptions
+// next to it.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 8 {
 		if s == nil || s.Ref == nil {

@@ -60,7 +60,8 @@ func bound(k jsonschema.ErrorKind) string {
 	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
 }
 
-// lacks describes what one alternative of an anyOf lacks.
+// lacks describes the requirement that one alternative of an anyOf states and the value does not
+// meet.
 func lacks(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Required); ok {
 		return join(k.Missing, " and ", quote)
@@ -130,8 +131,8 @@ func last(location []string) string {
 	return quote(location[len(location)-1])
 }
 
-// quote quotes and escapes foreign text, and cuts it after 64 bytes. If the text was cut, "…"
-// follows the closing quote.
+// quote quotes and escapes foreign text, and truncates it after 64 bytes. If the text was
+// truncated, "…" follows the closing quote.
 func quote(s string) string {
 	const most = 64
 	if len(s) <= most {

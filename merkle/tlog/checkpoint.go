@@ -16,7 +16,7 @@ import (
 //	root             base64, 44 characters
 //	extensions       further lines, opaque, not recommended
 //
-// A log must never sign two checkpoints of which neither tree extends the other.
+// A log must never sign two checkpoints unless one of the trees extends the other.
 type Checkpoint struct {
 	Origin     string
 	Size       uint64
@@ -26,7 +26,7 @@ type Checkpoint struct {
 
 // A CheckpointError describes how a checkpoint or its note is malformed.
 type CheckpointError struct {
-	Line   int // from 1; 0 means the entire note, or its signatures
+	Line   int // from 1; 0 means the entire note or its signatures
 	Detail string
 }
 
@@ -44,8 +44,8 @@ func (c *Checkpoint) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the
-// texts that String returns. The error is a *[CheckpointError].
+// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the texts
+// that String returns. The error is a *[CheckpointError].
 func ParseCheckpoint(text string) (*Checkpoint, error) {
 	body, ended := strings.CutSuffix(text, "\n")
 	lines := strings.Split(body, "\n")
@@ -73,7 +73,7 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
 	}
 
-	// RFC 9162 section 2.1.1: the hash of an empty list is that of an empty string.
+	// RFC 9162 section 2.1.1: the hash of an empty list is the hash of an empty string.
 	if size == 0 && root != merkle.EmptyRoot() {
 		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // A Witness verifies the cosignatures of one key (C2SP tlog-cosignature). A cosignature is a
-// signature line on a checkpoint. It states that, at a given time, this was the largest consistent
-// tree of that origin that the witness had observed. A Witness implements note.Verifier.
+// signature line on a checkpoint. It states that, at the given time, this was the largest
+// consistent tree of that origin that the witness had observed. A Witness implements note.Verifier.
 type Witness struct{ noteKey }
 
 // NewWitness returns the Witness with the given name and public key: an ed25519.PublicKey or a
@@ -26,7 +26,7 @@ func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 	return &Witness{*k}, nil
 }
 
-// A Cosigner creates cosignatures with given times. A KMS may create the signatures.
+// A Cosigner creates cosignatures with given times. The signatures may be created by a KMS.
 type Cosigner struct {
 	*Witness
 	// SignMessage returns the Ed25519 or ML-DSA-44 signature of message.
@@ -35,10 +35,10 @@ type Cosigner struct {
 
 // Cosign adds a cosignature with the given time to a signed checkpoint. The caller must have
 // verified that the checkpoint was signed by the log, and that its tree extends the last tree
-// cosigned for its origin. Without these checks, a witness witnesses nothing.
+// cosigned for its origin. Without these checks, a cosignature is meaningless.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
-	if !found || at.Unix() <= 0 { // time 0 states nothing
+	if !found || at.Unix() <= 0 { // time 0 makes no statement
 		return nil, errors.New("merkle: cosigning: expected a signed note and a time after the beginning of 1970")
 	}
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {

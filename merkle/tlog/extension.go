@@ -8,15 +8,14 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// An Extension is a file with the proof that one tree extends another, with each line ended by
-// LF:
+// An Extension is a file with the proof that one tree extends another. Each line ends with LF:
 //
 //	receiptkit/consistency-proof@v1
 //	from <size> <base64 root>
 //	to <size> <base64 root>
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
-// C2SP has no format for it. The sizes and roots are the claims of the proof. A verifier must
+// C2SP defines no format for it. The sizes and roots are the claims of the proof. A verifier must
 // take them from checkpoints that a log signed.
 type Extension struct {
 	Size1, Size2 uint64
@@ -26,8 +25,8 @@ type Extension struct {
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
 
-// ProveExtension returns the proof that the tree of the given leaf hashes extends the tree of
-// the first size of them. The error is [merkle.ErrSizes].
+// ProveExtension returns the proof that the tree of the given leaf hashes extends the tree of the
+// first size leaf hashes. The error is [merkle.ErrSizes].
 func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
@@ -36,7 +35,7 @@ func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
-// Check checks the proof against its own sizes and roots. The error is that of
+// Check checks the proof against its own sizes and roots. The error is an error of
 // [merkle.CheckConsistency].
 func (x *Extension) Check() error {
 	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
@@ -51,8 +50,8 @@ func (x *Extension) Format() []byte {
 	return b
 }
 
-// ParseExtension parses the files that Format returns, and no others. It does not check the
-// proof. The error is a *[ProofError].
+// ParseExtension parses exactly the files that Format returns. It does not check the proof. The
+// error is a *[ProofError].
 func ParseExtension(text []byte) (*Extension, error) {
 	malformed := func(line int, what string) (*Extension, error) {
 		return nil, &ProofError{"consistency proof", line, "expected " + what}
@@ -67,7 +66,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
 
-	// Sizes and roots are claims. Their worth depends on the checkpoints.
+	// Sizes and roots are claims. Their trustworthiness depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {

@@ -17,16 +17,16 @@ import (
 	"filippo.io/mldsa"
 )
 
-// Types of note signatures (C2SP signed-note, tlog-cosignature). A signature of the type 0x01 is
-// that of an Ed25519 key over the text of a note. The payload of any other type is a time, eight
-// bytes big-endian in seconds since 1970, and a signature that covers the time.
+// Types of note signatures (C2SP signed-note, tlog-cosignature). A signature of type 0x01 is the
+// signature of an Ed25519 key over the text of a note. The payload of any other type is a time, in
+// seconds since 1970 as eight big-endian bytes, and a signature that covers the time.
 const (
 	logType         = 0x01
 	cosignatureType = 0x04
 	postQuantumType = 0x06
 )
 
-// A noteKey is the public key of a log or a witness, and its name. The zero noteKey is invalid.
+// A noteKey is the public key of a log or a witness, with its name. The zero noteKey is invalid.
 type noteKey struct {
 	name   string
 	hash   uint32
@@ -90,7 +90,7 @@ func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log), 0x04 (a witness), or 0x06 (either)", kind)
 }
 
-// Name returns the name. That of a log is its origin.
+// Name returns the name. The name of a log's key is its origin.
 func (k *noteKey) Name() string { return k.name }
 
 // KeyHash returns the key ID.

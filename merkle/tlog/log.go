@@ -8,11 +8,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Log verifies the signatures of one key of a log. It implements note.Verifier.
+// A Log verifies the signatures of one of a log's keys. It implements note.Verifier.
 type Log struct{ noteKey }
 
-// NewLog returns the Log with the given origin, which is also the name of its key, and public key:
-// an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
+// NewLog returns the Log with the given origin, which is also the name of its key, and the given
+// public key: an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
 func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	k, err := newNoteKey(origin, logType, public)
 	if err != nil {
@@ -21,7 +21,7 @@ func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	return &Log{*k}, nil
 }
 
-// A LogSigner signs checkpoints with one key of a log. A KMS may create the signatures.
+// A LogSigner signs checkpoints with one of a log's keys. The signatures may be created by a KMS.
 type LogSigner struct {
 	*Log
 	// SignMessage returns the Ed25519 or ML-DSA-44 signature of message.
@@ -30,7 +30,7 @@ type LogSigner struct {
 
 // SignCheckpoint returns c as a signed note. An ML-DSA-44 signature has the time 0. The caller must
 // have verified that the tree extends the last tree that the log signed. Two signed trees of which
-// neither extends the other are evidence that the log lies.
+// neither extends the other are evidence of misbehavior.
 func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, error) {
 	text := c.String()
 	if parsed, err := ParseCheckpoint(text); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Policy states which checkpoints to accept (C2SP tlog-policy): those that one of its logs
-// signed, and that a quorum of its witnesses cosigned. A policy is a text with one item per line:
+// A Policy specifies which checkpoints to accept (C2SP tlog-policy): those that one of its logs
+// signed and a quorum of its witnesses cosigned. A policy is a text with one item per line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
@@ -19,9 +19,9 @@ import (
 //	quorum NAME|none                 exactly one
 //
 // Lines end with LF. Spaces and tabs separate the words of a line. A line that begins with # is a
-// comment. A name is defined before it is used, and it is a member of at most one group.
+// comment. A name must be defined before it is used, and can be a member of at most one group.
 type Policy struct {
-	Logs      []PolicyLog // none if the log is known from elsewhere
+	Logs      []PolicyLog // "" if the log is known from elsewhere
 	Witnesses []PolicyWitness
 	Quorum    *Group // nil for quorum none
 }
@@ -49,7 +49,7 @@ type Group struct {
 
 // A PolicyError describes why a text is not a policy.
 type PolicyError struct {
-	Line   int // from 1; 0 for a line that is missing
+	Line   int // from 1; 0 for a missing line
 	Detail string
 }
 
@@ -81,7 +81,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	return p.policy, nil
 }
 
-// A policyParser holds the definitions of the lines so far.
+// A policyParser contains the definitions of the lines so far.
 type policyParser struct {
 	policy  *Policy
 	names   map[string]*policyName
@@ -147,7 +147,7 @@ func (p *policyParser) witness(words []string) error {
 }
 
 // key parses a verifier key. Its type must be that of the role for Ed25519, or that of ML-DSA-44.
-// The same public key must not have a role twice, even under another name.
+// The same public key must not have a role twice, even under different names.
 func (p *policyParser) key(role, text string, kind byte) (*noteKey, error) {
 	k, err := parseNoteKey(text)
 	if bad := (*VerifierError)(nil); errors.As(err, &bad) {
@@ -234,13 +234,13 @@ func (p *policyParser) quorum(words []string) error {
 	return nil
 }
 
-// ErrUnmet indicates that no log of a policy signed a checkpoint, or that its quorum did not
-// cosign it. Nothing is invalid.
+// ErrUnmet indicates that no log of a policy signed a checkpoint, or that its quorum did not cosign
+// the checkpoint. Nothing is invalid.
 var ErrUnmet = errors.New("merkle: the policy is not met")
 
-// Open opens a signed checkpoint with the keys of the policy. It returns the checkpoint only if
-// the policy is met. Otherwise, the error is [ErrUnmet], or that of [OpenSigned], or a
-// *[SignatureError] if a log of the policy signed a checkpoint of another origin.
+// Open opens a signed checkpoint with the keys of the policy. It returns the checkpoint only if the
+// policy is met. Otherwise, the error is [ErrUnmet], an error of [OpenSigned], or a
+// *[SignatureError] if a log of the policy signed a checkpoint with another origin.
 func (p *Policy) Open(msg []byte) (*Signed, error) {
 	s, err := OpenSigned(msg, p.logs(), p.witnesses())
 	if err == nil { // a log is not its own witness
@@ -251,7 +251,7 @@ func (p *Policy) Open(msg []byte) (*Signed, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(s.Logs) == 0 && len(s.strangers) > 0: // C2SP tlog-policy: the key is of that origin
+	case len(s.Logs) == 0 && len(s.strangers) > 0: // C2SP tlog-policy: the key belongs to that origin
 		return nil, &SignatureError{s.strangers[0].name, s.strangers[0].hash, s.Checkpoint}
 	case len(s.Logs) == 0:
 		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
@@ -276,7 +276,7 @@ func (p *Policy) witnesses() (list []*Witness) {
 }
 
 // met reports whether enough members cosigned the checkpoint. No witness is in two groups, and no
-// key is that of two witnesses.
+// two witnesses have the same key.
 func (g *Group) met(s *Signed) bool {
 	if g == nil {
 		return true
@@ -304,7 +304,7 @@ func (g *Group) count(signed map[*Witness]bool) bool {
 }
 
 // CheckProof checks that a tlog-proof shows the inclusion of an entry in a checkpoint that meets
-// the policy, and returns the checkpoint. The error is that of [Policy.Open] or
+// the policy, and returns the checkpoint. The error is an error of [Policy.Open] or
 // [merkle.CheckInclusion].
 func (p *Policy) CheckProof(proof *Proof, entry []byte) (*Signed, error) {
 	s, err := p.Open(proof.Checkpoint)

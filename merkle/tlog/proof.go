@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Proof is a C2SP tlog-proof file: an inclusion proof, and the checkpoint that it leads to.
+// A Proof is a C2SP tlog-proof file: an inclusion proof, and the checkpoint to which it leads.
 //
 //	c2sp.org/tlog-proof@v1
 //	extra <base64>          optional, opaque, not authenticated
@@ -26,7 +26,7 @@ type Proof struct {
 
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// A ProofError describes which line of a proof file is malformed.
+// A ProofError describes the malformed line of a proof file.
 type ProofError struct {
 	Format string // "tlog-proof" or "consistency proof"
 	Line   int    // from 1

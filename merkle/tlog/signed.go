@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed is a checkpoint together with the keys given to [OpenSigned] that signed it. Each of
+// A Signed is a checkpoint together with those keys passed to [OpenSigned] that signed it. Each of
 // its lists may be empty. If Logs is empty, no known log signed the checkpoint.
 type Signed struct {
 	Checkpoint
@@ -20,20 +20,20 @@ type Signed struct {
 	Cosignatures []Cosignature
 	Unknown      []string // signature lines of other keys, as "name+key id"; not checked
 
-	strangers []*Log // logs with another origin that signed it
+	strangers []*Log // logs with a different origin that signed it
 }
 
-// A Cosignature states that a witness had observed the checkpoint at a time. The time is stated
-// and signed by the witness.
+// A Cosignature states that a witness had observed the checkpoint at a given time. The time is
+// stated and signed by the witness.
 type Cosignature struct {
 	Witness *Witness
 	At      time.Time
 }
 
-// OpenSigned opens a signed checkpoint that any of several logs may have signed. It checks
-// every line of every given key. An invalid line is a *[SignatureError], regardless of the
-// other lines. Lines of other keys are only listed. The text must be a checkpoint, and each
-// signature must be in strict base64, which has one spelling (*[CheckpointError]).
+// OpenSigned opens a checkpoint that may have been signed by any of several logs. It checks every
+// signature line of every given key. An invalid line results in a *[SignatureError], regardless of
+// the other lines. Signature lines of other keys are only listed. The text must be a checkpoint,
+// and each signature must be in strict base64, which has one spelling (*[CheckpointError]).
 func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
 	n, err := readNote(msg)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	}
 
 	// C2SP tlog-cosignature: a witness signs under its own name, together with the time. An
-	// ML-DSA-44 signature with the time 0 does not state that the tree is the largest.
+	// ML-DSA-44 signature with time 0 does not state that the tree is the largest.
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -123,7 +123,8 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// A line of an unknown key does not count. An invalid line of a known key refutes.
+	// A signature line of an unknown key does not count. An invalid signature line of a known key
+	// refutes.
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
@@ -139,8 +140,7 @@ func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
 }
 
-// A SignatureError indicates that the checkpoint of a note has an invalid signature of a known
-// key.
+// A SignatureError indicates that the checkpoint in a note has an invalid signature by a known key.
 type SignatureError struct {
 	Name       string
 	KeyHash    uint32

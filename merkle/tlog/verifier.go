@@ -8,12 +8,12 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Verifier is a public key of signed notes: a *[Log] or a *[Witness]. Its text, a verifier key
-// (C2SP signed-note), is
+// A Verifier is a public key of signed notes: a *[Log] or a *[Witness]. Its text form, a verifier
+// key (C2SP signed-note), is
 //
 //	<name>+<key ID, 8 hexadecimal digits>+<base64 of the type and the public key>
 //
-// The type is 0x01 (Ed25519, a log), 0x04 (Ed25519, a witness), or 0x06 (ML-DSA-44, either).
+// The type is 0x01 (Ed25519, log), 0x04 (Ed25519, witness), or 0x06 (ML-DSA-44, either).
 type Verifier interface {
 	note.Verifier
 	fmt.Stringer
@@ -27,7 +27,7 @@ type VerifierError struct{ Detail string }
 func (e *VerifierError) Error() string { return "merkle: " + e.Detail }
 
 // ParseVerifier parses the text of a verifier key. A key of type 0x06 is returned as a *[Witness],
-// although it may be that of a log. The error is a *[VerifierError].
+// although it may belong to a log. The error is a *[VerifierError].
 func ParseVerifier(text string) (Verifier, error) {
 	k, err := parseNoteKey(text)
 	if err != nil {
