@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A list of arguments is read as the command line that it is:
+// A list of arguments is treated like a command line:
 //
 //	["curl", "-u", "bob:…", "https://…"]
 
@@ -26,7 +26,7 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 		return nil
 	}
 
-	// The first element names the program. A secret must lie within one of the other elements.
+	// The first element names the program. A secret must be within one of the other elements.
 	var rules map[int]string
 	for _, s := range p.scanner.Scan(line, nil) {
 		start := 0
@@ -44,8 +44,9 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 	return rules
 }
 
-// commandLine writes a list of strings as a shell command, and returns where each string ends.
-// It reports false if the list is not one of arguments, which has at least one option.
+// commandLine formats a list of strings as a shell command, and returns the position at which each
+// string ends. It reports false if the list is not a list of arguments, which contains at least one
+// option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {
 		if v.Kind() != canon.KindString {

@@ -26,8 +26,8 @@ const saltSize = 16
 //
 //	(printf 'receipt-redaction-v1\n'; printf '{"field":"/metadata/pin","salt":"%s","value":"1234"}' "$salt") | sha256sum
 //
-// Without the salt, a guess cannot be confirmed. The field is hashed too, so
-// that no value can be presented as that of another field.
+// Without the salt, a guess cannot be confirmed. The hash also covers the field, so that no value
+// can be presented as the value of another field.
 func (d Disclosure) Commitment() canon.Digest {
 	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), d.Field)
 	b = canon.AppendString(append(b, `,"salt":`...), d.Salt)
@@ -35,9 +35,9 @@ func (d Disclosure) Commitment() canon.Digest {
 	return canon.Sum(append(b, '}'))
 }
 
-// lossy reports whether a value contains an integer whose canonical form is also that of
-// neighboring integers. Receipts have no such integer, and a commitment cannot distinguish
-// them.
+// lossy reports whether a value contains an integer whose canonical form is shared by neighboring
+// integers. Receipts contain no such integer, and a commitment could not distinguish it from its
+// neighbors.
 func lossy(value []byte) bool {
 	doc := new(canon.Document)
 	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil {
@@ -47,7 +47,7 @@ func lossy(value []byte) bool {
 	return found
 }
 
-// anyDepth leaves the limit to package canon, for a document that was parsed before.
+// anyDepth leaves the limit to package canon, for a document that has already been parsed.
 const anyDepth = 1 << 30
 
 // disclose creates a disclosure of each hit, each with its own salt.

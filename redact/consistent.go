@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Consistent checks that all disclosed values of a receipt can have been in it. The place of
-// each value must be an absent member, empty, a placeholder, or a text that redaction leaves of
-// the value. A value must also equal the value at its place in the value disclosed for an
-// ancestor, or the placeholder there if the draft was redacted more than once. The values must
-// fit their commitments; see [Disclosures.Check].
+// Consistent checks that a receipt can have contained all of its disclosed values. The location of
+// each value must be an absent member, empty, a placeholder, or a text to which redaction can
+// reduce the value. If an ancestor was also disclosed, the value must equal the value at its
+// location in the ancestor, or the placeholder there if the draft was redacted more than once. The
+// values must match their commitments; see [Disclosures.Check].
 //
 // The error is a *[DisclosureError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
@@ -27,7 +27,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		values[f.Field] = &ancestor{value: f.Value}
 	}
 
-	// Each value is compared with its place, and with the values disclosed around it.
+	// Each value is compared with its location, and with disclosed values that contain it.
 	shape := receiptShape()
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
@@ -70,8 +70,8 @@ type ancestor struct {
 	doc   *canon.Document
 }
 
-// holds reports whether the ancestor, to which the first tokens lead, has the disclosed value
-// at its place, or what redaction leaves of it.
+// holds reports whether the ancestor, to which the first tokens lead, contains the disclosed value
+// at its location, or a value to which redaction can reduce it.
 func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bool {
 	if a.doc == nil {
 		a.doc = new(canon.Document)
@@ -87,14 +87,14 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 		return false
 	case wayHidden:
 		return true
-	case wayAbsent: // an optional member that takes no placeholder is removed
+	case wayAbsent: // an optional member that accepts no placeholder is removed
 		return s != nil && s.form == formDrop
 	}
 	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// leaves reports whether redaction can leave a value of a disclosed one: it is a placeholder,
-// or a text from which parts were withheld.
+// leaves reports whether redaction can reduce a disclosed value to a value: a placeholder, or a
+// text from which parts were withheld.
 func leaves(n canon.Node, value []byte) bool {
 	switch {
 	case n.Kind() != canon.KindString:
@@ -111,7 +111,7 @@ func leaves(n canon.Node, value []byte) bool {
 	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }
 
-// emptied reports whether a value is the substitute for one that takes no placeholder.
+// emptied reports whether a value is the substitute for a value that accepts no placeholder.
 func emptied(n canon.Node, s *shape) bool {
 	return s != nil && s.form == formLiteral && string(n.AppendCanonical(nil)) == s.literal
 }
@@ -123,7 +123,7 @@ const (
 	wayFound  way = iota // to a value
 	wayAbsent            // to a member that an object does not have
 	wayHidden            // to a value that was withheld, before the last token
-	wayBroken            // to a member or an element that no original can have had
+	wayBroken            // to a member or an element that no original can have contained
 )
 
 // descend follows tokens from a value of a shape as far as possible.
@@ -154,7 +154,7 @@ func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	return n, wayFound
 }
 
-// isIndex reports whether a token can be that of an element (RFC 6901 section 4).
+// isIndex reports whether a token can be the index of an element (RFC 6901 section 4).
 func isIndex(token string) bool {
 	i, err := strconv.Atoi(token)
 	return err == nil && i >= 0 && strconv.Itoa(i) == token
@@ -173,14 +173,14 @@ func childOf(n canon.Node, token string) canon.Node {
 	return canon.Node{}
 }
 
-// isNothing reports whether a value is null or an empty text, which other programs leave of a
+// isNothing reports whether a value is null or an empty text, with which other programs replace a
 // withheld value.
 func isNothing(n canon.Node) bool {
 	return n.Kind() == canon.KindNull || n.Kind() == canon.KindString && len(n.Text()) == 0
 }
 
 // hollow reports whether a value has no content: it is null, an empty text, a placeholder, or a
-// list or object that contains nothing else.
+// list or object that contains only such values.
 func hollow(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindNull, canon.KindString:

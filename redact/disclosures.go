@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Disclosures are withheld values with the salts of their commitments: all of those from one
-// redaction, or a selection to show to someone. They are secret. They are printed as the names
-// of their fields only.
+// Disclosures are withheld values with the salts of their commitments: all those from one
+// redaction, or a selection that is disclosed to a recipient. They are secret. When printed, they
+// show only the names of their fields.
 type Disclosures struct {
-	ReceiptHash canon.Digest // of the receipt they belong to; zero before it is sealed
+	ReceiptHash canon.Digest // hash of the receipt to which they belong; zero before it is sealed
 	Fields      []Disclosure // in the order of the receipt's entries
 }
 
@@ -24,12 +24,12 @@ type Disclosure struct {
 	Value []byte // RFC 8785 form
 }
 
-// Format prints the field for every verb, because a value is as secret in numbers as in
-// letters.
+// Format prints the field for every verb, because every representation of the value would reveal
+// it.
 func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.Field) }
 
-// MarshalJSON returns an error, so that programs that write disclosures by accident, such as a
-// log, fail. [Disclosures.Marshal] writes them.
+// MarshalJSON returns an error, so that programs that write disclosures by accident, for example to
+// a log, fail. [Disclosures.Marshal] writes them.
 func (d Disclosure) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("redact: disclosures are secret; use Disclosures.Marshal to write them")
 }
@@ -64,7 +64,7 @@ func (d *Disclosures) belong(receipt canon.Digest) error {
 	return fmt.Errorf("redact: the disclosures belong to the receipt %v, not to %v", d.ReceiptHash, receipt)
 }
 
-// Select returns the disclosures of some fields, each field once. The error is an
+// Select returns the disclosures of the given fields, each field once. The error is a
 // *[DisclosureError].
 func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
@@ -129,11 +129,11 @@ func (d *Disclosures) check() error {
 	return nil
 }
 
-// Check verifies that each disclosed value is the one that the receipt withholds. It does not
-// check the receipt's own hash: verify the receipt first, because the disclosures are compared
-// with its entries. Bound disclosures must be bound to the hash that the receipt states.
+// Check verifies that each disclosed value is the value that the receipt withholds. It does not
+// check the receipt's own hash. Verify the receipt first, because the disclosures are compared with
+// its entries. Bound disclosures must be bound to the hash that the receipt states.
 //
-// The error joins a *[DisclosureError] for each field that does not fit, or is that of
+// The error joins a *[DisclosureError] for each field that does not match, or is an error of
 // [Consistent], or reports that the disclosures are malformed or bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
@@ -164,8 +164,8 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	return Consistent(receipt, d.Fields)
 }
 
-// commitmentsOf returns the commitments of a receipt by field. A field may have several, and a
-// disclosure must fit one of them.
+// commitmentsOf returns the commitments of a receipt, keyed by field. A field may have several
+// commitments, and a disclosure must match one of them.
 func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
@@ -177,16 +177,16 @@ func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	return commitments
 }
 
-// Fitting returns the indexes in Fields of the values that fit commitments of a receipt. If the
-// disclosures are bound to no receipt, these values belong to the receipt. For bound
-// disclosures it returns none.
+// Fitting returns the indexes in Fields of the values that match commitments of a receipt. If the
+// disclosures are bound to no receipt, these values belong to the receipt. For bound disclosures,
+// it returns no indexes.
 func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	if !d.ReceiptHash.IsZero() {
 		return nil
 	}
 	commitments := commitmentsOf(receipt)
 	for i, f := range d.Fields {
-		if lossy(f.Value) { // its commitment is also that of neighboring integers; Consistent refuses it
+		if lossy(f.Value) { // its commitment is shared by neighboring integers; Consistent refuses it
 			if canonical, err := canon.Transform(f.Value); err == nil {
 				f.Value = canonical
 			}
@@ -198,8 +198,8 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	return places
 }
 
-// check compares a disclosure with the commitments for its field. There are several if a part
-// of a value was withheld first, and then the rest.
+// check compares a disclosure with the commitments for its field. There are several if a part of a
+// value was withheld first, and the remaining part later.
 func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
 		return unknown(d.Field, "the receipt has no commitment for the disclosed field")
@@ -231,7 +231,8 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, malformed("/disclosures_version", "expected 1")
 	}
 
-	// null means unbound, which is the zero digest here. A digest of zeros is invalid.
+	// null means unbound, which is represented by the zero digest here. A digest of zeros is
+	// invalid.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
@@ -252,7 +253,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
 
-	// The rules are those for disclosures from a caller.
+	// The same rules apply to disclosures from a caller.
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -275,7 +276,7 @@ func members(n canon.Node, at string, names ...string) error {
 	return nil
 }
 
-// notJSON reports where a text is not JSON, without quoting it.
+// notJSON reports the location at which a text is not JSON, without quoting the text.
 func notJSON(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

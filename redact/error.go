@@ -8,25 +8,25 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// No error of this package quotes a value of a document or a part of one.
+// Errors of this package never quote a value of a document, or a part of one.
 
-// A code identifies a cause of refusal. Codes are never renamed.
+// A code identifies the reason for a refusal. Codes are never renamed.
 type code string
 
 const (
 	codeInvalidRule    code = "invalid_rule"     // the rule matches nothing, or everything
-	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts need, or a value that contains one
-	codeNoSuchPath     code = "no_such_path"     // a pointer names no value, and no entry states that it was withheld
+	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts require, or a value that contains one
+	codeNoSuchPath     code = "no_such_path"     // a pointer refers to no value, and no entry states that the value was withheld
 	codeSchemaBreak    code = "schema_break"     // the format requires a value there that cannot be hidden
 	codeAlreadySealed  code = "already_sealed"   // the document has a hash or signatures
 	codeNotObject      code = "not_object"       // the document is not a JSON object
 	codeSizeLimit      code = "size_limit"       // the redacted draft would be larger than canon.MaxBytes
-	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), whose canonical form is also that of other integers
+	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), whose canonical form is shared by other integers
 )
 
 // A ruleError identifies an invalid rule. The error of a detector is a *[secret.DetectorError].
 type ruleError struct {
-	Rule   string // such as "pointer 0": its index in the list
+	Rule   string // such as "pointer 0": the index in the list
 	Code   code   // codeInvalidRule or codeProtectedField
 	Detail string
 }
@@ -37,8 +37,8 @@ func (e *ruleError) Error() string { return fmt.Sprintf("redact: %s: %s", e.Rule
 // A problem is a reason why a draft cannot be redacted.
 type problem struct {
 	Code    code
-	Pointer string // RFC 6901; for codeNoSuchPath that of the policy
-	Rule    string // that would withhold the value; may be empty
+	Pointer string // RFC 6901 pointer; for codeNoSuchPath, that of the policy
+	Rule    string // rules that would withhold the value; may be empty
 }
 
 // detail describes the problem and its remedy.
@@ -98,14 +98,14 @@ func (e *refusedError) add(p problem) {
 	}
 }
 
-// A DisclosureError reports why the value disclosed for a field is not accepted. It quotes no
+// A DisclosureError describes why the value disclosed for a field is not accepted. It quotes no
 // value.
 type DisclosureError struct {
 	Field  string // JSON Pointer (RFC 6901) into the unredacted form
 	Code   string // disclosure_unknown, disclosure_mismatch, or number_precision, as in reports
 	Detail string
 
-	// The commitment of the receipt and that of the disclosure, if that is the difference.
+	// The commitments of the receipt and of the disclosure, if they differ.
 	Stated, Computed canon.Digest
 }
 
@@ -118,26 +118,27 @@ func (e *DisclosureError) Error() string {
 	return text
 }
 
-// unknown is the error of a field for which the receipt has no entry with a proof_hash, or the file
-// no disclosure.
+// unknown returns the error for a field for which the receipt has no entry with a proof_hash, or
+// the file has no disclosure.
 func unknown(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_unknown", Detail: detail}
 }
 
-// imprecise is the error of a value that contains an integer outside ±(2^53−1). Other integers have
-// the same canonical form, and so the same commitment.
+// imprecise returns the error for a value that contains an integer outside ±(2^53−1). Other
+// integers have the same canonical form, and therefore the same commitment.
 func imprecise(field string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: string(codePrecision),
 		Detail: "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"}
 }
 
-// contradictory is the error of a value that fits its commitment, but contradicts the rest of the
-// receipt or another disclosed value.
+// contradictory returns the error for a value that matches its commitment, but contradicts the rest
+// of the receipt or another disclosed value.
 func contradictory(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_mismatch", Detail: detail}
 }
 
-// malformed reports where disclosures are malformed. It does not quote them.
+// malformed returns an error with the location at which disclosures are malformed. It does not
+// quote them.
 func malformed(pointer, detail string) error {
 	if pointer != "" {
 		detail += fmt.Sprintf(" at %q", pointer)

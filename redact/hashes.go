@@ -7,16 +7,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hunt finds the hashes of the values that a walk withholds.
+// A hunt finds hashes of the values that a walk withholds.
 type hunt struct {
 	*walk
-	values   int                // number of hits that rules found, which come first
+	values   int                // number of hits found by rules, which come first
 	at       map[canon.Node]int // the hit of a value
 	digests  map[canon.Digest]bool
 	affected map[canon.Node]*affected
 }
 
-// An affected object has withheld values in it.
+// An affected object contains withheld values.
 type affected struct {
 	at      *place
 	members map[string]bool // members that are withheld, or contain a withheld value
@@ -24,8 +24,7 @@ type affected struct {
 
 // addHashes adds the hashes of withheld values to the hits.
 func addHashes(w *walk, root canon.Node) {
-	// For each value that the rules withhold: its place, the objects around it, and its
-	// digests.
+	// For each value that the rules withhold: its place, the enclosing objects, and its digests.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
 		v := &w.hits[i]
@@ -38,13 +37,13 @@ func addHashes(w *walk, root canon.Node) {
 		}
 	}
 
-	// The hashes next to it, and those of deltas whose path leads to it.
+	// The accompanying hashes, and those of deltas whose path leads to it.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
 
-	// A digest lets a withheld value be guessed, wherever it occurs.
+	// A digest allows guessing a withheld value, wherever the digest occurs.
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -56,7 +55,7 @@ func addHashes(w *walk, root canon.Node) {
 	}
 }
 
-// affect records a withheld value in all objects around it.
+// affect records a withheld value in all objects that contain it.
 func (h *hunt) affect(p *place) {
 	for ; p.parent != nil; p = p.parent {
 		if p.index >= 0 {
@@ -78,7 +77,7 @@ func (h *hunt) affect(p *place) {
 // add withholds a hash, and the same digest elsewhere.
 func (h *hunt) add(p *place, rule string) {
 	if i, ok := h.at[p.node]; ok {
-		if hit := &h.hits[i]; hit.text != nil { // withholding a part of the text does not suffice
+		if hit := &h.hits[i]; hit.text != nil { // withholding only a part of the text is not sufficient
 			hit.text, hit.rule = nil, addRule(hit.rule, rule)
 		}
 		return
@@ -100,10 +99,10 @@ func (h *hunt) addMember(object *place, name string, value canon.Node) {
 	}
 }
 
-// beside withholds the hashes next to withheld values.
+// beside withholds the hashes that accompany withheld values.
 func (h *hunt) beside(a *affected) {
 	object, s := a.at.node, a.at.shape
-	// If the format defines the members, its table assigns hashes to values.
+	// If the format defines the members, its table maps hashes to values.
 	if s != nil && !s.open {
 		for _, rule := range s.hashes {
 			for member := range a.members {
@@ -116,7 +115,7 @@ func (h *hunt) beside(a *affected) {
 		return
 	}
 
-	// In an open object the names do, such as password_sha256 next to password.
+	// In an open object, names map hashes to values, such as password_sha256 to password.
 	folded := map[string]bool{}
 	for member := range a.members {
 		folded[foldName(member)] = true
@@ -135,15 +134,15 @@ func (h *hunt) addAll(object *place, members string) {
 	}
 }
 
-// deltaHashes withholds the digests of a delta whose path leads to a withheld value, into one,
-// or to a value that contains one.
+// deltaHashes withholds the digests of a delta whose path leads to a withheld value, into a
+// withheld value, or to a value that contains one.
 func (h *hunt) deltaHashes(root canon.Node) {
 	deltas := root.Member("deltas")
 	if deltas.Len() == 0 || h.values == 0 {
 		return
 	}
 
-	// Only the values themselves, without the hashes that were added above.
+	// These are only the values themselves, without the hashes that were added above.
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)
@@ -161,8 +160,8 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 }
 
-// touches reports whether a pointer equals one of the fields, is below one, or is above one. No
-// field is below another, so only the two fields next to the pointer in the order can match.
+// touches reports whether a pointer equals, is below, or is above one of the fields. No field is
+// below another, so only the two fields that are adjacent to the pointer in the order can match.
 func touches(fields []string, pointer string) bool {
 	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
@@ -173,8 +172,8 @@ func below(pointer, other string) bool {
 	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
 }
 
-// comparePointers orders pointers by their tokens, so that the places in a value directly
-// follow the value.
+// comparePointers orders pointers by their tokens, so that locations within a value directly follow
+// the value.
 func comparePointers(a, b string) int {
 	rank := func(c byte) int {
 		if c == '/' {

@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A Marker replaces secrets in texts as the protocol's own harness does. Its placeholders are
-// those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the secret in
-// bytes. Placeholders of receipts have no length; see [Policy].
+// A Marker replaces secrets in texts in the same way as the protocol's own harness. Its
+// placeholders are those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the
+// secret in bytes. Placeholders of receipts have no length; see [Policy].
 //
 // It is immutable and safe for concurrent use.
 type Marker struct {
-	whole urlRule                           // upstream's, of texts that are one http(s) URL
-	urls  urlRule                           // of URLs of any scheme, anywhere in a text
-	all   *secret.Scanner                   // the 16 patterns at once: most texts have nothing
-	each  func() ([]*secret.Scanner, error) // and one after another, in their order, when one has
+	whole urlRule                           // upstream's rule, for texts that are one http(s) URL
+	urls  urlRule                           // for URLs with any scheme, anywhere in a text
+	all   *secret.Scanner                   // the 16 patterns in one scan, because most texts match none
+	each  func() ([]*secret.Scanner, error) // the patterns one by one, in order, for texts that match
 	names []string
 }
 
@@ -47,24 +47,24 @@ func NewMarker() (*Marker, error) {
 	return m, nil
 }
 
-// A Marked is the result of marking a text in which something was found.
+// A Marked is the result of marking a text that contained something to replace.
 type Marked struct {
 	Text    []byte   // with placeholders
 	Rules   []string // that matched: url, and names of patterns, in the order of their use
-	Certain bool     // at least one rule matches only secrets; false: all are heuristics
+	Certain bool     // at least one of the rules matches only secrets; if false, all are heuristics
 }
 
-// shortest is the minimum length, in bytes, of a text in which something can be found: http://@
-// has eight bytes, and token=1 has seven.
+// shortest is the minimum length, in bytes, of a text that can match: http://@ has eight bytes, and
+// token=1 has seven.
 const shortest = len("token=1")
 
-// Mark returns a text with placeholders, and reports whether anything was found. Every URL in
-// the text loses its user information and the values of its sensitive parameters. Then each
-// pattern, in its order, replaces its matches. These steps are repeated until nothing is found,
-// so marking the result finds nothing.
+// Mark returns a text with placeholders, and reports whether anything was found. Every URL in the
+// text loses its user information and the values of its sensitive parameters. Then each pattern, in
+// order, replaces its matches. These steps are repeated until nothing is found, so marking the
+// result again finds nothing.
 //
-// The patterns match ASCII: there is a word boundary next to a letter of another script. A text
-// is searched as a whole, regardless of its length.
+// The patterns match ASCII: there is a word boundary next to a letter of another script. A text is
+// searched as a whole, regardless of its length.
 func (m *Marker) Mark(text []byte) (Marked, bool) {
 	if len(text) < shortest || len(m.urlEdits(text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
 		return Marked{}, false
@@ -115,7 +115,7 @@ func (m *Marker) urlEdits(text []byte) []edit {
 	return union(m.urls.deep(m.whole.edits(nil, text), text))
 }
 
-// apply makes the edits of a rule.
+// apply applies the edits of a rule.
 func (marked *Marked) apply(rule string, edits []edit) {
 	text := make([]byte, 0, len(marked.Text))
 	at := 0

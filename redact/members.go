@@ -14,19 +14,19 @@ import (
 //	{"name": "DB_PASSWORD", "value": "…"}
 //	["X-Api-Key", "…"]
 //
-// Detectors search each as an assignment, so that names are interpreted in one
-// way. A value is withheld as a whole if a detector matches all of it. A match
-// in a part of the value does not need the name.
+// Detectors search each as an assignment, so that names are interpreted in one way. A value is
+// withheld entirely if a detector matches all of it. A match in a part of the value does not depend
+// on the name.
 
-// maxAssigned is the maximum length, in bytes, of a value that is searched with its name. A
-// longer value is a document with names of its own.
+// maxAssigned is the maximum length, in bytes, of a value that is searched together with its name.
+// A longer value is a document with its own names.
 const maxAssigned = 4096
 
 // maxPair is the maximum number of members of an object that is treated as a pair.
 const maxPair = 16
 
-// memberRules withhold a value according to the name of its member, the name of the collection
-// around it, or the other half of its pair.
+// memberRules withhold a value because of the name of its member, the name of the enclosing
+// collection, or the other half of its pair.
 type memberRules struct {
 	cleaner
 	naming
@@ -44,14 +44,14 @@ func (p *memberRules) assigned(name, value []byte, inCookies bool) (rule string,
 	return p.foundWhole(p.assignment(name, value, inCookies), value)
 }
 
-// assignment writes a member as an assignment in a program or a settings file.
+// assignment formats a member as an assignment in a program or a settings file.
 func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	var b []byte
 	if inCookies {
 		return append(append(append(append(b, "Cookie: "...), name...), '='), value...)
 	}
 
-	// A value with double quotation marks gets single ones.
+	// A value that contains double quotation marks is enclosed in single ones.
 	quote := byte('"')
 	if strings.IndexByte(string(value), '"') >= 0 {
 		quote = '\''
@@ -117,7 +117,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 	}
 
-	// Without a name, the label is used as a weaker one.
+	// If there is no name, the label is used as weaker evidence.
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
@@ -128,8 +128,8 @@ func pairOf(object canon.Node) (pair, bool) {
 	return found, len(found.name) > 0 && found.value != ""
 }
 
-// memberRule returns the rule that withholds the value on top of the stack because of its name,
-// in the object or array around it.
+// memberRule returns the rule that withholds the value on top of the stack because of its name in
+// the enclosing object or array.
 func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	switch {
 	case !p.members:
@@ -149,8 +149,8 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 	return "", false
 }
 
-// namedRule returns the rule that withholds a member of an object because of its own name,
-// because of the name of the collection around it, or as the value of a pair.
+// namedRule returns the rule that withholds a member of an object because of its own name, because
+// of the name of the enclosing collection, or because it is the value of a pair.
 func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 		return rule, true
@@ -169,8 +169,8 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 	return p.pairRule(pair.name, f.node, w.listName(3))
 }
 
-// secondRule returns the rule that withholds the second of two strings in an array. It may be
-// the value of the first, as in a list of headers.
+// secondRule returns the rule that withholds the second of two strings in an array. It may be the
+// value that belongs to the first element, as in a list of headers.
 func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
 	list := w.listName(2)
 	switch {
@@ -188,8 +188,8 @@ func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule stri
 	return p.assigned(f.prior.Text(), f.node.Text(), false)
 }
 
-// isCollection reports whether a folded name is that of a collection whose members and elements
-// are secrets, regardless of their names.
+// isCollection reports whether a folded name is that of a collection whose members and elements are
+// secrets, regardless of their names.
 func isCollection(folded string) bool {
 	for _, end := range []string{"passwords", "passwds", "passphrases", "secrets", "tokens", "apikeys", "credentials", "creds", "basicauth", "recoverycodes", "backupcodes"} {
 		if strings.HasSuffix(folded, end) {
@@ -209,7 +209,7 @@ func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	return p.assigned(secretOf(folded), f.node.Text(), false)
 }
 
-// secretOf returns the name under which each value of a collection is searched.
+// secretOf returns the name with which each value of a collection is searched.
 func secretOf(collection string) []byte {
 	switch {
 	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
@@ -222,7 +222,7 @@ func secretOf(collection string) []byte {
 const secretDetector = "kubernetes_secret"
 
 // pairRule returns the rule that withholds the value of a pair. list is the folded name of the
-// list around the pair.
+// enclosing list.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {
 		return "", false
@@ -235,7 +235,7 @@ func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule
 		}
 	}
 
-	// In a collection, the name of the collection decides instead of that of the pair.
+	// In a collection, the name of the collection is used instead of the name of the pair.
 	if isCollection(list) {
 		return p.assigned(secretOf(list), value.Text(), false)
 	}

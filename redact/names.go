@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// foldName returns the common form of the spellings of a name: api_key, API-Key, "api key" and
+// foldName returns the common form of all spellings of a name: api_key, API-Key, "api key", and
 // apiKey. Only ASCII letters are folded; full-width and Cyrillic letters are different letters.
 func foldName(name string) string {
 	clean := func(c byte) bool { return c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z') }
@@ -77,10 +77,10 @@ func (s *nameSet) has(folded string) bool {
 	return false
 }
 
-// isHeaders reports whether a folded name is that of an object of headers.
+// isHeaders reports whether a folded name is the name of an object of headers.
 func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
 
-// sensitiveHeader is upstream's rule: it keeps a few names, and withholds the others that
+// sensitiveHeader implements upstream's rule: it keeps a few names, and withholds other names that
 // contain a sensitive word. It also withholds x-idempotency-key.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
@@ -129,8 +129,7 @@ func reference(text string) bool {
 	return true
 }
 
-// describes reports whether a value is an object that only describes a value, as a JSON Schema
-// does.
+// describes reports whether a value is an object that only describes a value, like a JSON Schema.
 func describes(value canon.Node) bool {
 	if value.Kind() != canon.KindObject {
 		return false
@@ -159,8 +158,8 @@ type naming struct {
 	references bool // are kept
 }
 
-// named returns the rule, if any, that withholds the value of a member. headers reports whether
-// the object is one of headers.
+// named returns the rule, if any, that withholds the value of a member. headers reports whether the
+// object contains headers.
 func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
 	case p.names.has(foldName(name)):
@@ -176,8 +175,8 @@ func (p *naming) named(name string, headers bool, value canon.Node) (rule string
 	return rule, true
 }
 
-// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6, RFC 9964). Elsewhere
-// these names have no such meaning.
+// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6, RFC 9964).
+// Elsewhere, these names do not have that meaning.
 func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k", "priv":
@@ -186,25 +185,26 @@ func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	return false
 }
 
-// Names of members whose values the protocol's own harness removes from exported data.
-// [Upstream] has them all.
+// Names of members whose values the protocol's own harness removes from exported data. [Upstream]
+// contains all of them.
 const (
-	// localPaths are names of members with paths of the machine. They are compared in
-	// lowercase, without further folding.
+	// localPaths are names of members that contain local paths. They are compared in lowercase,
+	// without further folding.
 	localPaths = `persisted_path primary run_path snapshot_ref snapshot_path source_path`
 
-	// secretNames are written without _ and -, as they are compared.
+	// secretNames are written without _ and -, because they are compared in this form.
 	secretNames = `authorization proxyauthorization cookie setcookie apikey xamzsecuritytoken xapikey xauthtoken xcsrftoken xxsrftoken
 		accesstoken refreshtoken idtoken bearertoken clientsecret password secret passwd privatekey sessiontoken`
 
-	// secretEndings are the ends of further names, also without _ and -.
+	// secretEndings are the suffixes of further names, also without _ and -.
 	secretEndings = `token secret password apikey`
 )
 
-// Sensitive reports whether the name of a member alone suffices to remove its value from a
-// session bundle. In lowercase, it is one of six names of local paths, or, also without _ and
-// -, it is one of twenty names of secrets or ends in token, secret, password, or apikey. So
-// access_token, X-Api-Key and dbPassword are sensitive, but input_tokens is not.
+// Sensitive reports whether the name of a member alone is sufficient to remove its value from a
+// session bundle. A name is sensitive if, in lowercase, it is one of six names of local paths, or
+// if, in lowercase and without _ and -, it is one of twenty names of secrets or ends in token,
+// secret, password, or apikey. For example, access_token, X-Api-Key, and dbPassword are sensitive,
+// but input_tokens is not.
 //
 // This is the rule of bundles. A [Policy] folds names further and adds rules.
 func Sensitive(name string) bool {
@@ -218,8 +218,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether is returns true for a word of a list. It is called for every name of
-// every document, so it allocates nothing.
+// anyOf reports whether is returns true for a word of a list. It is called for every name in every
+// document, so it does not allocate memory.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {

@@ -9,20 +9,19 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hash of a value with few candidates, such as a PIN, reveals the value to
-// anyone who tries them all. So three kinds of hashes are withheld with a value,
-// each with its own entry and commitment:
+// The hash of a value with few candidates, such as a PIN, reveals the value to anyone who tries all
+// candidates. Therefore, three kinds of hashes are withheld with a value, each with its own entry
+// and commitment:
 //
 //  1. digests for which the format has a member next to it: [hashRules];
-//  2. members of an open object whose names are those of its hashes:
-//     [isHashName];
-//  3. anywhere, as sha256:… or as 64 hexadecimal digits: the SHA-256
-//     of the value, of a string in it, and the digests of 1 and 2.
+//  2. members of an open object whose names indicate that they are hashes of it: [isHashName];
+//  3. anywhere, written as sha256:… or as 64 hexadecimal digits: the SHA-256 of the value, of a
+//     string in it, and the digests of 1 and 2.
 //
 // Digests that cover the value together with other data (of files, of other
 // receipts) are kept, and so are links of the chain.
 
-// A hashRule assigns digests of an element to its values.
+// A hashRule maps digests in an element to its values.
 type hashRule struct {
 	element string
 	values  string                  // members; * is any
@@ -32,7 +31,7 @@ type hashRule struct {
 
 func hashRules() []hashRule {
 	return []hashRule{
-		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // of what the actor saw
+		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // of the data that the actor saw
 		{"/replay_input/materials/*", "bytes_base64", "sha256", nil},
 		{"/replay_input/materials/*", "metadata", "sha256", describedOnly},
 		{"/replay_input/materials/*", "uri", "sha256", inlineURI},
@@ -42,8 +41,8 @@ func hashRules() []hashRule {
 	}
 }
 
-// describedOnly reports whether a material has only metadata. Otherwise its sha256 is the
-// digest of bytes in bytes_base64 or elsewhere.
+// describedOnly reports whether a material has only metadata. Otherwise, its sha256 is the digest
+// of bytes in bytes_base64 or elsewhere.
 func describedOnly(e canon.Node) bool {
 	return e.Member("uri").IsZero() && e.Member("bytes_base64").IsZero()
 }
@@ -113,8 +112,8 @@ func digestsIn(text []byte, yield func(canon.Digest)) {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// sums yields the digests that could confirm a value: of the canonical form, and of each string
-// in it as is, with a newline, and decoded from base64. Empty values yield none.
+// sums yields the digests that could confirm a value: of the canonical form, and of each string in
+// it unchanged, with a newline, and decoded from base64. Empty values yield no digests.
 func sums(n canon.Node, add func(canon.Digest)) {
 	switch n.Kind() {
 	case canon.KindObject, canon.KindArray:

@@ -19,19 +19,19 @@ type Entry struct {
 // A Result is a redacted draft and the values withheld from it.
 type Result struct {
 	Draft       *canon.Document // its source is in RFC 8785 form
-	Entries     []Entry         // the new ones, in the order of redactions[]
+	Entries     []Entry         // the new entries, in the order of redactions[]
 	Disclosures *Disclosures    // the withheld values: secret
 }
 
-// A Finding is a place where a policy would withhold a value, and the rules that would.
+// A Finding is a location at which a policy would withhold a value, with the rules that apply.
 type Finding struct {
 	Pointer string // RFC 6901
 	Rule    string
 }
 
-// Redact withholds the values in a draft that match the policy. For each entry it reads 16
-// bytes from salts, which must be random and secret, as from crypto/rand.Reader. Redacting a
-// result again changes nothing.
+// Redact withholds the values in a draft that match the policy. For each entry, it reads 16 bytes
+// from salts, which must be random and secret, for example crypto/rand.Reader. Redacting a result
+// again changes nothing.
 //
 // If the draft cannot be redacted, the error lists the first 20 problems and the number of all.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
@@ -75,7 +75,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// A salt of its own protects each value from being guessed.
+	// A separate salt protects each value from being guessed.
 	disclosures, err := disclose(hits, salts)
 	if err != nil {
 		return nil, err
@@ -101,10 +101,10 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	return r, nil
 }
 
-// Find returns the values that the policy would withhold from a document, sealed or not,
-// including values that cannot be withheld. The pointers contain no secret that the policy
-// detects. Findings are in the order of redactions[]. If they are too long to list, there is
-// one finding for the entire document, with the rule size_limit.
+// Find returns the values that the policy would withhold from a document, sealed or not, including
+// values that cannot be withheld. The pointers contain no secret that the policy detects. Findings
+// are in the order of redactions[]. If they are too long to list, there is a single finding for the
+// entire document, with the rule size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)
 	if !ok {
@@ -128,8 +128,8 @@ func sealedBy(root canon.Node) (pointers []string) {
 	return pointers
 }
 
-// checkPaths reports pointers that name no value, unless an entry states that the value was
-// withheld before.
+// checkPaths reports pointers that refer to no value, unless an entry states that the value was
+// already withheld.
 func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 	for _, pat := range p.patterns {
 		if pat.wild() {
@@ -142,7 +142,8 @@ func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 	}
 }
 
-// listed reports whether an entry is about a pointer, a value in it, or a value around it.
+// listed reports whether an entry is about the value of a pointer, a value in it, or a value that
+// contains it.
 func listed(redactions canon.Node, pointer string) bool {
 	for _, e := range redactions.Elements() {
 		field := e.Member("field").String()
@@ -154,7 +155,7 @@ func listed(redactions canon.Node, pointer string) bool {
 }
 
 // plan returns all values to withhold, in the order of their pointers. It reports false if the
-// pointers alone are longer than a document may be: one long name can contain many values.
+// pointers alone are longer than a document may be, because one long name can contain many values.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	w := find(p, d)
 	if !w.point(0) {
@@ -166,13 +167,13 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, true
 	}
 
-	// A hash would let a withheld value be guessed.
+	// A hash would allow guessing a withheld value.
 	addHashes(w, d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
 
-	// In this order, the values in a value directly follow it.
+	// In this order, values within a value directly follow it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
 	// If a name is a hash, its object is withheld, together with other hits in it.
@@ -186,7 +187,7 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	return outermost, true
 }
 
-// Summary returns one line for people with the number of withheld values per rule.
+// Summary returns one line, for people, with the number of withheld values per rule.
 func (r *Result) Summary() string {
 	if len(r.Entries) == 0 {
 		return "nothing to withhold"
@@ -218,7 +219,7 @@ func (r *Result) Summary() string {
 	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
 }
 
-// A Policy determines what is withheld from a draft. [Rules.Compile] returns one. It is
+// A Policy determines which values are withheld from a draft. [Rules.Compile] returns one. It is
 // immutable and safe for concurrent use.
 type Policy struct {
 	memberRules

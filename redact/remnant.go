@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// masked reports whether a text is only a placeholder: of this package, of a session bundle, of
-// a recording (for a path outside the workspace), or a common one of other programs.
+// masked reports whether a text is only a placeholder: from this package, a session bundle, or a
+// recording (for a path outside the workspace), or a common placeholder of other programs.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -24,7 +24,7 @@ func masked(text []byte) bool {
 	}
 }
 
-// isOutside reports whether the rest of a label is one that recordings contain. The list of
+// isOutside reports whether the remainder of a label is one that recordings contain. The list of
 // classes is that of package event.
 func isOutside(label string) bool {
 	if label == "the workspace)" {
@@ -38,8 +38,8 @@ func isOutside(label string) bool {
 	return false
 }
 
-// remnantAt returns the length of the placeholder that a text begins with, or 0. The
-// detectors of the policy that wrote it are not known, so a placeholder may have any name.
+// remnantAt returns the length of the placeholder that a text begins with, or 0. The detectors of
+// the policy that wrote the placeholder are not known, so it may have any name.
 func remnantAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -68,13 +68,13 @@ func remnantAt(text []byte) int {
 	return len(text) - len(name) + 1
 }
 
-// maxVariants is the maximum number of texts that are compared. Each round of each rule for
-// URLs creates one, and further rounds rarely find more.
+// maxVariants is the maximum number of texts that are compared. Each round of each rule for URLs
+// creates one text, and further rounds rarely find more.
 const maxVariants = 16
 
-// isRemnant reports whether redaction can leave a text of an original one. Detectors leave
-// placeholders. The rules for URLs remove user information without a trace, so they are applied
-// to the original text, in any order and number of rounds.
+// isRemnant reports whether redaction can reduce an original text to a text. Detectors leave
+// placeholders. The rules for URLs remove user information without a trace, so they are applied to
+// the original text, in any order and number of rounds.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
 		return covers(left, whole)
@@ -99,8 +99,8 @@ func isRemnant(left, whole []byte) bool {
 	return false
 }
 
-// hasSlashes reports whether a text has the two slashes of a URL, as it is written or with
-// one level of escapes removed.
+// hasSlashes reports whether a text contains the two slashes of a URL, as written or with one level
+// of escapes removed.
 func hasSlashes(text []byte) bool {
 	if bytes.Contains(text, []byte("//")) {
 		return true
@@ -113,10 +113,9 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether a text equals the original one, except that each placeholder stands
-// for any part of it. The placeholder of a parameter stands for a part of one parameter: up to
-// a fragment, it may be more than the value if a detector found a secret that begins in the
-// value.
+// covers reports whether a text equals the original text, where each placeholder represents any
+// part of the original. The placeholder of a parameter represents a part of one parameter: up to a
+// fragment, it may be more than the value if a detector found a secret that begins in the value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
 	literal := func() []byte { // up to the next placeholder, which it skips

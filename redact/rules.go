@@ -10,30 +10,30 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Rules specify what to withhold. [Upstream], [Default], and [Strict] return rules to use or to
-// extend. A zero field withholds nothing. [Rules.Compile] compiles the rules into a [Policy].
+// Rules specify which values to withhold. [Upstream], [Default], and [Strict] return rules to use
+// or to extend. A zero field withholds nothing. [Rules.Compile] compiles the rules into a [Policy].
 type Rules struct {
 	Name string // for people
 
-	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * stands for any one
-	// token, ** for any number of tokens, and ** at the end for at least one: /metadata/** is
-	// everything in metadata, and /metadata/**/pin is every pin in it. A pointer without such
+	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * matches any single token,
+	// and ** matches any number of tokens, or at the end of the pointer, at least one: /metadata/**
+	// is everything in metadata, and /metadata/**/pin is every pin in it. A pointer without such
 	// tokens must name a value of the document.
 	Pointers []string
 
-	// Names lists member names to match anywhere in the document. The case of ASCII letters and
+	// Names lists member names that match anywhere in the document. The case of ASCII letters and
 	// the characters _, -, and space are ignored: api_key also matches apiKey. A name that begins
-	// with * matches all names with that end.
+	// with * matches all names with that suffix.
 	Names []string
 
-	// Headers withholds sensitive headers: members of an object whose name is or ends in
+	// Headers withholds sensitive headers: members of an object whose name is headers or ends in
 	// headers.
 	Headers bool
 
-	// Members searches a string member together with its name, as NAME="VALUE", so that
-	// detectors that depend on a name find secrets in objects as they do in texts. Objects with
-	// a name and a value, as in lists of variables, headers, and cookies, and pairs of strings
-	// are treated as members, too.
+	// Members searches a string member together with its name, as NAME="VALUE", so that detectors
+	// that depend on a name find secrets in objects as they do in texts. Objects with a name and a
+	// value, as in lists of variables, headers, and cookies, and pairs of strings are also treated
+	// as members.
 	Members bool
 
 	// URLs specifies in which strings URLs are cleaned.
@@ -44,7 +44,7 @@ type Rules struct {
 	References bool
 
 	// Detectors find secrets in strings and in names. If two of them match the same text, the
-	// earlier one names it.
+	// earlier one determines the name.
 	Detectors []secret.Detector
 }
 
@@ -55,7 +55,7 @@ type URLs int
 const (
 	URLsKept     URLs = iota // in none
 	URLsWhole                // in strings that are one http or https URL: upstream's rule
-	URLsAnywhere             // in every string, for every scheme, in fragments and path parameters too
+	URLsAnywhere             // in every string, for every scheme, also in fragments and path parameters
 )
 
 // Compile checks the rules. The error of a detector is a *[secret.DetectorError].
@@ -69,7 +69,7 @@ func (r Rules) Compile() (*Policy, error) {
 		},
 	}
 
-	// Compiled by mistake, such rules would report every draft as clean.
+	// If it were compiled by mistake, such a policy would report every draft as clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "policy has no rules, so nothing would be withheld"}
 	}
@@ -115,15 +115,15 @@ var everyday struct {
 	err    error
 }
 
-// Everyday returns the policy of [Default], which is compiled once in a process. All callers
-// share the policy and the detectors that it compiled for their texts.
+// Everyday returns the policy of [Default], which is compiled once per process. All callers share
+// the policy, including detectors that were compiled for their texts.
 func Everyday() (*Policy, error) {
 	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
 	return everyday.policy, everyday.err
 }
 
-// compilePointer refuses an invalid pointer, and one that can only name a value that is never
-// withheld.
+// compilePointer refuses an invalid pointer, and a pointer that can only refer to a value that is
+// never withheld.
 func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	ptr, err := canon.ParsePointer(text)
 	if err != nil {
@@ -134,7 +134,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 		return pattern{}, &ruleError{Code: codeInvalidRule, Detail: detail}
 	}
 
-	// A pointer with wildcards is checked against a draft, and any other pointer here.
+	// A pointer with wildcards is checked against a draft; any other pointer is checked here.
 	pat := pattern{text: text, tokens: ptr.Tokens()}
 	if pat.wild() {
 		return pat, nil
@@ -160,7 +160,7 @@ func ruleOf(detector string) string { return "pattern " + detector }
 
 // Upstream returns the rules of the protocol's own harness: its sensitive names, its rule for
 // strings that are one http(s) URL, and its 16 patterns. They miss many secrets and match many
-// other texts. Use them for comparison.
+// other texts. Use them only for comparison.
 func Upstream() Rules {
 	return Rules{
 		Name:      "upstream",
@@ -171,9 +171,9 @@ func Upstream() Rules {
 	}
 }
 
-// Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a
-// text, the name of a home directory, and [secret.Default], which finds more secrets and fewer
-// other texts.
+// Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a text,
+// the name of a home directory, and [secret.Default], which finds more secrets and produces fewer
+// false positives.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
@@ -182,14 +182,15 @@ func Default() Rules {
 	return r
 }
 
-// Strict returns the rules of [Default], and also withholds content of people and models: the
-// members that usually contain it, by name, and the places of a receipt that are free text.
-// This includes the inputs and results of tools.
+// Strict returns the rules of [Default], and additionally withholds content from people and models:
+// the members that usually contain it, by name, and the free-text members of a receipt. This
+// includes the inputs and results of tools.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"
 
-	// The first line is upstream's replay-only mode, and the second adds names that it omits.
+	// The first line corresponds to upstream's replay-only mode, and the second adds names that it
+	// omits.
 	r.Names = append(r.Names, strings.Fields(`
 		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
 		input output stdout stderr message title description`)...)
@@ -217,7 +218,7 @@ const (
 	anyTokens = "**"
 )
 
-// wild reports whether the pattern may name several values, or none.
+// wild reports whether the pattern may match several values, or none.
 func (p pattern) wild() bool {
 	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
 }
@@ -225,11 +226,11 @@ func (p pattern) wild() bool {
 // patterns are the patterns of a policy.
 type patterns []pattern
 
-// A state means that the tokens of a pattern before at lead to a value.
+// A state means that the tokens of a pattern before at lead to the current value.
 type state struct{ pattern, at int }
 
-// start returns the states of the entire document. Only patterns without wildcards could name
-// it, and these are refused.
+// start returns the states of the entire document. Only patterns without wildcards could match it,
+// and these are refused.
 func (list patterns) start() []state {
 	var s []state
 	for i := range list {
@@ -238,7 +239,7 @@ func (list patterns) start() []state {
 	return s
 }
 
-// enter adds a state, and the one after a ** that stands for no token.
+// enter adds a state, and if it is at a **, also the state after it, because ** may match no token.
 func (list patterns) enter(states []state, s state) []state {
 	tokens := list[s.pattern].tokens
 	for {
@@ -252,8 +253,8 @@ func (list patterns) enter(states []state, s state) []state {
 	}
 }
 
-// step returns the states of the child with that token, and reports whether a pattern names the
-// child.
+// step returns the states of the child with the given token, and reports whether a pattern matches
+// the child.
 func (list patterns) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {
 		next = make([]state, 0, len(states)+2)
@@ -264,7 +265,7 @@ func (list patterns) step(states []state, token string) (next []state, named boo
 		if s.at == len(tokens) {
 			continue
 		}
-		// The last token names the child. At ** a pattern also keeps its position.
+		// The last token matches the child. At **, a pattern also keeps its position.
 		switch t := tokens[s.at]; {
 		case t == anyTokens:
 			named = named || s.at+1 == len(tokens)

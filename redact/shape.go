@@ -2,10 +2,9 @@ package redact
 
 import "strings"
 
-// receiptTable lists the substitutes for withheld values, so that the receipt is
-// still valid; a test derives the same list from the schema. A
-// place that is not listed takes a placeholder: it is free text, or is in an
-// open object.
+// receiptTable lists the substitutes for withheld values with which a receipt stays valid; a test
+// derives the same list from the schema. A location that is not listed accepts a placeholder,
+// because it is free text or in an open object.
 //
 //	protected  nothing at or below it is withheld, and nothing that holds it
 //	list       redactions[], which rules by pointer and name do not reach
@@ -14,9 +13,9 @@ import "strings"
 //	refuse     required, and no text: the value cannot be withheld
 //	open       an open object, withheld as {}
 //
-// Any other word is the JSON value that replaces the withheld one. An object or
-// array element that only contains listed places is treated as refuse.
-// Elements are never removed: no index changes.
+// Any other word is the JSON value that replaces the withheld value. An object or array element
+// that only contains listed locations is treated as refuse. Elements are never removed, so that
+// indexes do not change.
 const receiptTable = `
 protected /schema
 protected /receipt_id
@@ -102,8 +101,8 @@ drop      /redactions/*/proof_hash
 open      /metadata
 `
 
-// Protected reports whether a JSON Pointer names a member that is never withheld: one that
-// identifies the receipt, a part of it, or a value that contains one.
+// Protected reports whether a JSON Pointer refers to a member that is never withheld, because it
+// identifies the receipt, or to a part of such a member or a value that contains one.
 func Protected(pointer []byte) bool {
 	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
 		n := min(len(pointer), len(member))
@@ -121,14 +120,14 @@ type form uint8
 const (
 	formText    form = iota // a placeholder
 	formRefuse              // nothing
-	formDrop                // no member at all
+	formDrop                // the member is removed
 	formLiteral             // shape.literal
 )
 
-// A shape is a place of a receipt. The nil shape is a place that takes a placeholder, as do the
-// places below it.
+// A shape describes a location in a receipt. The nil shape is a location that accepts a
+// placeholder, as do the locations below it.
 type shape struct {
-	members   map[string]*shape // "*" are the elements, or all members
+	members   map[string]*shape // "*" represents the elements, or all members
 	form      form
 	literal   string
 	open      bool // an object with members of any name
@@ -175,7 +174,7 @@ func receiptShape() *shape {
 	return root
 }
 
-// grow returns the shape at a path, which it creates if there is none.
+// grow returns the shape at a path, creating it if necessary.
 func (s *shape) grow(path string) *shape {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		next := s.members[token]
@@ -191,7 +190,7 @@ func (s *shape) grow(path string) *shape {
 	return s
 }
 
-// mark records in the shapes above a path that they contain a protected member.
+// mark records, in the shapes above a path, that they contain a protected member.
 func (s *shape) mark(path string) {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		s.holds = true

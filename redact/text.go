@@ -11,15 +11,15 @@ import (
 
 // Placeholders. None of them reveals the length of the withheld text.
 const (
-	placeholder = "[redacted]" // for a whole value
-	withheld    = "[withheld]" // upstream's, for the whole of a prompt or a payload
+	placeholder = "[redacted]" // for an entire value
+	withheld    = "[withheld]" // upstream's, for an entire prompt or payload
 )
 
-// placeholderOf returns the placeholder for a match of a detector. Upstream's has the length
-// after the name.
+// placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder has the
+// length after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
-// A cleaner removes from texts what detectors and the rule for URLs find.
+// A cleaner removes from texts everything that detectors and the rule for URLs find.
 type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
@@ -27,8 +27,7 @@ type cleaner struct {
 	longest   int             // of them
 }
 
-// isPlaceholder reports whether a text is only a placeholder, so that there is nothing to
-// withhold.
+// isPlaceholder reports whether a text is only a placeholder, so that there is nothing to withhold.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
@@ -42,7 +41,8 @@ func (p *cleaner) placeholderAt(text []byte) int {
 		}
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name no longer than the longest detector.
+	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name no longer than the longest detector
+	// name.
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
@@ -80,23 +80,23 @@ func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 // A cleaned is a text after cleaning.
 type cleaned struct {
 	text    []byte
-	rules   []string // that changed it; empty if it is unchanged
+	rules   []string // names of the rules that changed it; empty if it is unchanged
 	secrets [][]byte // the removed parts
 }
 
-// maxRounds is the maximum number of rounds in which a text is cleaned. One suffices, unless a
-// pattern matches what another one left.
+// maxRounds is the maximum number of rounds in which a text is cleaned. One round suffices, unless
+// a pattern matches the result of another.
 const maxRounds = 8
 
-// clean removes from a text what the detectors and the rule for URLs find, until they find
-// nothing. Cleaning the result again changes nothing.
+// clean removes from a text everything that the detectors and the rule for URLs find, until they
+// find nothing. Cleaning the result again changes nothing.
 func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
 		return c
 	}
 
-	// A pattern may match what another pattern left.
+	// A pattern may match the result of another pattern.
 	for range maxRounds {
 		edits := p.edits(&c)
 		if len(edits) == 0 {
@@ -129,7 +129,7 @@ func (p *cleaner) edits(c *cleaned) []edit {
 		}
 	})
 
-	// A match adds nothing where the URL is changed anyway.
+	// A match is redundant where the URL is changed anyway.
 	urls = union(urls)
 	finds = slices.DeleteFunc(finds, func(f edit) bool { return covered(urls, f) })
 	return union(append(urls, finds...))
@@ -160,14 +160,14 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 	return list
 }
 
-// covered reports whether the rule for URLs removes a match, so that only the name of a
-// parameter is left of it.
+// covered reports whether the rule for URLs removes a match, so that only the name of a parameter
+// remains.
 func covered(urls []edit, f edit) bool {
 	i := sort.Search(len(urls), func(i int) bool { return urls[i].end >= f.end })
 	return i < len(urls) && urls[i].from <= f.start
 }
 
-// union joins edits that overlap. The placeholder of a detector takes precedence.
+// union merges edits that overlap. The placeholder of a detector takes precedence.
 func union(list []edit) []edit {
 	slices.SortStableFunc(list, func(a, b edit) int { return a.start - b.start })
 	merged := list[:0]
@@ -177,7 +177,7 @@ func union(list []edit) []edit {
 			continue
 		}
 
-		// The two overlap: one edit covers both.
+		// The two overlap, so one edit covers both.
 		last := &merged[len(merged)-1]
 		last.end, last.from = max(last.end, e.end), min(last.from, e.from)
 		if last.rule == ruleURL && e.rule != ruleURL {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// urlPlaceholder replaces the value of a parameter: [redacted], in characters that are valid in
-// a URL.
+// urlPlaceholder replaces the value of a parameter: [redacted], encoded in characters that are
+// valid in a URL.
 const urlPlaceholder = "%5Bredacted%5D"
 
 // A urlRule cleans URLs. It has its own parser, which accepts URLs as written, valid or not,
@@ -35,7 +35,7 @@ func newURLRule(mode URLs, references bool) urlRule {
 // An edit replaces the bytes from start to before end of a text.
 type edit struct {
 	start, end int
-	from       int // where the name of the parameter begins; start when there is none
+	from       int // start of the name of the parameter; start if there is none
 	with       string
 	rule       string
 }
@@ -52,7 +52,7 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 		return list
 	}
 
-	// Anywhere in a text, two slashes identify a URL.
+	// Anywhere in a text, two slashes indicate a URL.
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("//"))
 		if i < 0 {
@@ -69,8 +69,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
-// within appends the changes to a text, of which a view begins at start. A rule for entire
-// texts does not use views.
+// within appends the changes to a text, a view of which begins at start. A rule for entire texts
+// does not use views.
 func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	if u.mode != URLsAnywhere {
 		return list
@@ -92,8 +92,8 @@ func (u *urlRule) deep(list []edit, text []byte) []edit {
 	return list
 }
 
-// wholeURL returns where the authority begins in a text that is one http(s) URL, and 0 for
-// other texts.
+// wholeURL returns the start of the authority in a text that is one http(s) URL, and 0 for other
+// texts.
 func wholeURL(text []byte) int {
 	for _, scheme := range []string{"http://", "https://"} {
 		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) && !bytes.ContainsFunc(text, unicode.IsSpace) {
@@ -103,8 +103,8 @@ func wholeURL(text []byte) int {
 	return 0
 }
 
-// opensURL reports whether an authority follows the two slashes at i: after a
-// scheme, or at the start of a word (RFC 3986 section 4.2).
+// opensURL reports whether an authority follows the two slashes at i: after a scheme, or at the
+// start of a word (RFC 3986 section 4.2).
 func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
 }
@@ -139,8 +139,8 @@ func urlEnd(text []byte, i int) int {
 	return end
 }
 
-// isSchemeByte reports whether c is valid in a scheme (RFC 3986 section 3.1), or in a prefix
-// such as that of jdbc:postgresql.
+// isSchemeByte reports whether c is valid in a scheme (RFC 3986 section 3.1), or in a prefix such
+// as jdbc:postgresql.
 func isSchemeByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '.' || c == '-' || c == ':'
 }
@@ -161,10 +161,9 @@ func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	return u.parameters(list, text, start, end)
 }
 
-// userinfo removes the user information before an @ in the authority (RFC 3986 section 3.2.1).
-// The last @ counts, as in all parsers. A backslash does not end an authority, as in some
-// parsers. If a password contains an unescaped slash, the authority looks like a host with a
-// port that is not a number.
+// userinfo removes the user information before an @ in the authority (RFC 3986 section 3.2.1). The
+// last @ counts, as in all parsers. A backslash does not end an authority, as in some parsers. If a
+// password contains an unescaped slash, the authority looks like a host with a non-numeric port.
 func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	authority := text[start:end]
 	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
@@ -181,8 +180,8 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	return append(list, edit{start, start + at + 1, start, "", ruleURL})
 }
 
-// referencePassword reports whether user information contains no secret: a variable in the
-// place of the password, or the user git of SSH.
+// referencePassword reports whether user information contains no secret: a variable in place of the
+// password, or the user git of SSH.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
 	if !ok {
@@ -256,7 +255,7 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 // maxParameter is the maximum length of the name of a parameter, in bytes.
 const maxParameter = 256
 
-// sensitive interprets a name as servers do: token[], to%6ben and TOKEN are token.
+// sensitive interprets a name as servers do: token[], to%6ben, and TOKEN all mean token.
 func (u *urlRule) sensitive(name []byte, fragment bool) bool {
 	if len(name) == 0 || len(name) > maxParameter {
 		return false

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A view is a text with one level of an encoding removed, and the positions in the original
+// A view is a text with one level of encoding removed, together with the positions in the original
 // text.
 type view struct {
 	text  []byte
@@ -23,8 +23,7 @@ func (v *view) source(at int) int {
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
-// A level is an encoding of a text within a text: the first byte of its escapes, and their
-// decoder.
+// A level is an encoding of a text within a text: the first byte of its escapes, and their decoder.
 type level struct {
 	begins  byte
 	decoder func([]byte) (decoded []byte, size int)
@@ -32,8 +31,8 @@ type level struct {
 
 func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 
-// decode removes one level of an encoding. It reports false if there is none. The decoder
-// returns the decoded beginning of the source, and its length in the source.
+// decode removes one level of an encoding. It reports false if the text contains no such encoding.
+// The decoder returns the decoded beginning of the source, and its length in the source.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
 	// Most texts have no escapes.
 	at := bytes.IndexByte(source, begins)
@@ -106,7 +105,7 @@ func escape(s []byte) ([]byte, int) {
 		return []byte{'\t'}, 2
 	}
 
-	// \uXXXX, of which a surrogate pair is two (RFC 8259 section 7).
+	// \uXXXX, or two of them for a surrogate pair (RFC 8259 section 7).
 	r, ok := unicodeEscape(s)
 	if !ok {
 		return nil, 0
@@ -140,8 +139,8 @@ func hexValue(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// Agents log the tools of MCP servers as mcp__SERVER__TOOL. In a pattern "_" is a letter, so a
-// token after "__" does not begin a word, and a token before it does not end one.
+// Agents log the tools of MCP servers as mcp__SERVER__TOOL. In a pattern, "_" counts as a letter,
+// so there is no word boundary between "__" and a token.
 const (
 	toolPrefix = "mcp__"
 	joint      = "__"
@@ -150,8 +149,7 @@ const (
 	part = "\x1f\x1f"
 )
 
-// nameEnds are bytes that do not occur in a name, and maxToolName is the maximum length of a
-// name.
+// nameEnds are bytes that do not occur in a name, and maxToolName is the maximum length of a name.
 const (
 	nameEnds    = " \t\r\n\"'`,;()[]{}<>\\"
 	maxToolName = 512

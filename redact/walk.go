@@ -15,7 +15,7 @@ type place struct {
 	parent *place // nil: the root
 	node   canon.Node
 	name   string // of a member
-	index  int    // of an element; -1: a member
+	index  int    // index of an element; -1 for a member
 	shape  *shape
 }
 
@@ -30,7 +30,7 @@ func (p *place) appendPointer(b []byte) []byte {
 	return canon.AppendToken(p.parent.appendPointer(b), p.name)
 }
 
-// A hit is a value that rules withhold: all of it or, if text is not nil, a part of it.
+// A hit is a value that rules withhold, either entirely or, if text is not nil, in part.
 type hit struct {
 	at      *place
 	rule    string
@@ -39,7 +39,7 @@ type hit struct {
 	pointer string
 }
 
-// A frame is a step on the way to the current value. Its place is created on demand.
+// A frame is a step on the path to the current value. Its place is created on demand.
 type frame struct {
 	node  canon.Node
 	name  canon.Node
@@ -49,7 +49,7 @@ type frame struct {
 	prior canon.Node // the element before it
 }
 
-// A mention is the place of a text that contains 64 hexadecimal digits.
+// A mention is the location of a text that contains 64 hexadecimal digits.
 type mention struct {
 	at     *place
 	inName bool // of a member of it
@@ -63,7 +63,7 @@ type walk struct {
 	mentions map[canon.Digest][]mention
 }
 
-// find walks the whole document.
+// find walks the entire document.
 func find(p *Policy, d *canon.Document) *walk {
 	w := &walk{policy: p, mentions: map[canon.Digest][]mention{}}
 	root := d.Root()
@@ -86,8 +86,8 @@ func (w *walk) keepAt(i int) *place {
 	return f.kept
 }
 
-// withhold records that a rule withholds the current value. It reports false if there is
-// nothing to hide: the value is null or already withheld.
+// withhold records that a rule withholds the current value. It reports false if there is nothing to
+// hide, because the value is null or already withheld.
 func (w *walk) withhold(rule string) bool {
 	f := &w.stack[len(w.stack)-1]
 	if w.shows(f.node, f.shape) {
@@ -111,11 +111,10 @@ func (w *walk) shows(n canon.Node, s *shape) bool {
 	return true
 }
 
-// maxLiteral is longer than any literal of the table.
+// maxLiteral exceeds the length of every literal in the table.
 const maxLiteral = 256
 
-// visit visits the value on top of the stack. headers reports whether it is an object of
-// headers.
+// visit visits the value on top of the stack. headers reports whether it is an object of headers.
 func (w *walk) visit(states []state, headers bool) {
 	f := w.stack[len(w.stack)-1]
 	switch f.node.Kind() {
@@ -156,8 +155,8 @@ func (w *walk) withholdElement(f frame, rule string) {
 	w.stack = w.stack[:len(w.stack)-1]
 }
 
-// visitChild visits a member or an element. A value that a rule withholds as a whole is not
-// visited, because the outermost rule wins.
+// visitChild visits a member or an element. A value that a rule withholds entirely is not visited,
+// because the outermost rule applies.
 func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	object := w.stack[len(w.stack)-1].node
 	parent := w.stack[len(w.stack)-1].shape
@@ -171,8 +170,8 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 		return
 	}
 
-	// The first match is the reason: pointers, names, private keys, and then the object around
-	// the value.
+	// The first match determines the reason: pointers, names, private keys, and then the enclosing
+	// object.
 	next, named := w.policy.patterns.step(states, token)
 	if named {
 		w.withhold(rulePointer)
@@ -197,9 +196,9 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.visit(next, headers)
 }
 
-// visitEntry visits an entry of redactions[]. Rules by pointer and by name do not apply there.
-// A field is searched token by token, as the names in it were, and a reason that this policy
-// writes is not searched.
+// visitEntry visits an entry of redactions[]. Rules by pointer and by name do not apply there. A
+// field is searched token by token, because the names in it were searched separately, and a reason
+// that this policy writes is not searched.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
@@ -235,7 +234,7 @@ func (w *walk) visitText(f frame) {
 		return // detectors do not search digests
 	}
 
-	// A text that has no room for a placeholder is withheld as a whole.
+	// A text with no room for a placeholder is withheld entirely.
 	switch c := w.cleanLeaf(f); {
 	case len(c.rules) == 0:
 	case f.shape != nil && f.shape.form != formText:
@@ -277,19 +276,19 @@ func (w *walk) dirtyName(object canon.Node) string {
 	return ""
 }
 
-// guarded reports whether a hit is not allowed, because it is at a protected member or at a
-// value that contains one.
+// guarded reports whether a hit is not allowed, because it is a protected member or a value that
+// contains one.
 func (h *hit) guarded() bool {
 	s := h.at.shape
 	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
 }
 
-// blocked reports whether no valid value could replace the withheld one.
+// blocked reports whether no valid value could replace the withheld value.
 func (h *hit) blocked() bool {
 	return h.text == nil && h.at.shape != nil && h.at.shape.form == formRefuse
 }
 
-// replacement returns the value that replaces the withheld one; nil removes the member.
+// replacement returns the value that replaces the withheld value, or nil to remove the member.
 func (h *hit) replacement() []byte {
 	switch {
 	case h.text != nil:

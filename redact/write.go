@@ -18,7 +18,8 @@ func write(d *canon.Document, hits []hit, entries []Entry) []byte {
 	}
 	w := writer{map[canon.Node]*hit{}, map[canon.Node]*shape{}, entries, d.Root()}
 
-	// The values around a hit are written anew. If one of them is known, so are the rest.
+	// The values that contain a hit are rewritten. If one of them is recorded, so are its
+	// ancestors.
 	for i := range hits {
 		w.hits[hits[i].at.node] = &hits[i]
 		for p := hits[i].at.parent; p != nil; p = p.parent {
@@ -78,14 +79,14 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 		b = w.redactions(append(w.comma(b), `"redactions":`...), canon.Node{})
 	}
 
-	// A material has its bytes or a digest of them, or else metadata.
+	// A material has its bytes, a digest of them, or metadata.
 	if dropped && s.isMaterial() && !left["metadata"] && !(left["sha256"] && (left["uri"] || left["bytes_base64"])) {
 		b = append(w.comma(b), `"metadata":{}`...)
 	}
 	return append(b, '}')
 }
 
-// comma separates what follows from the member before.
+// comma separates the following text from the previous member.
 func (w *writer) comma(b []byte) []byte {
 	if b[len(b)-1] == '{' {
 		return b
@@ -93,7 +94,7 @@ func (w *writer) comma(b []byte) []byte {
 	return append(b, ',')
 }
 
-// redactions writes the list with the new entries after the old ones.
+// redactions writes the list, with the new entries after the old ones.
 func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	b = append(b, '[')
 	for _, e := range list.Elements() {
@@ -102,6 +103,6 @@ func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	for _, e := range w.entries {
 		b = append(e.append(b), ',')
 	}
-	b[len(b)-1] = ']' // there are entries, or nothing would be written
+	b[len(b)-1] = ']' // the list has entries; otherwise, nothing would be written
 	return b
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// gitleaks is what a configuration says (its README, section "Configuration").
+// A gitleaks is a configuration (see the gitleaks README, section "Configuration").
 type gitleaks struct {
 	Title, Description, MinVersion string
 	Extend                         map[string]any
@@ -41,12 +41,12 @@ type allowlist struct {
 	TargetRules            []string
 }
 
-// ParseGitleaks reads the rules of a gitleaks configuration as detectors, which
-// compile. An error is an *[Error].
+// ParseGitleaks parses the rules of a gitleaks configuration as detectors that compile. The error
+// is an *[Error].
 //
-// The secret is the submatch that secretGroup numbers, or the first that is not
-// empty. An id becomes a name in lower case, with - for what a name cannot have.
-// extend and required are refused: what they mean is not in the file.
+// The secret is the submatch with the number secretGroup, or the first non-empty submatch. An id is
+// converted to a name in lowercase, with - in place of characters that a name cannot contain.
+// extend and required are refused, because their meaning depends on other files.
 func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 		return nil, &Error{Detail: "invalid gitleaks configuration: " + err.Error()}
 	}
 
-	// A key that is not known may change what a rule means.
+	// An unknown key may change the meaning of a rule.
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, &Error{Detail: fmt.Sprintf("unknown key %q", unknown[0].String())}
 	}
@@ -80,7 +80,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	var list []secret.Detector
 	var ids []string
 	for _, r := range g.Rules {
-		// What has a path alone is about files, and there are none here.
+		// A rule that has only a path applies to files, and there are no files here.
 		if r.Regex == "" && r.Path != "" || r.SkipReport {
 			continue
 		}
@@ -92,7 +92,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 		list, ids = append(list, d), append(ids, r.ID)
 	}
 
-	// Compiled here, where an error can name the rule of the file.
+	// Rules are compiled here, where an error can name the rule in the file.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
@@ -110,14 +110,15 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 		d.Group = secret.FirstGroup
 	}
 	if d.Entropy > 0 {
-		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks: more than that
+		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks requires more than that value
 	}
 
 	for _, k := range r.Keywords {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
 
-	// The rule's own, then those of the configuration: for all rules, or for this one by name.
+	// First the rule's own allowlists, then those of the configuration, for all rules or for this
+	// rule by name.
 	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
@@ -145,7 +146,7 @@ func one(a *allowlist) []allowlist {
 	return []allowlist{*a}
 }
 
-// allowance returns what an allowlist means for a text, if anything.
+// allowance returns the allowance that an allowlist means for a text, if any.
 func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 	r := secret.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
 	switch strings.ToUpper(a.Condition) {
@@ -166,7 +167,7 @@ func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
-	// Where all have to be met, one about paths or commits never is by a text.
+	// If all criteria are required, a criterion for paths or commits is never met by a text.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Parse reads a policy. The rules that it returns compile. An error is an
-// *[Error], or that of [redact.Rules.Compile] for a pointer or a name.
+// Parse reads a policy. The returned rules compile. The error is an *[Error], or an error of
+// [redact.Rules.Compile] for a pointer or a name.
 func Parse(data []byte) (redact.Rules, error) {
 	rules, err := parse(data)
 	if err == nil {
@@ -38,7 +38,7 @@ func parse(data []byte) (redact.Rules, error) {
 		return redact.Rules{}, err
 	}
 
-	// Members may come in any order: they are joined when all are read.
+	// Members may be in any order, because they are combined after all have been read.
 	var p policy
 	if err := members(root, map[string]func(*yaml.Node) error{
 		"name":       text(&p.own.Name),
@@ -58,7 +58,7 @@ func parse(data []byte) (redact.Rules, error) {
 	return p.rules()
 }
 
-// A policy is what a file says.
+// A policy is the parsed content of a file.
 type policy struct {
 	base, own                    redact.Rules
 	headers, members, references *bool
@@ -73,7 +73,8 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Name = p.own.Name
 	}
 
-	// Lists are added to; what says yes or no, or how URLs are treated, is replaced.
+	// Lists are added to those of the extended rules; booleans and urls replace the extended
+	// values.
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
 
@@ -90,7 +91,8 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.URLs = *p.url
 	}
 
-	// Before the file's own come in, so that one can be left out and another take its name.
+	// This comes before the file's own detectors are added, so that a detector can be removed and
+	// another detector can have its name.
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
@@ -99,13 +101,13 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Detectors = slices.Delete(r.Detectors, i, i+1)
 	}
 
-	// The file's own detectors are compiled alone, to know their lines.
+	// The file's own detectors are compiled separately, to determine their lines.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(p.own.Detectors); errors.As(err, &wrong) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
 
-	// One that has the name of another takes its place.
+	// A detector with the name of another replaces it.
 	for _, d := range p.own.Detectors {
 		if i := slices.IndexFunc(r.Detectors, func(o secret.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
@@ -184,9 +186,9 @@ func document(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// syntaxError takes the line out of an error of the library, which has no other
-// place for it, and the one thing that the library quotes: somebody who forgot
-// the quotes around a pattern may have written *AKIA….
+// syntaxError removes the line from an error of the library, which stores it only in its text, and
+// the part of the file that the library quotes, because a user who forgot the quotes around a
+// pattern may have written *AKIA….
 func syntaxError(err error) error {
 	detail := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -202,7 +204,7 @@ func refuse(n *yaml.Node, format string, args ...any) error {
 	return &Error{Line: n.Line, Detail: fmt.Sprintf(format, args...)}
 }
 
-// members reads the members of a mapping, each of which is known and there once.
+// members parses the members of a mapping, each of which must be known and unique.
 func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode || n.Anchor != "" {
 		return refuse(n, "expected a mapping, without an anchor or an alias")
@@ -233,7 +235,7 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	return nil
 }
 
-// each reads the elements of a sequence.
+// each parses the elements of a sequence.
 func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
 		return refuse(n, "expected a list, without an anchor or an alias")

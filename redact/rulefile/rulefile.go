@@ -1,5 +1,5 @@
-// Package rulefile reads the rules of an organization: policies of package redact, written in
-// YAML, and detectors in the TOML format of gitleaks.
+// Package rulefile parses an organization's rules: policies of package redact, written in YAML, and
+// detectors in the TOML format of gitleaks.
 //
 // # Policies
 //
@@ -25,15 +25,15 @@
 //	    stop_words: [example]
 //
 // Lists are added to those of the extended rules, and a boolean member or urls replaces the
-// extended one. The members are those of [redact.Rules] and [secret.Detector], which document
-// them. An unknown or duplicate member, an anchor, an alias and a second document are refused,
-// because a rule that is not understood protects nothing.
+// extended value. The members are those of [redact.Rules] and [secret.Detector], which document
+// them. Unknown or duplicate members, anchors, aliases, and second documents are refused, because a
+// rule that is not understood protects nothing.
 //
 // # gitleaks
 //
-// [ParseGitleaks] reads the rules of a gitleaks configuration. There are no files and no commits
-// here. The path of a rule is therefore ignored, and a rule that has only a path is omitted. The
-// path and commit criteria of an allowlist are omitted too, and an allowlist that requires all of
+// [ParseGitleaks] parses the rules of a gitleaks configuration. The receipts have no files and no
+// commits. The path of a rule is therefore ignored, and a rule that has only a path is omitted. The
+// path and commit criteria of an allowlist are also omitted, and an allowlist that requires all of
 // its criteria is never met if it has one of these.
 //
 // # Limits
@@ -41,7 +41,7 @@
 // A file has at most [MaxBytes] and 10,000 entries in each list. Package secret limits the
 // detectors.
 //
-// The exported names may still change.
+// The API may still change.
 package rulefile
 
 import (
@@ -50,16 +50,16 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Limits of what is read.
+// Limits on the input.
 const (
 	MaxBytes   = 1 << 20
 	maxEntries = 10_000
 )
 
-// An Error says what is wrong in a file, and where.
+// An Error describes an error in a file, with its location.
 type Error struct {
-	Line   int    // from 1; 0: the file as a whole, or not known
-	Rule   string // the id of a gitleaks rule; may be empty
+	Line   int    // from 1; 0 if the error concerns the entire file or the line is unknown
+	Rule   string // the ID of a gitleaks rule; may be empty
 	Detail string
 }
 

@@ -1,9 +1,9 @@
 package secret
 
 // Default returns detectors for everyday use: upstream's, except for placeholders and examples;
-// tokens of services that have a distinctive form; values assigned to names of services whose
-// tokens have none; and values assigned to names such as password, token and secret if they
-// look random.
+// tokens of services with a distinctive form; values assigned to names of services whose tokens
+// have no distinctive form; and random-looking values assigned to names such as password, token,
+// and secret.
 func Default() []Detector {
 	var list []Detector
 	list = append(list, protocolTokens()...)
@@ -18,7 +18,7 @@ func Default() []Detector {
 }
 
 // HomePath finds the name of a person in the path of a home directory. It is not a secret, but
-// readers of a receipt do not need it. Common accounts of machines and images are exceptions.
+// readers of a receipt do not need it. Common accounts of machines and images are excluded.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",
@@ -30,8 +30,8 @@ func HomePath() Detector {
 	}
 }
 
-// Parts of patterns. A token ends where no letter of its alphabet follows. A value is
-// recognized by the text between it and a name.
+// Parts of patterns. A token ends where no letter of its alphabet follows. A value is recognized by
+// the text between it and its name.
 const (
 	hexID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
@@ -51,14 +51,14 @@ func token(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `\b(` + form + `)`, Group: 1, Entropy: entropy}
 }
 
-// bounded returns a detector of a token that no letter, digit, _ or - follows.
+// bounded returns a detector for a token that is not followed by a letter, a digit, _, or -.
 func bounded(name, form string, entropy float64) Detector {
 	d := token(name, form, entropy)
 	d.Pattern += `(?:[^\w-]|$)`
 	return d
 }
 
-// isolated returns a detector of a token that could occur in base64 by chance.
+// isolated returns a detector for a token that could occur in base64 by chance.
 func isolated(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
 }

@@ -2,21 +2,21 @@ package secret
 
 import "strings"
 
-// contexts are secrets known by what stands around them in a table, a dialogue
-// of a protocol, a form or a sentence.
+// contexts detects secrets by the surrounding text, in a table, a protocol dialogue, a form, or a
+// sentence.
 func contexts() []Detector {
 	stop := placeholders()
 	noValue := []string{words, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,4}$`, `\w\(`, `^\w+://`, `^\w:[0-9]`}
 	none := []Allowance{{Patterns: append(append(references(), noPassword()...), noValue...)}, {Target: TargetWord, Patterns: []string{otherMeaning}}, {Target: TargetMatch, Patterns: []string{`(?i)csrf|xsrf|authenticity`}}}
 	const (
-		// mixed holds a digit and is not a number, a path or an address.
+		// mixed matches text that contains a digit but is not a number, a path, or an address.
 		mixed = `[^\s"'\x60<>|,;/]*[0-9][^\s"'\x60<>|,;]*`
 		code  = `[0-9]{4,8}`
 	)
 
 	var list []Detector
 	for _, c := range []struct{ name, pattern string }{
-		// On the line below the name.
+		// The value is on the line below the name.
 		{"password_below", `(?i)` + longPassword + `["']?[ \t]*[:=][ \t]*\\?\r?\n[ \t]*["']?(` + mixed + `)["']?[ \t]*(?:\r?\n|$)`},
 		{"password_below_colon", `(?i)` + longPassword + `["'][ \t]*\r?\n?[ \t]*:[ \t]*\r?\n[ \t]*["'](` + mixed + `)["']`},
 		{"password_fallback", `(?i)(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key)\w{0,16}["']?[ \t]*(?::=|=>|[=:])[ \t]*[^\n"'\x60;,]{1,60}(?:\|\||\?\?|\bor\b|\?:)[ \t]*["']([^"'\n]{6,})["']`},
@@ -33,7 +33,7 @@ func contexts() []Detector {
 		{"uci_key", `(?:^|\s)(?:option[ \t]+key|set[ \t]+wireless\.[^\s=]*\.key=|set[ \t]+wifi\.[^\s=]*\.key=)[ \t]*["']([^"'\n]{8,})["']`},
 		{"lisp_password", `(?i)(?:password|passphrase|secret|token|api-key)[ \t]+\.?[ \t]*\\?"([^"\\\n]{5,})\\?"[ \t]*\)`},
 
-		// A row of two cells, a column with a heading.
+		// A row of two cells, or a column with a heading.
 		{"table_row", `(?i)\|[ \t]{1,8}[*\x60]{0,2}[\w. -]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key|access[ _-]?key|_pass|_pwd?)\w{0,12}[*\x60]{0,2}[ \t]{1,40}\|(?:[ \t]*\w+[ \t]*\|)??[ \t]{1,8}[*\x60]{0,2}([^\s|\x60*]{6,})[*\x60]{0,2}[ \t]{1,80}\|`},
 		{"key_element", `(?i)<key>[^<\n]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key)[^<\n]{0,12}</key>\s{0,40}<string>([^<\n]{5,})</string>`},
 		{"setting_element", `(?i)["'][\w.:-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key|connectionstring)["'][^<>\n]{0,60}>\s{0,40}<value>([^<\n]{5,})</value>`},
@@ -66,7 +66,7 @@ func contexts() []Detector {
 		{"snmp_community", `(?m)\b(?:r[ow]community6?|com2sec6?[ \t]+\S+[ \t]+\S+|trap2?sink[ \t]+\S+)[ \t]+["']?([^\s"']{6,})`},
 		{"acl_password", `(?i)\b(?:set)?user[ \t]+\S+[ \t](?:[^\n"']*?[ \t"',])?[>#]([^\s"',>]{6,})(?:["']?,?[ \t]+["']?(?:[~+&%-]|on\b|off\b|all|reset)|["']?[ \t]*$)`},
 
-		// Codes that people are given.
+		// Codes that are given to people.
 		{"pin_code", `(?i)(?:^|[^a-z0-9#])(?:[a-z]{2,10}[ _-])?(?:pin|otp|totp|pin[ _-]?code|mfa|2fa|cvv2?|cvc2?|passcode|puk)(?:[ _-]?code)?["']?(?:[ \t]+(?:is|was|ist)[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_told", `(?i)\b(?:door|gate|access|verification|security|login|sign-?in|confirmation|authenti(?:cation|cator)|one-?time|auth|alarm|unlock|lock|safe|pairing|2fa|mfa|sms)[ _-]?(?:pass|pin)?[ _-]?codes?["']?(?:[ \t]+(?:is|was)(?:[ \t]now)?[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_before", `\b((?:[A-Z]-)?[0-9]{4,8})\b (?:is|as) (?:your|the) [A-Za-z -]{0,40}?(?:code|passcode|OTP|PIN|password)\b`},
@@ -83,10 +83,10 @@ func contexts() []Detector {
 		{"named_before_option", `\b(?:secret_access_key|access_token|api_token|auth_token|refresh_token|client_secret|account_key|session_token|user_pw|owner_pw|api_key)[ \t]+["']?([^\s"'\x60=<>|:]*[0-9][^\s"'\x60<>|]*)`},
 		{"token_before", `(?i)\btoken[ \t]+["'\x60(]?([0-9a-f]{32,64})\b`},
 
-		// What is typed into a field.
+		// Text that is typed into a field.
 		{"typed_password", `(?i)(?:passw(?:or)?d|passphrase|pwd|passcode)[^\n]{0,30}?\)?\.(?:send_?keys|type|fill|set_?value|press_sequentially|enter_?text|clear_and_type|input)\([ \t]*["'\x60]([^"'\x60\n]{5,})["'\x60]`},
 
-		// Arguments of functions that encrypt.
+		// Arguments of encryption functions.
 		{"cipher_key", `\b(?:Fernet|AES\.new|ChaCha20Poly1305|AESGCM|AESSIV|SecretBox|Blowfish\.new|ARC4\.new|DES3?\.new|aes\.NewCipher|SecretKeySpec|createCipheriv|createDecipheriv|SigningKey|itsdangerous\.\w+Serializer|URLSafeTimedSerializer)\((?:["'][\w-]+["'],[ \t]*)?(?:\[\]byte\(|Buffer\.from\()?b?["']([\w+/=-]{16,})["']`},
 		{"sql_cipher", `(?i)\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:aes|des)_(?:en|de)crypt|encryptbypassphrase|decryptbypassphrase|(?:en|de)crypt(?:_iv)?)\([ \t]*(?:'[^'\n]*'|[^\s'(),]+(?:::\w+)?)[ \t]*,[ \t]*'([^'\n]*[0-9][^'\n]*)'`},
 		{"sql_crypt", `(?i)\b(?:crypt|digest|md5|sha[12]|sha256)\([ \t]*'([^'\n]{6,})'[ \t]*,[ \t]*gen_salt`},
@@ -106,12 +106,12 @@ func contexts() []Detector {
 	return append(append(list, columns()...), latestTokens()...)
 }
 
-// maxColumn is how many columns of a table may follow that of a password.
+// maxColumn is the maximum number of table columns after the password column.
 const maxColumn = 6
 
-// columns find what stands below the heading of its column, in the first row of
-// a table and in the first that a statement inserts. A column is counted from the
-// end of the row, so that a match begins at its heading.
+// columns detects values below the heading of their column, in the first row of a table and in the
+// first row that a statement inserts. A column is counted from the end of the row, so that a match
+// begins at its heading.
 func columns() []Detector {
 	stop := placeholders()
 	const (
@@ -142,10 +142,11 @@ func columns() []Detector {
 	return list
 }
 
-// latestTokens come last, so that what is of a known service has its name.
+// latestTokens comes last, so that secrets of known services get their names.
 func latestTokens() []Detector {
 	return []Detector{
-		// Of a service that no line here is about: who it is of, what it is, and 20 letters or more.
+		// Tokens of services without a detector of their own consist of the owner, the kind, and 20
+		// letters or more.
 		token("prefixed_token", `[a-z]{2,12}_(?:live|test|prod|sk|sec|secret|key|pat|api|apikey|token)_[A-Za-z0-9]{20,}\b`, 3.5).allow(words, identifier, `^[^0-9]*$`),
 		token("extended_private_key", `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,112}\b`, 4),
 		token("firecrawl_key", `fc-[0-9a-f]{32}\b`, 3),

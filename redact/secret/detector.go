@@ -4,33 +4,33 @@ import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 
 // A Detector finds secrets of one kind in text.
 type Detector struct {
-	Name      string      // of a-z, 0-9, _ and -
+	Name      string      // consists of a-z, 0-9, _, and -
 	Pattern   string      // a regular expression of package regexp
-	Group     int         // the submatch that is the secret; 0: the entire match; or FirstGroup
-	Keywords  []string    // in lowercase; a text without any of them is not searched. Empty: every text is searched
-	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0: any
+	Group     int         // the submatch that is the secret; 0 for the entire match; or FirstGroup
+	Keywords  []string    // in lowercase; a text that contains none of them is not searched. If empty, every text is searched
+	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0 for any
 	Allow     []string    // patterns of texts that are not secrets, compared with the secret and with the entire match
-	StopWords []string    // a text that contains one, in uppercase or lowercase, is not a secret
+	StopWords []string    // a text that contains any of these words, in uppercase or lowercase, is not a secret
 	Allowed   []Allowance // further exceptions
 }
 
-// FirstGroup as a [Detector]'s Group means the first submatch that is not empty, or the entire
-// match if there is none.
+// As a [Detector]'s Group, FirstGroup means the first non-empty submatch, or the entire match if
+// there is none.
 const FirstGroup = match.FirstGroup
 
-// An Allowance specifies which matches of a detector are not secrets. One criterion suffices
-// or, with All, one of each given kind is required.
+// An Allowance specifies which matches of a detector are not secrets. One criterion suffices; with
+// All, one of each given kind is required.
 type Allowance = match.Allowance
 
-// Targets of an [Allowance]: the text that its patterns are compared with. The zero Target is
-// the secret.
+// Targets of an [Allowance]: the text with which its patterns are compared. The zero Target is the
+// secret.
 const (
-	TargetMatch = match.TargetMatch // all that the detector's pattern matched
+	TargetMatch = match.TargetMatch // the entire match of the detector's pattern
 	TargetLine  = match.TargetLine  // the lines that contain the match
-	TargetWord  = match.TargetWord  // the match, and the rest of the word in which it begins
+	TargetWord  = match.TargetWord  // the match, with the rest of the word in which it begins
 )
 
-// A DetectorError reports an invalid detector of a list.
+// A DetectorError describes an invalid detector in a list.
 type DetectorError = match.Error
 
 // A Scanner finds secrets in texts. It is immutable and safe for concurrent use.
@@ -47,7 +47,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		list[i] = match.Detector(d)
 	}
 
-	// A known detector is compiled when a text needs it.
+	// A known detector is compiled when a text first needs it.
 	known, digests := knowledgeOf(), digester{}
 	return match.Compile(list, func(i int) (match.Knowledge, bool) {
 		by, ok := known[digests.of(&detectors[i])]

@@ -1,10 +1,9 @@
 package secret
 
-// written is a value in quotes of a program or a statement.
+// written matches a quoted value in a program or a statement.
 const written = `(?:[NEnebru]?'([^'\n]{4,})'|[NEnebru]?"([^"\\\n]{4,})"|\\+["']([^"'\\\n]{4,})\\+["'])`
 
-// formats are secrets known by the statement, the file or the call that they
-// stand in.
+// formats detects secrets by the statement, the file, or the call that contains them.
 func formats() []Detector {
 	stop := placeholders()
 	none := []Allowance{{Patterns: append(references(), noPassword()...)}}
@@ -47,7 +46,7 @@ func formats() []Detector {
 			Pattern: `(?i)\bset\s+password(?:\s+for\s+[^\s=]+)?\s*=\s*(?:\w+\s*\(\s*)?` + written},
 		{Name: "pragma_key", Group: FirstGroup, Entropy: 1.5, StopWords: stop, Allowed: none, Pattern: `(?i)\bpragma\s+(?:re|hex|hexre)?key\s*=\s*` + written},
 
-		// What passwords are stored as, which can be tried at leisure.
+		// Stored password hashes, which can be cracked offline.
 		token("password_hash", `\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$(?:1|5|6|7|y|gy|apr1|md5|sha1|argon2(?:id|i|d)|scrypt|pbkdf2|pbkdf2-sha1|pbkdf2-sha256|pbkdf2-sha512|P|H|S)\$[\w./,=+-]+(?:\$[\w./,=+-]{2,})+`, 0).unbound(),
 		token("password_hash_named", `(?:pbkdf2_sha(?:1|256|512)|bcrypt(?:_sha256)?|argon2|scrypt)\$[\w$./,=+-]{40,}|(?:pbkdf2:sha(?:1|256|512)(?::\d+)?|scrypt:\d+:\d+:\d+)\$[\w./-]+\$[0-9a-f]{40,}|SCRAM-SHA-(?:1|256|512)\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+`, 0),
 		{Name: "password_hash_scheme", Group: 1, Pattern: `(?i)(\{(?:S?SHA(?:256|384|512)?|S?MD5|CRYPT|PBKDF2(?:-\w+)?|ARGON2)\}[\w$./+=,-]{12,})`},
@@ -97,8 +96,8 @@ func formats() []Detector {
 	}
 }
 
-// plainName is a name of something, with hardly a number.
+// plainName matches an ordinary name that contains few digits.
 const plainName = `^[A-Za-z][A-Za-z_.:/-]*[0-9]?$`
 
-// notSecretPart are parts of names that mean no secret.
+// notSecretPart matches parts of names that do not refer to a secret.
 const notSecretPart = `(?:_?count|_?limit|_?type|_?name|_?url|_?uri|_?endpoint|_?file|_?path|_?ttl|expir\w*|_?version|_?arn|[_-]id|key_?id)\\*["']`

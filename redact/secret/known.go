@@ -14,16 +14,16 @@ import (
 )
 
 // knownText has a line for each detector of [Default] and similar lists: its digest and, after
-// tabs, the texts of its anchors. If it has no anchors, an empty text and its keywords follow.
-// If it has neither, every text is searched for it. The texts have the escapes of Go. This
-// saves nearly all of the time that compiling takes, because patterns are parsed only when a
-// text needs them, and most texts need few.
+// tabs, the texts of its anchors. If it has no anchors, an empty text and its keywords follow. If
+// it has neither, every text is searched for it. The texts are escaped as in Go. This saves nearly
+// all of the compilation time, because patterns are parsed only when a text needs them, and most
+// texts need few.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt
 var knownText string
 
-// knowledgeOf returns the knowledge of valid detectors, by digest. The map is read-only.
+// knowledgeOf returns the knowledge about valid detectors, keyed by digest. The map is read-only.
 var knowledgeOf = sync.OnceValue(parseKnown)
 
 func parseKnown() map[digest]match.Knowledge {
@@ -41,7 +41,7 @@ func parseKnown() map[digest]match.Knowledge {
 			all = append(all, text)
 		}
 		if err != nil {
-			panic(err) // it was generated, and tested
+			panic(err) // it was generated and tested
 		}
 
 		// An empty text precedes keywords.
@@ -55,11 +55,11 @@ func parseKnown() map[digest]match.Knowledge {
 	return known
 }
 
-// A digest identifies all of a detector except its name.
+// A digest identifies all of a detector's fields except its name.
 type digest [sha256.Size / 2]byte
 
-// A digester computes digests. Many detectors share one list of stop words and one of
-// allowances, so the digests of the last lists are kept.
+// A digester computes digests. Many detectors share a list of stop words and a list of allowances,
+// so the digests of the last lists are kept.
 type digester struct {
 	memory  []byte // of what is hashed
 	words   []string
@@ -98,7 +98,7 @@ func (g *digester) of(d *Detector) digest {
 	return digest(sum[:len(digest{})])
 }
 
-// sameList reports whether two lists that are not empty are the same memory.
+// sameList reports whether two non-empty lists share the same memory.
 func sameList[T any](a, b []T) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 func appendAllowances(b []byte, list []Allowance) []byte {
@@ -112,7 +112,8 @@ func appendAllowances(b []byte, list []Allowance) []byte {
 	return b
 }
 
-// Lengths separate each text from what follows it, and numbers each list.
+// Each text is preceded by its length, and each list by its number of elements, so that the
+// encoding is unambiguous.
 func appendNumber(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
 
 func appendText(b []byte, text string) []byte { return append(appendNumber(b, len(text)), text...) }

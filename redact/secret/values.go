@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// serviceValues are keys of services that have no form of their own: known by
-// the name that they are assigned to.
+// serviceValues detects keys of services that have no distinctive form, by the name to which they
+// are assigned.
 func serviceValues() []Detector {
 	var list []Detector
 	for line := range strings.Lines(services) {
@@ -23,8 +23,8 @@ func serviceValues() []Detector {
 	return list
 }
 
-// services has a line for each: what it is called, how names of it look, and
-// its keys; 2 says that these hold few different letters.
+// services has one line per service: its name, the form of names that refer to it, and its keys. 2
+// means that the keys contain few different letters.
 const services = `
 adafruit     adafruit                              [a-z0-9_-]{32}
 adobe        adobe                                 [a-f0-9]{32}
@@ -95,29 +95,29 @@ zendesk      zendesk                               [a-z0-9]{40}
 `
 
 const (
-	// words is what people write for a value: one word, or several.
+	// words matches text that people write as a value: one or more words.
 	words = `^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _./:+=-]+(?:[A-Z]?[a-z]+|[A-Z]+))*$`
 
-	// identifier is a name of something in a program: words with separators,
-	// each with at most one number.
+	// identifier matches the name of an object in a program: words with separators, each with at
+	// most one number.
 	identifier = `^` + segment + `(?:[_.:/=-]+` + segment + `)+$`
 	segment    = `(?:[A-Z]{1,12}|[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,4})?[0-9]{0,10}[A-Z]?[a-z]{0,12}`
 
-	// camel is a name of words with capitals between them and one number.
+	// camel matches a camel-case name with one number.
 	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
-	// member is an expression of a program, such as out.BeforeSHA256 or f.n.Seen++.
+	// member matches an expression in a program, such as out.BeforeSHA256 or f.n.Seen++.
 	member = `^[a-z]{1,12}(?:\.[A-Za-z]+[0-9]{0,3})+(?:\+\+|--)?$`
 
-	// publicKey is what did:key: names: Ed25519, X25519, P-256 and secp256k1.
+	// publicKey matches the keys in did:key: identifiers: Ed25519, X25519, P-256, and secp256k1.
 	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
 
-	// numbered is a word with a number after it.
+	// numbered matches a word followed by a number.
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
 
-// assignments are secrets known by the name that they are assigned to, and by
-// looking random.
+// assignments detects secrets by the name to which they are assigned and by their random
+// appearance.
 func assignments() []Detector {
 	const (
 		tail  = `[\w.-]{0,24}`
@@ -133,7 +133,7 @@ func assignments() []Detector {
 			Allow:   []string{words, identifier, camel, numbered, member, `^[\w/]+-[A-Za-z0-9]{6}$`}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 
-		// In quotes there may be any sign.
+		// A quoted value may contain any character.
 		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
 			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,
 			StopWords: placeholders(),
@@ -145,7 +145,7 @@ func assignments() []Detector {
 	}
 }
 
-// notSecret is a name that has the word for a secret in it but means none.
+// notSecret matches names that contain the word for a secret but do not refer to one.
 const notSecret = `(?i)^[\w.-]*(?:` +
 	`public|pub[_-]?key|pubkey|csrf|xsrf|page[_-]?token|next[_-]?token|continuation|cancellation|author(?:$|[^i])|` +
 	`access(?:or|ib)|access[_.-]?id|rapid|turkey|monkey|donkey|keyboard|keyword|keystore|keyframe|keying|keystone|` +

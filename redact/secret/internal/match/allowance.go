@@ -6,27 +6,27 @@ import (
 	"math"
 )
 
-// An Allowance specifies which matches of a detector are not secrets. One criterion suffices
-// or, with All, one of each given kind is required.
+// An Allowance specifies which matches of a detector are not secrets. One criterion suffices; with
+// All, one of each given kind is required.
 type Allowance struct {
 	Patterns  []string
-	Target    Target   // what Patterns are compared with
-	StopWords []string // the secret contains one, in uppercase or lowercase
+	Target    Target   // text with which Patterns are compared
+	StopWords []string // words one of which the secret contains, in uppercase or lowercase
 	All       bool
 }
 
-// A Target is the part of the text that patterns are compared with.
+// A Target is the part of the text with which patterns are compared.
 type Target int
 
 const (
 	TargetSecret Target = iota // the secret itself
-	TargetMatch                // all that the detector's pattern matched
-	TargetLine                 // the lines that the match lies in, of each side at most 1,024 bytes
-	TargetWord                 // the match, and the rest of the word that it begins in: letters, digits, _, - and ., at most 64
+	TargetMatch                // the entire match of the detector's pattern
+	TargetLine                 // the lines that contain the match, at most 1,024 bytes on each side
+	TargetWord                 // the match, with the rest of the word in which it begins: letters, digits, _, -, and ., at most 64
 )
 
-// maxLine and maxWord limit the text around a match that an allowance sees. The line of a
-// receipt on one line is long, and is not read again for each match.
+// maxLine and maxWord limit the text around a match that an allowance examines. If a receipt is on
+// a single line, that line is long, and must not be examined again for each match.
 const (
 	maxLine = 1024
 	maxWord = 64
@@ -93,7 +93,7 @@ func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 		byWord = byWord || containsFold(secret, word)
 	}
 
-	// With All, a criterion that is not given counts as met.
+	// With All, a kind of criterion that is not given counts as met.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}

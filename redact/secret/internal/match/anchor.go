@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// An anchor is a text that occurs in every match, in any case of its letters, together with the
-// possible distance to the beginning and the end of the match.
+// An anchor is a text that occurs in every match, regardless of case, together with its possible
+// distances from the beginning and the end of the match.
 type anchor struct {
 	text   string
 	before size  // bytes from the beginning of a match to text
@@ -21,7 +21,7 @@ const (
 	minAnchorText = 2
 )
 
-// flatten appends the consecutive parts of a pattern, and splits repetitions into a required
+// flatten appends the consecutive parts of a pattern, and splits repetitions into a required part
 // and an optional part.
 func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
@@ -45,7 +45,7 @@ func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(parts, re)
 }
 
-// looksBack reports whether a pattern tests what precedes its match.
+// looksBack reports whether a pattern tests the text before its match.
 func looksBack(parts []*syntax.Regexp) bool {
 	for _, p := range parts {
 		switch p.Op {
@@ -64,8 +64,7 @@ func looksBack(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// best returns the anchors that are the most specific ones of a pattern before another pattern,
-// or none.
+// best returns the most specific anchors of a pattern that is followed by another pattern, or none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	// Computed once, because each run of parts joins them again.
 	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
@@ -84,8 +83,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 		}
 	}
 
-	// Consecutive parts match the concatenations of their texts. A run ends when these are too
-	// many.
+	// Consecutive parts match the concatenations of their texts. A run ends when there are too many
+	// texts.
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -104,8 +103,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return followed(found, parts[end:], after)
 }
 
-// within returns anchors in a part that is not an anchor as a whole. The parts after it are
-// rest and after.
+// within returns anchors in a part that is not itself an anchor. The parts after it are rest and
+// after.
 func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -130,8 +129,8 @@ func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	return nil
 }
 
-// anchorsOf returns anchors for the texts that a pattern matches, or none if one of them is too
-// short. What follows them is added later.
+// anchorsOf returns anchors for the texts that a pattern matches, or none if any of them is too
+// short. The parts that follow them are added later.
 func anchorsOf(texts []string) []anchor {
 	list := make([]anchor, len(texts))
 	for i, t := range texts {
@@ -194,8 +193,8 @@ func better(a, b []anchor, ok func([]anchor) bool) bool {
 	return len(a) < len(b)
 }
 
-// known reports whether every anchor limits how far before it a match begins. Other anchors are
-// of no use.
+// known reports whether every anchor limits its distance from the beginning of a match. Other
+// anchors are of no use.
 func known(list []anchor) bool {
 	return !slices.ContainsFunc(list, func(a anchor) bool { return a.before.max < 0 })
 }

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton decides where a pattern could match, in some nanoseconds per byte. It errs on
-// one side only: it treats all letters beyond ASCII as one and, except at the ends of a text,
-// assumes that every assertion of the pattern holds. So if it finds no match, there is none.
-// Otherwise the regular expression decides, which takes about fifty times as long.
+// An automaton decides where a pattern could match, in a few nanoseconds per byte. It is
+// conservative: it treats all non-ASCII letters as one letter and, except at the ends of a text,
+// assumes that every assertion in the pattern holds. If it finds no match, there is none.
+// Otherwise, the regular expression decides, which takes about fifty times as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere
@@ -19,12 +19,12 @@ type automaton struct {
 
 	once    sync.Once
 	prog    *syntax.Prog
-	sure    bool       // for ASCII text it decides exactly as the pattern does
-	class   [256]uint8 // of bytes that no instruction distinguishes
+	sure    bool       // for ASCII text, it decides exactly as the pattern does
+	class   [256]uint8 // classes of bytes that no instruction distinguishes
 	letters []byte     // one per class
 }
 
-// Two bytes represent those beyond ASCII: the first byte of a letter, and the following ones. A
+// Two bytes represent the non-ASCII bytes: the first byte of a letter, and the following bytes. A
 // following byte may also be a letter, if the text is not UTF-8.
 const (
 	lead  = 0xC0
@@ -69,7 +69,7 @@ func (a *automaton) compile() {
 		}
 	}
 
-	// Number the classes without gaps. step tries one letter for each class.
+	// Number the classes without gaps, because step tries one letter for each class.
 	dense := map[int]uint8{}
 	for c := range utf8.RuneSelf {
 		if _, ok := dense[class[c]]; !ok {
@@ -79,7 +79,7 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
-	// Two classes beyond ASCII: bytes that continue a letter, and bytes that begin one.
+	// There are two non-ASCII classes: bytes that continue a letter, and bytes that begin a letter.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {

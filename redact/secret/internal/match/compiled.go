@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A compiled detector can search a text in three ways with the same result: the entire text,
-// the regions around its anchors, or only the places where a match must begin, given where an
-// anchor ends.
+// A compiled detector can search a text in three ways with the same result: the entire text, the
+// regions around its anchors, or only the positions at which a match must begin, given the end of
+// an anchor.
 type compiled struct {
 	name     string
 	group    int
@@ -24,13 +24,13 @@ type compiled struct {
 	start   *program // matches only at the beginning of the text
 	back    bool     // the pattern tests what precedes a match
 	placed  bool     // an anchor determines where a match begins: before bytes earlier
-	anchors []anchor // every match contains one of them, and with it a keyword; if there are none, whole is used
+	anchors []anchor // every match contains one of them, and therefore a keyword; if there are none, whole is used
 	before  int      // no match begins more bytes before an anchor
 	match   *automaton
-	tight   *automaton // as match, but only for matches that begin at one place
+	tight   *automaton // like match, but only for matches that begin at one position
 }
 
-// compile compiles a detector. It returns the fault of an invalid one, or "".
+// compile compiles a detector. It returns the fault of an invalid detector, or "".
 func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > maxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
@@ -88,8 +88,8 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// A region begins where a match may begin. If the pattern does not limit that, the entire
-	// text is searched.
+	// A region begins where a match may begin. If the pattern does not limit that, the entire text
+	// is searched.
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
@@ -113,10 +113,11 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time. leftmost checks whether the program exists when a text needs it.
+	// Parsing takes time, so leftmost checks whether the program exists when a text needs it.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
-	// If every anchor has the same distance from the beginning, a match is tried at one place.
+	// If every anchor has the same distance from the beginning, a match is tried at only one
+	// position.
 	place := size{c.before, c.before} // equal for all anchors, so that matches begin in the order of anchors
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
@@ -144,7 +145,7 @@ func (c *compiled) knowledge() (k Knowledge) {
 	return k
 }
 
-// explain reports why a pattern is invalid without quoting it.
+// explain describes why a pattern is invalid without quoting it.
 func explain(err error) string {
 	if e, ok := err.(*syntax.Error); ok {
 		return "the pattern is invalid: " + e.Code.String()
@@ -159,7 +160,7 @@ func (c *compiled) here(text []byte, begin int) (at []int, base int) {
 	}
 	base = c.base(text, begin)
 	if at = c.at.get().FindSubmatchIndex(text[base:]); at != nil {
-		at[0] += begin - base // the preceding rune was only tested, and is not in the match
+		at[0] += begin - base // the preceding rune was only tested, and is not part of the match
 	}
 	return at, base
 }
@@ -178,8 +179,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	return at, base
 }
 
-// base returns where a part must begin for matches from a place on, because \b and ^ test the
-// preceding rune.
+// base returns the position at which a part must begin to find matches from a given position on,
+// because \b and ^ test the preceding rune.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

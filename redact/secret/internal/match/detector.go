@@ -14,13 +14,13 @@ type Detector struct {
 	Allowed   []Allowance
 }
 
-// FirstGroup as a [Detector]'s Group means the first submatch that is not empty, or the entire
-// match if there is none.
+// As a [Detector]'s Group, FirstGroup means the first non-empty submatch, or the entire match if
+// there is none.
 const FirstGroup = -1
 
-// An Error reports an invalid detector of a list.
+// An Error describes an invalid detector in a list.
 type Error struct {
-	Index  int    // in the list given to Compile
+	Index  int    // index in the list passed to Compile
 	Name   string // as given
 	Reason string
 }

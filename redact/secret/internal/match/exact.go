@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// cross returns every text of a followed by every text of b, or none if these are too many or
-// too long.
+// cross returns every concatenation of a text of a and a text of b, or none if these are too many
+// or too long.
 func cross(a, b []string) []string {
 	if len(a)*len(b) > maxAnchors {
 		return nil
@@ -59,7 +59,7 @@ func exact(re *syntax.Regexp) []string {
 
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
-	// If one branch is not exact, no text is in every match.
+	// If any branch is not exact, no text is in every match.
 	case syntax.OpAlternate:
 		var list []string
 		for _, sub := range re.Sub {

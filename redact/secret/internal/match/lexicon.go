@@ -7,8 +7,8 @@ import (
 
 // A lexicon finds words in a text, regardless of the case of their letters.
 //
-// Nearly everywhere, a lookup in a small table of bits shows that the next three bytes begin no
-// word. Elsewhere it follows a tree of the words.
+// Almost everywhere, a lookup in a small bit table shows that no word begins with the next three
+// bytes. Elsewhere, it follows a tree of the words.
 type lexicon struct {
 	words []entry // until build
 
@@ -28,7 +28,7 @@ type entry struct {
 // A meaning identifies a word as an anchor of a detector or, with -1, as a keyword.
 type meaning struct{ detector, anchor int }
 
-// Two letters of several bytes are cases of an ASCII letter.
+// Two letters with multi-byte encodings are cases of an ASCII letter.
 const (
 	longS  = "\u017F" // s
 	kelvin = "\u212A" // k
@@ -76,9 +76,8 @@ func (l *lexicon) build() {
 	l.words = nil
 }
 
-// mark sets the bits of the threes with which a word may begin. Some classes are chosen, and
-// left are not. at is the state after the chosen classes, or 0 if these already complete a
-// word.
+// mark sets the bits of the threes with which a word may begin. Some classes have been chosen, and
+// left have not. at is the state after the chosen classes, or 0 if these already complete a word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)
@@ -99,7 +98,7 @@ func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	}
 }
 
-// first returns the first place, from at on, where a word may begin, or the end of the text.
+// first returns the first position, from at on, at which a word may begin, or the end of the text.
 func (l *lexicon) first(text []byte, at int) int {
 	class, scaled, begins := &l.class, &l.scaled, l.begins
 	for at+2 < len(text) {
@@ -136,7 +135,7 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := l.tree.root()
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
-		// U+017F and U+212A are longer than s and k, for which they stand.
+		// U+017F and U+212A are longer than the letters s and k that they match.
 		if class >= l.width-2 {
 			if bytes.HasPrefix(text[i:], []byte(longS)) {
 				class, n = l.class['s'], len(longS)
@@ -172,8 +171,8 @@ func fold(r rune) rune {
 	return r
 }
 
-// lower returns a text with its ASCII letters in lowercase, as keywords and stop words are
-// compared.
+// lower returns a text with its ASCII letters in lowercase, the form in which keywords and stop
+// words are compared.
 func lower(text string) string { return strings.Map(fold, text) }
 
 // containsFold reports whether a text contains a lowercase word.

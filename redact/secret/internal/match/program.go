@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A program is a valid pattern that is compiled when a text first needs it. Most receipts need
-// none of the several hundred detectors, and compiling all of them takes longer than verifying
-// a thousand receipts.
+// A program is a valid pattern that is compiled when a text first needs it. Most receipts need none
+// of the several hundred detectors, and compiling all of them takes longer than verifying a
+// thousand receipts.
 type program struct {
 	pattern string
 	once    sync.Once
@@ -29,14 +29,14 @@ func (p *program) get() *regexp.Regexp {
 	return p.regexp
 }
 
-// A criterion is a pattern that many short texts are compared with. Its automaton decides for
-// most of them.
+// A criterion is a pattern with which many short texts are compared. For most of them, its
+// automaton decides.
 type criterion struct {
 	program
 	automaton *automaton
 }
 
-// criteria are the patterns that several detectors allow. Each is compiled once.
+// criteria contains the patterns that several detectors share. Each is compiled once.
 type criteria map[string]*criterion
 
 func (s criteria) get(pattern string) (*criterion, error) {

@@ -10,9 +10,9 @@ import (
 // A Scanner finds secrets in texts. Compile returns one. It is immutable and safe for
 // concurrent use.
 //
-// A text is read once for the words of all detectors. A detector then searches only around
-// words that each of its matches contains, and finds what a search of the entire text finds.
-// The time is linear in the length of any text.
+// A text is read once for the words of all detectors. A detector then searches only around words
+// that each of its matches contains, with the same result as a search of the entire text. The time
+// is linear in the length of the text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon
@@ -32,8 +32,8 @@ type lazy struct {
 }
 
 // Compile checks detectors and prepares them for scanning. For a detector that is known to be
-// valid, known returns its words, given its index. Such a detector is compiled when a text
-// needs it. The error is an *[Error].
+// valid, known returns its words, given its index. Such a detector is compiled when a text needs
+// it. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
 		d := detectors[maxDetectors]
@@ -78,8 +78,8 @@ func (s *Scanner) detector(i int) *compiled {
 	return &d.compiled
 }
 
-// compile compiles a detector, unless that was done meanwhile. It returns the fault of an
-// invalid one, or "".
+// compile compiles a detector, unless it has already been compiled. It returns the fault of an
+// invalid detector, or "".
 func (s *Scanner) compile(i int) (reason string) {
 	s.compiling.Lock()
 	defer s.compiling.Unlock()
@@ -145,9 +145,9 @@ func (s *Scanner) number(a *automaton) {
 }
 
 // Scan appends the secrets in a text to found, in order and without overlaps. If matches of two
-// detectors overlap, the earlier detector's counts. A later detector with a Group extends it to
-// what both cover, so that no rest of a secret remains. The match of a later detector without a
-// Group is dropped.
+// detectors overlap, the match of the earlier detector counts. If the later detector has a Group,
+// its match extends the earlier one to the union of both, so that no part of a secret remains. The
+// match of a later detector without a Group is dropped.
 func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	var w *work
 	for i := s.words.first(text, 0); i < len(text); i = s.words.first(text, i+1) {
@@ -206,7 +206,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			continue
 		}
 
-		// Overlapping matches are one secret, as long as all of them and named by the earliest
+		// Overlapping matches are one secret, which covers all of them and is named by the earliest
 		// detector.
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]

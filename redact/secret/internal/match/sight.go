@@ -7,7 +7,7 @@ import "regexp/syntax"
 type sight struct {
 	skip   byteSet // only these bytes precede
 	far    int     // and at most this many of them
-	need   byteSet // one of these, none of which is in skip;
+	need   byteSet // then one of these, none of which is in skip;
 	gap    byteSet // from there on only these bytes,
 	within int     // at most this many, precede
 	run    byteSet // a run of these bytes,
@@ -35,7 +35,7 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
-	// A needed byte that could also be skipped would not show that it is there.
+	// A required byte that can also be skipped would not show that it is present.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
@@ -43,7 +43,7 @@ func look(parts []*syntax.Regexp) *sight {
 		}
 	}
 
-	// Up to the first run of two bytes or more, everything is part of the gap.
+	// Up to the first run of two or more bytes, everything is part of the gap.
 	for _, p := range parts[i:] {
 		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A size is a range of numbers of bytes that a pattern can match.
+// A size is a range of lengths, in bytes, that a pattern can match.
 type size struct {
-	min, max int // max -1: no bound
+	min, max int // a max of -1 means no limit
 }
 
 // measure returns the size of the matches of a pattern.
@@ -65,8 +65,8 @@ func measure(re *syntax.Regexp) size {
 	return size{} // asserts something
 }
 
-// measureLiteral returns the size of the matches of a literal. If it ignores case, the cases of
-// one letter may differ in length: the Kelvin sign has three bytes, and k has one.
+// measureLiteral returns the size of the matches of a literal. If it ignores case, the cases of a
+// letter may differ in length: the Kelvin sign has three bytes, and k has one.
 func measureLiteral(re *syntax.Regexp) (s size) {
 	for _, r := range re.Rune {
 		one := runeSize(r, r)
@@ -107,8 +107,8 @@ func runeSize(lo, hi rune) size {
 	return s
 }
 
-// A reach limits how far a match extends: a number of bytes, then a run of bytes of a set, and
-// so on.
+// A reach limits how far a match extends: a number of bytes, then a run of bytes from a set, and so
+// on.
 type reach []step
 
 type step struct {

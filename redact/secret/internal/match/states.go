@@ -19,14 +19,15 @@ const (
 // maxRows is the maximum number of states that are kept.
 const maxRows = 1024
 
-// states are the states of an automaton that scans have reached. One scan uses them at a time.
+// states contains the states of an automaton that scans have reached. Only one scan uses them at a
+// time.
 type states struct {
 	*automaton
 	next  []row // of a row and a class
 	ends  []ending
 	rows  map[string]row
 	at    [][]uint32 // the instructions at which a row waits, ascending
-	marks []uint32   // of an instruction: the turn in which it was reached
+	marks []uint32   // for each instruction, the turn in which it was reached
 	turn  uint32
 	list  []uint32
 	stack []uint32
@@ -56,7 +57,7 @@ func (s *states) reset() {
 	s.clear()
 	s.reach(s.prog.Start, 0)
 	slices.Sort(s.list)
-	s.push(slices.Clone(s.list)) // begun, which a state with the same instructions is not when something has begun
+	s.push(slices.Clone(s.list)) // begun distinguishes this state from one with the same instructions in which a match has begun
 }
 
 // initial returns the state before at in a text.
@@ -74,7 +75,7 @@ func (s *states) clear() {
 	s.list = s.list[:0]
 }
 
-// reach records the instructions that are reached from one without consuming a byte.
+// reach records the instructions that are reached from an instruction without consuming a byte.
 func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	s.stack = append(s.stack[:0], uint32(pc))
 	for len(s.stack) > 0 {
@@ -142,8 +143,8 @@ func (s *states) push(list []uint32) row {
 	return row(len(s.at) - 1)
 }
 
-// step creates the row that follows a row. It reports false if there were too many rows, which
-// are then all discarded.
+// step creates the row that follows a row. It reports false if there were too many rows; all rows
+// are then discarded.
 func (s *states) step(r row, class uint8) (row, bool) {
 	if len(s.at) >= maxRows {
 		s.reset()
@@ -165,8 +166,8 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		}
 	}
 
-	// In a loose automaton, a match may begin at any byte. If nothing is left of earlier ones,
-	// the row is begun again.
+	// In a loose automaton, a match may begin at any byte. If nothing is left of earlier matches,
+	// the row is started again.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -186,8 +187,8 @@ type stretch struct {
 	read  int  // the end of the text that was read
 }
 
-// letterEnd returns the end of a letter of which at most one byte is before a place, because a
-// match of it includes the rest.
+// letterEnd returns the end of a letter of which at most one byte precedes a position, because a
+// match of the letter includes the rest.
 func letterEnd(text []byte, at int) int {
 	for at < len(text) && text[at] >= trail && text[at] < lead {
 		at++
@@ -195,7 +196,7 @@ func letterEnd(text []byte, at int) int {
 	return at
 }
 
-// ahead reads the text after a place where a pattern must begin or continue, up to a limit.
+// ahead reads the text after a position at which a pattern must begin or continue, up to a limit.
 func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -232,8 +233,8 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	return found
 }
 
-// search reads a part of a text, from at to before end: up to the first end of a possible
-// match, and on until all matches that began before have ended. Matches from last on are not
+// search reads a part of a text, from at to before end: up to the first end of a possible match,
+// and then until all matches that began before that end have ended. Matches from last on are not
 // searched.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
@@ -249,8 +250,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// Stop if the part ends; if no match is in progress, and one was found or none may
-		// begin here; or if one was found long ago.
+		// Stop if the part ends, if no match is in progress and one was found or none may begin
+		// here, or if a match was found long ago.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}

@@ -1,14 +1,14 @@
 package match
 
-// A tree stores words by their classes of bytes.
+// A tree stores words by the classes of their bytes.
 //
-// A state is an offset in the list of edges: its edge for class c is edges[state+c], if that
-// edge belongs to the state. Most states have one edge, and the edges between are those of
-// other states. A table with a row for every state and a column for every class would take a
-// few megabytes, and longer to create than most texts take to search.
+// A state is an offset in the list of edges: its edge for class c is edges[state+c], if that edge
+// belongs to the state. Most states have one edge, and the edges between belong to other states. A
+// table with a row for every state and a column for every class would take a few megabytes, and
+// creating it would take longer than searching most texts.
 type tree struct {
 	edges []edge
-	end   uint32 // the class, of no byte, whose edge leads to the meanings of a word
+	end   uint32 // the class, which contains no byte, whose edge leads to the meanings of a word
 	words [][]meaning
 }
 
@@ -35,16 +35,16 @@ func (t *tree) ends(state uint32) []meaning {
 	return nil
 }
 
-// newTree creates the tree of words. Several entries may have the same word, whose meanings
-// keep their order. The last class is width - 1.
+// newTree creates the tree of words. Several entries may have the same word; their meanings keep
+// their order. The last class is width - 1.
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
-	order := make([]int32, len(entries)) // indices of entries: of words that begin alike, next to each other
+	order := make([]int32, len(entries)) // indexes of entries, where words with the same beginning are adjacent
 	for i := range order {
 		order[i] = int32(i)
 	}
 
-	// A branch is a future state: the words with the same beginning, up to a length.
+	// A branch is a future state: the words with the same beginning of a given length.
 	type branch struct {
 		from, to int // in order
 		length   int
@@ -99,8 +99,8 @@ func newSorter(classes uint32, most int) *sorter {
 	return &sorter{counts: make([]int, classes), places: make([]int, classes), sorted: make([]int32, most)}
 }
 
-// sort sorts a list by class, stably, and returns the classes. They and their counts are valid
-// until the next call.
+// sort sorts a list by class, stably, and returns the classes. The classes and their counts are
+// valid until the next call.
 func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	for _, c := range s.classes {
 		s.counts[c] = 0
@@ -139,13 +139,13 @@ func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 // count returns how many elements of the last list are of a class.
 func (s *sorter) count(class uint32) int { return s.counts[class] }
 
-// A space finds places for the edges of states among those of other states.
+// A space finds room for the edges of states between those of other states.
 type space struct {
 	edges []edge
 	taken []bool // by the state with that number
 	span  uint32 // number of edges that a state can reach
-	one   uint32 // where to search for a place of one edge
-	more  uint32 // and of several edges: further on, so that the search stays short
+	one   uint32 // position from which to search for room for one edge
+	more  uint32 // and for several edges: further on, so that the search stays short
 	last  uint32 // the greatest state
 }
 

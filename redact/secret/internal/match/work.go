@@ -22,8 +22,8 @@ type work struct {
 type progress struct {
 	begun    bool
 	search   bool // search the entire text
-	sweep    bool // too much was read twice: search regions instead of trying places
-	open     bool // the region from from to to has to be searched
+	sweep    bool // too much was read twice, so search regions instead of trying positions
+	open     bool // the region from from to to must be searched
 	from, to int
 	end      int // of the last match
 	spent    int // bytes read by trying places
@@ -54,7 +54,7 @@ func (w *work) of(detector int) *progress {
 	return p
 }
 
-// see handles a keyword or an anchor.
+// see processes a keyword or an anchor.
 func (w *work) see(m meaning, start, end int) {
 	d, p := w.s.detector(m.detector), w.of(m.detector)
 	if m.anchor < 0 {
@@ -68,15 +68,15 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 
-	// Skip places before the end of the last match, and in a region that is open to the end of
+	// Skip positions before the end of the last match, and in a region that extends to the end of
 	// the text.
 	begin := start - d.before
 	if d.placed && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
-	// The automaton follows the rest of the pattern from here, unless that has cost too much
-	// already.
+	// The automaton follows the rest of the pattern from here, unless that has already cost too
+	// much.
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -109,8 +109,8 @@ func (w *work) see(m meaning, start, end int) {
 	p.to = max(p.to, limit)
 }
 
-// try matches at one place. It reports false for a match that ends after limit, where the text
-// was cut off.
+// try matches at one position. It reports false for a match that ends after limit, where the text
+// was cut.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
 	at, base := w.s.detector(detector).here(part, begin)
@@ -164,10 +164,10 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 }
 
-// leftmost returns the first match that begins in a stretch. It tries each place that the
-// automaton does not rule out, because a regular expression that may begin anywhere follows a
-// match from every place at the same time. The result is unknown if that would read too much of
-// the text again, or if a match may continue after end, where the text is cut off.
+// leftmost returns the first match that begins in a stretch. It tries each position that the
+// automaton does not rule out, because a regular expression that may begin anywhere follows matches
+// from all positions at the same time. The result is unknown if that would read too much of the
+// text again, or if a match may continue after end, where the text was cut.
 func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
 	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
 		return nil, 0, false
@@ -223,7 +223,7 @@ func (w *work) take(detector int, at []int, base int) {
 	}
 }
 
-// settle records a secret that no other match can drop.
+// settle records a secret that no other match can replace.
 func (w *work) settle(start, end, detector int) {
 	if w.settled == nil {
 		w.settled = map[[2]int]int{}
@@ -233,9 +233,9 @@ func (w *work) settle(start, end, detector int) {
 	}
 }
 
-// finish searches open regions, and decides which matches are which secrets.
+// finish searches open regions, and decides which matches form which secrets.
 func (w *work) finish(found []Span) []Span {
-	slices.Sort(w.begun) // a later detector need not find what an earlier one found
+	slices.Sort(w.begun) // a later detector need not find secrets that an earlier detector found
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
@@ -254,7 +254,7 @@ func (w *work) finish(found []Span) []Span {
 		return a.Start - b.Start
 	})
 
-	// Merge the matches of one detector at a time. The two lists take turns.
+	// Merge the matches of one detector at a time. Alternate between the two lists.
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
