@@ -81,6 +81,7 @@ var rooms = map[string]room{
 	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
 	inside + "setup":        {may: below(lower, []string{"keyring"}), libs: anyLib},
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
+	inside + "browse":       {may: below(lower, nil), libs: anyLib},
 	inside + "conformance":  {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
@@ -115,7 +116,7 @@ const inside = "cmd/receipt/internal/"
 // commands themselves.
 var (
 	lower = []string{"cli", "input", "custody", "trust", "print"}
-	verbs = []string{"verify", "issue", "logs", "keyring", "server", "conformance", "setup"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server", "browse", "conformance", "setup"}
 )
 
 // below returns what a package of the command may import: the library and the given packages.

@@ -58,15 +58,17 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	}
 
 	var err error
-	if d.Summary, err = summaryData(sum); err != nil {
+	if d.Summary, err = SummaryData(sum); err != nil {
 		return nil, err
 	}
 	return receipt.AppendJSON(nil, d)
 }
 
-// summaryData returns a summary whose lists are limited to the shown entries. They are shortened as
-// JSON, because a Summary with fewer streams could have another verdict.
-func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
+// SummaryData returns the members of a summary in its JSON form, as the views show it: without the
+// roster, and with lists of at most 1,000 entries. Members with the suffix _count are the numbers of
+// all entries. The lists are shortened as JSON, because a Summary with fewer streams could have
+// another verdict.
+func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(sum)
 	if err != nil {
 		return nil, err

@@ -39,21 +39,32 @@ func KindOf(data []byte) kind.Found {
 // KindOfFile returns the kind of a file from its first bytes, or the zero value if it
 // cannot be read.
 func KindOfFile(path string) kind.Found {
+	if head := headOf(path); head != nil {
+		return KindOf(head)
+	}
+	return kind.Found{}
+}
+
+// IsReport reports whether a file begins like a report of verify in JSON or NDJSON.
+func IsReport(path string) bool { return begunReport(headOf(path)) }
+
+// headOf returns the first bytes of a regular file, or nil if it cannot be read.
+func headOf(path string) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return kind.Found{}
+		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return kind.Found{}
+		return nil
 	}
 	defer f.Close()
 
 	head, err := io.ReadAll(io.LimitReader(f, kind.Head))
 	if err != nil {
-		return kind.Found{}
+		return nil
 	}
-	return KindOf(head)
+	return head
 }
 
 // WrongKind returns the failure for a file of another kind than the wanted one, such as "a

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/browse"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -216,6 +217,7 @@ func verbs() []verb {
 		{"timestamp", logs.NewTimestamp},
 		{"merge", verify.NewMerge},
 		{"keys", keyring.New},
+		{"browse", browse.New},
 		{"serve", server.New},
 		{"conformance", func(e *cli.Env) *cobra.Command { return conformance.New(e, Run) }},
 		{"schema", newSchema},
@@ -286,7 +288,7 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"start", "Start:", []string{"init"}},
-		{"check", "Verify receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
+		{"check", "Verify receipts:", []string{"verify", "show", "browse", "diff", "merge", "replay"}},
 		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
 		{"keep", "Store receipts:", []string{"ledger", "batch", "timestamp", "archive", "serve"}},
 		{"keys", "Manage keys:", []string{"keys"}},

@@ -52,16 +52,29 @@ func complaints(list []api.Message) error {
 
 // writeReport bundles the modules for the printed report.
 func writeReport(out string) error {
-	text, err := script("view/report.js", nil)
+	return writePair("view/report.js", "style.css", out+"/report.min")
+}
+
+// writeSite bundles the modules of the view of receipt browse. Out is relative to its directory.
+func writeSite(dir, out string) error {
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	return writePair("site/app.js", "site/site.css", out+"/site.min")
+}
+
+// writePair bundles a script and a style sheet, in files with the same name.
+func writePair(entry, sheet, out string) error {
+	text, err := script(entry, nil)
 	if err != nil {
 		return err
 	}
-	sheet, err := style("style.css")
+	rules, err := style(sheet)
 	if err != nil {
 		return err
 	}
-	if err := write(out+"/report.min.js", text); err != nil {
+	if err := write(out+".js", text); err != nil {
 		return err
 	}
-	return write(out+"/report.min.css", sheet)
+	return write(out+".css", rules)
 }

@@ -82,7 +82,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for entry, alias := range map[string]map[string]string{"app.js": nil, "view/report.js": nil, "worker.js": {"wasm_exec": exec}} {
+	for entry, alias := range map[string]map[string]string{"app.js": nil, "view/report.js": nil, "../../../cmd/receipt/internal/browse/site/app.js": nil, "worker.js": {"wasm_exec": exec}} {
 		first, err := script(entry, alias)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@
 //	dist/served/page.html.gz   the same, compressed, as the command serves it; not committed
 //	dist/report.min.js, .css   script and style of the printed report; committed
 //
+// With -site, it bundles the view of receipt browse instead: dist/site.min.js and .css, committed.
+//
 // It needs only the Go toolchain. The same sources, toolchain, and libraries give the same bytes.
 //
 // It is a separate module, so that importers of the library do not download a bundler.
@@ -19,8 +21,15 @@ import (
 func main() {
 	dir := flag.String("dir", "..", "work in this `folder`, of package page")
 	out := flag.String("o", "dist", "write to this `folder`")
+	site := flag.String("site", "", "bundle only the view of receipt browse in this `folder`")
 	flag.Parse()
-	if err := run(*dir, *out); err != nil {
+	err := error(nil)
+	if *site != "" {
+		err = writeSite(*site, *out)
+	} else {
+		err = run(*dir, *out)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
 		os.Exit(1)
 	}

@@ -14,7 +14,23 @@ func TestReportIsFresh(t *testing.T) {
 	if err := writeReport(out); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"report.min.js", "report.min.css"} {
+	fresh(t, out, "report")
+}
+
+// TestSiteIsFresh verifies the same for the view of receipt browse.
+func TestSiteIsFresh(t *testing.T) {
+	t.Chdir("../../../../cmd/receipt/internal/browse")
+	out := t.TempDir()
+	if err := writeSite(".", out); err != nil {
+		t.Fatal(err)
+	}
+	fresh(t, out, "site")
+}
+
+// fresh compares the files in out with the committed ones.
+func fresh(t *testing.T, out, name string) {
+	t.Helper()
+	for _, name := range []string{name + ".min.js", name + ".min.css"} {
 		want, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil {
 			t.Fatal(err)
@@ -24,7 +40,7 @@ func TestReportIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(want) < 10_000 || !bytes.Equal(got, want) {
-			t.Errorf("dist/%s is not what the sources give; run go generate ./receipt/serve/page", name)
+			t.Errorf("dist/%s is not what the sources give; run go generate ./...", name)
 		}
 	}
 }

@@ -1,0 +1,122 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type options struct {
+	trust.PolicyFlags
+	addr, output string
+}
+
+// New returns the browse command.
+func New(e *cli.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "browse INPUT",
+		Short: "search and read receipts in a web browser",
+		Long: `Verify the receipts in a ledger, a directory, or a file, or read a JSON report of
+verify, and serve a read-only view until interrupted.
+
+With --output, write the view as files instead. They contain the receipts, except
+those in which a secret is found. The exit code is that of receipt verify.`,
+		Example: `  receipt browse --integrity-only receipt.json --output site`,
+		Args:    cli.ExactArgs(1, "one input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return browse(cmd.Context(), e, args[0], &o)
+		},
+	}
+
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check only content and hashes")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:0", "loopback address to listen on (`HOST:PORT`)")
+	f.StringVarP(&o.output, "output", "o", "", "new directory for the view (`DIR`)")
+	return cmd
+}
+
+func browse(ctx context.Context, e *cli.Env, path string, o *options) error {
+	if o.output != "" {
+		return export(ctx, e, path, o)
+	}
+
+	host, err := loopback(o.addr)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "receipt-browse-*") // only its owner can read it
+	if err != nil {
+		return cli.Usage("", "%w", err)
+	}
+	defer os.RemoveAll(dir)
+
+	sum, err := write(ctx, e, path, dir, o)
+	if err != nil {
+		return err
+	}
+	tell(e, sum)
+	return serveDir(ctx, e, host, o.addr, dir)
+}
+
+// export writes the view to a new directory.
+func export(ctx context.Context, e *cli.Env, path string, o *options) error {
+	if err := emptyDir(o.output); err != nil {
+		return err
+	}
+	sum, err := write(ctx, e, path, o.output, o)
+	if err != nil {
+		return err
+	}
+	tell(e, sum)
+	fmt.Fprintf(e.Text(), "view: %s\n", cli.EscapeLine(filepath.Join(o.output, "index.html")))
+	return cli.ExitWith(cli.SummaryExit(sum))
+}
+
+// emptyDir creates a directory, or accepts an empty one.
+func emptyDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return cli.Usage("", "%q: %w", dir, cli.Reason(err))
+		}
+		if len(entries) > 0 {
+			return cli.Usage("specify a new directory", "%q is not empty", dir)
+		}
+		return nil
+	}
+	if err != nil {
+		return cli.Usage("", "%q: %w", dir, cli.Reason(err))
+	}
+	return nil
+}
+
+// write judges the input and writes the view of it.
+func write(ctx context.Context, e *cli.Env, path, dir string, o *options) (*stream.Summary, error) {
+	s, err := newSite(dir)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := judge(ctx, e, path, o, s)
+	if err != nil {
+		return nil, err
+	}
+	return sum, s.end(sum)
+}
+
+// tell prints the verdict and its counts.
+func tell(e *cli.Env, s *stream.Summary) {
+	fmt.Fprintf(e.Text(), "%s: %s verified, %s refuted, %s undecided\n", verdictWord(s), cli.Count(s.Verified), cli.Count(s.Refuted), cli.Count(s.Undecided))
+}

@@ -1,0 +1,36 @@
+// Data files: scripts that call receiptData with their name and compressed JSON. A page from disk
+// may load scripts, but may not read files.
+const waiting = new Map(), loaded = new Map();
+const names = /^(table|receipts)-\d+$/;
+const addresses = globalThis.trustedTypes?.createPolicy("receipt-data", { createScriptURL: address });
+
+function address(name) {
+  if (!names.test(name)) throw new Error(`${name} is not a data file`);
+  return `data/${name}.js`;
+}
+
+globalThis.receiptData = (name, packed) => {
+  waiting.get(name)?.(unpack(packed));
+  waiting.delete(name);
+};
+
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+// load returns the content of a data file.
+export function load(name) {
+  if (loaded.has(name)) return loaded.get(name);
+  const content = new Promise((resolve, reject) => {
+    waiting.set(name, resolve);
+    const script = document.createElement("script");
+    script.src = addresses ? addresses.createScriptURL(name) : address(name);
+    script.onload = () => script.remove();
+    script.onerror = () => reject(new Error(`${address(name)} cannot be read`));
+    document.head.append(script);
+  });
+  loaded.set(name, content);
+  for (const old of [...loaded.keys()].filter((key) => key.startsWith("receipts-")).slice(0, -20)) loaded.delete(old);
+  return content;
+}
