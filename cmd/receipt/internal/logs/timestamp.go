@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -89,11 +90,14 @@ func stampable(e *cli.Env, path string) (kind string, digests []canon.Digest, er
 	if c, err := tlog.OpenSigned(data, nil, nil); err == nil {
 		return timestamp.Checkpoint, []canon.Digest{canon.Sum([]byte(c.String()))}, nil
 	}
-	for _, s := range statement.ParseFile(data, func(int, error) {}) {
+	var torn error
+	for _, s := range statement.ParseFile(data, func(line int, fault error) {
+		torn = cmp.Or(torn, cli.Usage("", "%q, line %d: %w", cli.SourceName(path), line, fault))
+	}) {
 		digests = append(digests, s.Digest)
 	}
 	if len(digests) > 0 {
-		return timestamp.Statement, digests, nil
+		return timestamp.Statement, digests, torn
 	}
 	sealed, err := receipt.ParseSealed(bytes.TrimSpace(data))
 	if err != nil {
