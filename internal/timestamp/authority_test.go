@@ -2,6 +2,7 @@ package timestamp
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -34,6 +35,21 @@ type authority struct {
 // newAuthority returns an authority whose certificate change may change.
 func newAuthority(t *testing.T, change func(*x509.Certificate)) *authority {
 	t.Helper()
+	return newAuthorityOf(t, newKey(t), change)
+}
+
+func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// newAuthorityOf returns an authority whose intermediate has a given key.
+func newAuthorityOf(t *testing.T, middleKey crypto.Signer, change func(*x509.Certificate)) *authority {
+	t.Helper()
 	ca := func(name string) *x509.Certificate {
 		return &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: began, NotAfter: began.AddDate(10, 0, 0),
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
@@ -48,26 +64,20 @@ func newAuthority(t *testing.T, change func(*x509.Certificate)) *authority {
 		change(template)
 	}
 
-	a := &authority{roots: x509.NewCertPool(), others: x509.NewCertPool()}
-	root, rootKey := certificate(t, ca("Root"), nil, nil)
-	other, _ := certificate(t, ca("Other"), nil, nil)
-	middle, middleKey := certificate(t, ca("Middle"), root, rootKey)
-	a.leaf, a.key = certificate(t, template, middle, middleKey)
+	a := &authority{roots: x509.NewCertPool(), others: x509.NewCertPool(), key: newKey(t)}
+	rootKey, otherKey := newKey(t), newKey(t)
+	root := certificate(t, ca("Root"), rootKey, ca("Root"), rootKey)
+	other := certificate(t, ca("Other"), otherKey, ca("Other"), otherKey)
+	middle := certificate(t, ca("Middle"), middleKey, root, rootKey)
+	a.leaf = certificate(t, template, a.key, middle, middleKey)
 	a.roots.AddCert(root)
 	a.others.AddCert(other)
 	a.chain = append(slices.Clone(a.leaf.Raw), middle.Raw...)
 	return a
 }
 
-func certificate(t *testing.T, template, parent *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+func certificate(t *testing.T, template *x509.Certificate, key crypto.Signer, parent *x509.Certificate, signer crypto.Signer) *x509.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if parent == nil {
-		parent, signer = template, key
-	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +86,7 @@ func certificate(t *testing.T, template, parent *x509.Certificate, signer *ecdsa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cert, key
+	return cert
 }
 
 // An info is what a token states; package tspclient has no type that can be written.

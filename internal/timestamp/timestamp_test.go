@@ -2,6 +2,8 @@ package timestamp
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -12,7 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +27,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 var (
@@ -63,6 +66,23 @@ func TestVerify(t *testing.T) {
 	stated := func(f func(*info)) mistake { return mistake{info: f} }
 	signed := func(f func(*contentInfo)) mistake { return mistake{signed: f} }
 	attrs := func(f func(list []attribute) []attribute) mistake { return mistake{attrs: f} }
+	oid := func(text string) asn1.ObjectIdentifier {
+		id, err := parseID(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	const sha3256 = "2.16.840.1.101.3.4.2.8"
+	named := func(l []attribute, hash string) []attribute { // ESSCertIDv2 with an explicit hash
+		type name struct {
+			Hash pkix.AlgorithmIdentifier
+			Sum  []byte
+		}
+		sum := l[2].Values.Bytes[len(l[2].Values.Bytes)-sha256.Size:]
+		l[2] = attributeOf(t, l[2].Type, [][]name{{{pkix.AlgorithmIdentifier{Algorithm: oid(hash)}, sum}}})
+		return l
+	}
 
 	for name, c := range map[string]struct {
 		change  func(*x509.Certificate)
@@ -111,9 +131,26 @@ func TestVerify(t *testing.T) {
 			l[2] = attributeOf(t, l[2].Type, [][][][]byte{{{make([]byte, 32)}}})
 			return l
 		}), want: "refuted", text: "CertHash"},
-		"two signers":    {mistake: signed(func(c *contentInfo) { c.Content.Signers = append(c.Content.Signers, c.Content.Signers[0]) }), want: "refuted", text: "2 signers"},
-		"no signer":      {mistake: signed(func(c *contentInfo) { c.Content.Signers = nil }), want: "refuted", text: "0 signers"},
-		"another signer": {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Signer.Serial = big.NewInt(9) }), want: "refuted", text: "not found"},
+		"certificate hash of SHA-256":  {mistake: attrs(func(l []attribute) []attribute { return named(l, sha256ID) }), want: "verified"},
+		"certificate hash of SHA3-256": {mistake: attrs(func(l []attribute) []attribute { return named(l, sha3256) }), want: "undecided", text: "names its certificate by the hash"},
+		"certificate hash of SHA-1":    {mistake: attrs(func(l []attribute) []attribute { return named(l, "1.3.14.3.2.26") }), want: "undecided", text: "names its certificate by the hash"},
+		"no certificate named": {mistake: attrs(func(l []attribute) []attribute {
+			l[2] = attributeOf(t, l[2].Type, [][][][]byte{{}})
+			return l
+		}), want: "refuted", text: "name of the signer's certificate is malformed"},
+		"malformed name of the certificate": {mistake: attrs(func(l []attribute) []attribute {
+			l[2] = attributeOf(t, l[2].Type, 7)
+			return l
+		}), want: "refuted", text: "name of the signer's certificate is malformed"},
+		"SHA3-256": {mistake: signed(func(c *contentInfo) {
+			c.Content.Digests[0].Algorithm, c.Content.Signers[0].Digest.Algorithm = oid(sha3256), oid(sha3256)
+		}), want: "undecided", text: "algorithms " + sha3256},
+		"Ed25519":             {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Algorithm.Algorithm = oid("1.3.101.112") }), want: "undecided", text: "1.3.101.112, which"},
+		"ECDSA with SHA3-256": {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Algorithm.Algorithm = oid("2.16.840.1.101.3.4.3.10") }), want: "undecided", text: "2.16.840.1.101.3.4.3.10, which"},
+		"RSA-PSS":             {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Algorithm.Algorithm = oid("1.2.840.113549.1.1.10") }), want: "undecided", text: "1.2.840.113549.1.1.10, which"},
+		"two signers":         {mistake: signed(func(c *contentInfo) { c.Content.Signers = append(c.Content.Signers, c.Content.Signers[0]) }), want: "refuted", text: "2 signers"},
+		"no signer":           {mistake: signed(func(c *contentInfo) { c.Content.Signers = nil }), want: "refuted", text: "0 signers"},
+		"another signer":      {mistake: signed(func(c *contentInfo) { c.Content.Signers[0].Signer.Serial = big.NewInt(9) }), want: "refuted", text: "not found"},
 		"another hash in the list": {mistake: signed(func(c *contentInfo) {
 			c.Content.Digests[0].Algorithm = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}
 		}), want: "refuted", text: "hash algorithms"},
@@ -138,6 +175,41 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		})
+	}
+}
+
+// TestMissingCode verifies that an undecided timestamp states why: its authority is unknown, its
+// algorithms are not supported, or there is none.
+func TestMissingCode(t *testing.T) {
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAuthority(t, nil)
+	weak, strong := newAuthorityOf(t, short, nil), newAuthorityOf(t, long, nil)
+	s, query := request(t, "")
+	unsupported := mistake{signed: func(c *contentInfo) { c.Content.Signers[0].Algorithm.Parameters.FullBytes = []byte{4, 0} }}
+	for name, c := range map[string]struct {
+		token []byte
+		roots *x509.CertPool
+		code  receipt.Code
+	}{
+		"no token":           {nil, a.roots, receipt.CodeTimeSelfAsserted},
+		"another root":       {a.token(t, query, stamped, mistake{}), a.others, receipt.CodeUnknownKey},
+		"algorithm":          {a.token(t, query, stamped, unsupported), a.roots, receipt.CodeUnsupportedAlgorithm},
+		"RSA with 1024 bits": {weak.token(t, query, stamped, mistake{}), weak.roots, receipt.CodeUnsupportedAlgorithm},
+		"RSA with 2048 bits": {strong.token(t, query, stamped, mistake{}), strong.roots, ""},
+	} {
+		s.Token = c.token
+		_, err := s.Verify(c.roots, now)
+		var missing *MissingError
+		if found := errors.As(err, &missing); found != (c.code != "") || found && missing.Code != c.code || !found && err != nil {
+			t.Errorf("%s: %v, expected %q", name, err, c.code)
+		}
 	}
 }
 
@@ -235,7 +307,7 @@ func TestMutants(t *testing.T) {
 	if testsize.Full() {
 		n = 10_000
 	}
-	random := rand.New(rand.NewPCG(3161, 0))
+	random := mathrand.New(mathrand.NewPCG(3161, 0))
 	for i := range n {
 		mutant := slices.Clone(token)
 		at := i % len(token)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/notaryproject/tspclient-go"
+
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Proof states that the stamped bytes existed before a time.
@@ -36,11 +38,23 @@ type InvalidError struct{ Detail string }
 
 func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
 
-// A MissingError describes why a token shows nothing: no root vouches for its authority, or it needs
-// an algorithm that is not supported.
-type MissingError struct{ Detail string }
+// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for an
+// independent authority, unsupported_algorithm, or time_self_asserted if there is no token.
+type MissingError struct {
+	Code   receipt.Code
+	Detail string
+}
 
 func (e *MissingError) Error() string { return "timestamp: " + e.Detail }
+
+func unsupported(format string, args ...any) error {
+	return &MissingError{receipt.CodeUnsupportedAlgorithm, fmt.Sprintf(format, args...)}
+}
+
+// unvouched is the error for an authority for which no root vouches.
+func unvouched() error {
+	return &MissingError{receipt.CodeUnknownKey, "no root of the given ones vouches for the authority"}
+}
 
 func invalid(format string, args ...any) error {
 	return &InvalidError{fmt.Sprintf(format, args...)}
@@ -145,10 +159,10 @@ func parse(token []byte) (*signerInfo, error) {
 
 	// RSA-PSS has parameters (RFC 4056), and ECDSA and RSA with PKCS #1 v1.5 have none.
 	if !plain(s.Algorithm) {
-		return nil, &MissingError{"the signature algorithm of the token has parameters, which is not supported"}
+		return nil, unsupported("the signature algorithm of the token has parameters, which is not supported")
 	}
 	if !isHash(s.Digest.Algorithm) || !isSignature(s.Algorithm.Algorithm) {
-		return nil, &MissingError{fmt.Sprintf("the token has the algorithms %v and %v, which are not supported", s.Digest.Algorithm, s.Algorithm.Algorithm)}
+		return nil, unsupported("the token has the algorithms %v and %v, which are not supported", s.Digest.Algorithm, s.Algorithm.Algorithm)
 	}
 	return s, s.named()
 }
@@ -194,7 +208,7 @@ func (s *signerInfo) named() error {
 	case seen[signingCertificateV2]:
 		return s.certificateHash()
 	case seen[signingCertificate]:
-		return &MissingError{"the token names its certificate by SHA-1 (ESSCertID) only, which is not supported"}
+		return unsupported("the token names its certificate by SHA-1 (ESSCertID) only, which is not supported")
 	}
 	return invalid("the token does not name the certificate of its signer")
 }
@@ -215,7 +229,7 @@ func (s *signerInfo) certificateHash() error {
 			return invalid("the name of the signer's certificate is malformed")
 		}
 		if id := v.Certs[0].Hash.Algorithm; id != nil && !isHash(id) {
-			return &MissingError{fmt.Sprintf("the token names its certificate by the hash %v, which is not supported", id)}
+			return unsupported("the token names its certificate by the hash %v, which is not supported", id)
 		}
 	}
 	return nil
@@ -225,7 +239,7 @@ func (s *signerInfo) certificateHash() error {
 // The error is a *[InvalidError] or a *[MissingError].
 func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
 	if s.Token == nil {
-		return nil, &MissingError{"no answer of an authority is attached"}
+		return nil, &MissingError{receipt.CodeTimeSelfAsserted, "no answer of an authority is attached"}
 	}
 	policy, err := parseID(s.Policy)
 	if err != nil {
@@ -262,10 +276,10 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 	// The certificate may expire later: the token is older.
 	chain, err := t.Verify(context.Background(), x509.VerifyOptions{Roots: roots, CurrentTime: info.GenTime})
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
-		return nil, &MissingError{"no root of the given ones vouches for the authority"}
+		return nil, unvouched()
 	}
 	if err != nil && !signer.vouched(t.Certificates, roots) {
-		return nil, &MissingError{"no root of the given ones vouches for the authority"}
+		return nil, unvouched()
 	}
 	if err != nil {
 		return nil, invalid("at %s: %v", info.GenTime.Format(time.RFC3339), err)
@@ -293,7 +307,7 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 func strong(chain []*x509.Certificate) error {
 	for _, c := range chain {
 		if k, ok := c.PublicKey.(*rsa.PublicKey); ok && k.N.BitLen() < 2048 {
-			return &MissingError{fmt.Sprintf("the certificate of %.200q has an RSA key of %d bits, expected at least 2048", c.Subject.String(), k.N.BitLen())}
+			return unsupported("the certificate of %.200q has an RSA key of %d bits, expected at least 2048", c.Subject.String(), k.N.BitLen())
 		}
 	}
 	return nil

@@ -210,7 +210,7 @@ func refusedTimestamp(path string, err error) error {
 	var invalid *timestamp.InvalidError
 	switch {
 	case errors.As(err, &missing):
-		return cli.Undecided("", "%q: %s: %s", cli.SourceName(path), receipt.CodeUnknownKey, missing.Detail)
+		return cli.Undecided("", "%q: %s: %s", cli.SourceName(path), missing.Code, missing.Detail)
 	case errors.As(err, &invalid):
 		return cli.Refuted("request a new timestamp", "%q: %s: %s", cli.SourceName(path), receipt.CodeTimestampInvalid, invalid.Detail)
 	}

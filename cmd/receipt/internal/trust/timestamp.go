@@ -65,20 +65,25 @@ func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Fin
 		var invalid *timestamp.InvalidError
 		switch {
 		case errors.As(err, &missing):
-			f.Missing = append(f.Missing, receipt.Note{Code: receipt.CodeUnknownKey, Detail: fmt.Sprintf("%s: %s", cli.SourceName(path), missing.Detail)})
+			f.Missing = append(f.Missing, receipt.Note{Code: missing.Code, Detail: fmt.Sprintf("%s: %s", cli.SourceName(path), missing.Detail)})
 		case errors.As(err, &invalid):
 			*findings = append(*findings, stream.Finding{Code: receipt.CodeTimestampInvalid, Source: cli.SourceName(path), Detail: invalid.Detail})
 		case err != nil:
 			return nil, err
 		case s.Kind == timestamp.Statement:
-			if t := f.Statements[s.Digest]; t == nil || proven.Time.Before(t.Time.Time) { // the earliest counts
-				f.Statements[s.Digest] = &Timestamp{proven, path}
-			}
+			f.keep(&Timestamp{proven, path})
 		default:
 			list, f.read = append(list, proven), append(f.read, path)
 		}
 	}
 	return list, nil
+}
+
+// keep keeps the earliest timestamp of each statement, in any order.
+func (f *timestampFlags) keep(t *Timestamp) {
+	if known := f.Statements[t.Digest]; known == nil || t.Time.Before(known.Time.Time) {
+		f.Statements[t.Digest] = t
+	}
 }
 
 // ReadTimestamp reads a timestamp from a file.
@@ -129,7 +134,7 @@ func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFi
 		}
 		for _, known := range file.Set.Keys() {
 			if known.Thumbprint == k.Thumbprint {
-				return receipt.Timestamp{}, &timestamp.MissingError{Detail: fmt.Sprintf("the authority has the key material of %q, so it is not independent", known.ID)}
+				return receipt.Timestamp{}, &timestamp.MissingError{Code: receipt.CodeUnknownKey, Detail: fmt.Sprintf("the authority has the key material of %q, so it is not independent", known.ID)}
 			}
 		}
 	}
