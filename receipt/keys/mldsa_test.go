@@ -150,7 +150,9 @@ func TestMLDSA44Alone(t *testing.T) {
 		t.Error(err)
 	}
 
-	set := setOf(t, k.Public())
+	public := k.Public()
+	public.Roles = []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint} // a checkpoint may replace the signatures of receipts
+	set := setOf(t, public)
 	wantCode(t, set, hashText, entry("k", MLDSA44, "jws:e30..AA"), receipt.CodeUnsupportedAlgorithm)
 	wantCode(t, set, hashText, entry("k", Ed25519, native(make([]byte, 64))), receipt.CodeAlgorithmMismatch)
 	e := &receipt.Entry{KeyID: []byte("k"), Signature: []byte(native(make([]byte, 2420)))}
@@ -160,11 +162,31 @@ func TestMLDSA44Alone(t *testing.T) {
 	}
 }
 
+// TestMLDSARoles verifies that a trusted ML-DSA-44 key has a role in which it can sign.
+func TestMLDSARoles(t *testing.T) {
+	for roles, want := range map[string]bool{"": false, "issuer": false, "witness": true, "checkpoint": true, "issuer checkpoint": true} {
+		jwk := akp(t, "k", MLDSA44, "a")
+		if roles != "" {
+			jwk = jwk.with(object{"roles": strings.Fields(roles)})
+		}
+		_, err := ParseSet(setJSON(t, jwk))
+		if want {
+			if err != nil {
+				t.Errorf("%s: %v", roles, err)
+			}
+			continue
+		}
+		if e := wantRefused(t, err, receipt.CodeInvalidKeySet, "needs the role checkpoint or witness"); e.Pointer != "/keys/0/roles" {
+			t.Errorf("%s: %v", roles, e)
+		}
+	}
+}
+
 // TestMLDSAMaterial verifies that a revocation applies to the material of an ML-DSA key under every
 // ID, and that the same seed with other parameters is other material.
 func TestMLDSAMaterial(t *testing.T) {
 	stolen := akp(t, "a", mldsa65, "a").with(object{"revoked": object{"at": 2000, "reason": "compromised"}})
-	set := mustSet(t, stolen, akp(t, "b", mldsa65, "a"), akp(t, "c", mldsa65, "c"), akp(t, "d", MLDSA44, "a"))
+	set := mustSet(t, stolen, akp(t, "b", mldsa65, "a"), akp(t, "c", mldsa65, "c"), akp(t, "d", MLDSA44, "a").with(object{"roles": []string{"witness"}}))
 	for i, revoked := range []bool{true, true, false, false} {
 		if k := set.Keys()[i]; (k.Revoked != nil) != revoked {
 			t.Errorf("%s: revoked %v", k.ID, k.Revoked)

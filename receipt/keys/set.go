@@ -62,6 +62,9 @@ func index(keys []*PublicKey) (*Set, error) {
 		if s.byID[k.ID] != nil {
 			return nil, invalid("/kid", "another key has the same kid, so a signature could be judged by either").at(i).of(k.ID)
 		}
+		if k.Algorithm == MLDSA44 && !k.Has(receipt.RoleCheckpoint) && !k.Has(receipt.RoleWitness) {
+			return nil, invalid("/roles", "an ML-DSA-44 key signs only checkpoints, so it needs the role checkpoint or witness").at(i).of(k.ID)
+		}
 		s.byID[k.ID] = &trusted{PublicKey: k}
 	}
 

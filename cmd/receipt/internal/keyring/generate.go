@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -110,6 +110,9 @@ func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *
 	// Add the key in memory first, so that a conflict is reported before anything is written.
 	public := private.Public()
 	o.bind(public)
+	if err := signsItsRoles(public); err != nil {
+		return nil, nil, err
+	}
 	if err := trust.Add(public); err != nil {
 		return nil, nil, addFailure(trust, err, public)
 	}
@@ -131,14 +134,24 @@ func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *
 	return trust, public, writePair(trust, o.private, secret, o.force)
 }
 
+// signsItsRoles rejects a new key for checkpoints that cannot sign any. Trust files may have one: the
+// key of a log in another format.
+func signsItsRoles(k *keys.PublicKey) error {
+	if !k.Has(receipt.RoleCheckpoint) {
+		return nil
+	}
+	if _, err := k.Log("name"); err != nil {
+		return cli.Usage("use --alg ed25519 or ML-DSA-44", "%w", err)
+	}
+	return nil
+}
+
 func (o *generateOptions) check() error {
 	switch {
 	case o.private == "" || o.public == "":
 		return cli.Usage("receipt keys generate --help shows examples", "both --private FILE and --keys FILE are required")
 	case o.private == cli.StdinName:
 		return cli.Usage("", "--private must be a file, not stdout")
-	case o.algorithm == keys.MLDSA44 && !slices.Contains(o.roles, "checkpoint") && !slices.Contains(o.roles, "witness"):
-		return cli.Usage("use --alg ML-DSA-65 for receipts, or --role checkpoint or witness", "ML-DSA-44 keys sign only checkpoints")
 	case cli.SameFile(o.private, o.public):
 		return cli.Usage("a trust file never contains private keys", "--private and --keys name the same file, %q", o.private)
 	}
