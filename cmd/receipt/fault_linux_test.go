@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+)
+
+// A chore is a command that writes files, in a directory that prepare has filled.
+type chore struct {
+	prepare [][]string // commands
+	line    []string
+	files   []string // that it writes
+}
+
+var chores = map[string]chore{
+	"seal":   {nil, []string{"seal", "draft.json", "-o", "out"}, []string{"out"}},
+	"stdout": {nil, []string{"seal", "draft.json"}, nil},
+	"redact": {nil, []string{"redact", "draft.json", "--disclosures", "d", "-o", "out"}, []string{"d", "out"}},
+	"record": {nil, []string{"record", "events.jsonl", "--issuer", "a", "-o", "out", "--log", "log"}, []string{"log", "out"}},
+	"pack":   {[][]string{{"seal", "draft.json", "-o", "r"}}, []string{"archive", "pack", "r", "-o", "out.cborseq"}, []string{"out.cborseq"}},
+	"unpack": {[][]string{{"seal", "draft.json", "-o", "r"}, {"archive", "pack", "r", "-o", "a.cborseq"}}, []string{"archive", "unpack", "a.cborseq", "-o", "out.jsonl"}, []string{"out.jsonl"}},
+	"merge": {[][]string{{"seal", "draft.json", "-o", "r"}, {"verify", "--integrity-only", "r", "--quiet", "--report", "p.json"}, {"verify", "--integrity-only", "minimal.json", "--quiet", "--report", "q.json"}},
+		[]string{"merge", "p.json", "q.json", "--format", "json", "-o", "out"}, []string{"out"}},
+	"keys":  {nil, []string{"keys", "generate", "--issuer", "a", "--private", "out", "--keys", "set"}, []string{"out", "set"}},
+	"batch": {nil, []string{"batch", "seal", "draft.json", "--manifest", "m", "-o", "out.jsonl"}, []string{"m", "out.jsonl"}},
+	"export": {[][]string{{"seal", "draft.json", "-o", "r"}, {"ledger", "init", "l.db"}, {"ledger", "import", "--integrity-only", "l.db", "r"}},
+		[]string{"ledger", "export", "l.db", "-o", "out.jsonl"}, []string{"out.jsonl"}},
+}
+
+// TestEachCallFails makes the nth system call of a kind fail, for n = 1, 2, … until none fails, or
+// ends the process there. A command that reports success must have written everything, to files and
+// to stdout; otherwise, each file is complete or absent. Without a fault, the command then succeeds.
+// RECEIPT_FAULTS=all tests every call.
+func TestEachCallFails(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	switch {
+	case testing.Short() || !testsize.Full() && os.Getenv("RECEIPT_FAULTS") == "":
+		t.Skip("it starts some hundred processes")
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
+	}
+	step := 17 // test one in this many of the frequent calls
+	if os.Getenv("RECEIPT_FAULTS") == "all" {
+		step = 1
+	}
+
+	injected := 0
+	for name, c := range chores {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkshop(t, strace, c)
+			for _, fault := range []string{
+				"openat:error=EIO", "read:error=EIO", "write:error=EIO", "write:error=ENOSPC", "write:retval=0", "fsync:error=EIO", "fdatasync:error=EIO",
+				"linkat:error=EIO", "renameat:error=EIO", "unlinkat:error=EIO", "fchmod:error=EPERM", "close:error=EIO", "newfstatat:error=EIO", "mmap:error=ENOMEM",
+				"write:signal=KILL", "fsync:signal=KILL", "linkat:signal=KILL", "renameat:signal=KILL", "close:signal=KILL",
+			} {
+				stride := 1
+				if call, _, _ := strings.Cut(fault, ":"); slices.Contains([]string{"openat", "read", "close", "newfstatat", "mmap"}, call) {
+					stride = step
+				}
+				for n := 1 + injected%stride; w.try(fault, n); n += stride {
+					injected++
+				}
+			}
+		})
+	}
+	t.Logf("%d faults", injected)
+}
+
+// A workshop runs a chore again and again.
+type workshop struct {
+	*testing.T
+	chore
+	strace, dir, log string
+	said             int            // length of the complete stdout
+	sizes            map[string]int // of the complete files
+	before           []string       // names of the prepared files
+}
+
+func newWorkshop(t *testing.T, strace string, c chore) *workshop {
+	w := &workshop{t, c, strace, t.TempDir(), filepath.Join(t.TempDir(), "log"), 0, map[string]int{}, nil}
+	for _, name := range []string{"docs/draft.json", "docs/events.jsonl", "fixtures/valid/minimal.json"} {
+		writeFile(t, filepath.Join(w.dir, filepath.Base(name)), readFile(t, "../../"+name))
+	}
+	for _, line := range c.prepare {
+		if _, err := w.run(exec.Command("receipt", line...)); err != nil {
+			t.Fatal(line, err)
+		}
+	}
+	w.before = filesIn(t, w.dir)
+	w.said = w.succeed()
+	for _, name := range c.files {
+		w.sizes[name] = len(readFile(t, filepath.Join(w.dir, name)))
+	}
+	return w
+}
+
+func (w *workshop) run(cmd *exec.Cmd) (out []byte, err error) {
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	return cmd.Output()
+}
+
+// succeed runs the chore without a fault, and returns the length of its output.
+func (w *workshop) succeed() int {
+	out, err := w.run(exec.Command("receipt", w.line...))
+	if err != nil {
+		var said []byte
+		if exit, ok := err.(*exec.ExitError); ok {
+			said = exit.Stderr
+		}
+		w.Errorf("%q: %v: %s", w.line, err, said)
+	}
+	return len(out)
+}
+
+// clean removes everything that was not prepared.
+func (w *workshop) clean() {
+	for _, name := range filesIn(w.T, w.dir) {
+		if !slices.Contains(w.before, name) {
+			os.Remove(filepath.Join(w.dir, name))
+		}
+	}
+}
+
+// try runs the chore with a fault at call n of each thread, and reports whether there was such a
+// call.
+func (w *workshop) try(fault string, n int) bool {
+	w.clean()
+	call, _, _ := strings.Cut(fault, ":")
+	out, err := w.run(exec.Command(w.strace, append([]string{"-f", "-qq", "-o", w.log, "-e", "signal=none", "-e", "trace=" + call,
+		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), "receipt"}, w.line...)...))
+	log := string(readFile(w.T, w.log))
+	killed := strings.Contains(fault, "KILL")
+	if !strings.Contains(log, "(INJECTED)") && !(killed && err != nil) {
+		return false
+	}
+
+	what := fmt.Sprintf("%s %d", fault, n)
+	if err == nil && len(out) != w.said {
+		w.Errorf("%s: it succeeds with %d of %d bytes", what, len(out), w.said)
+	}
+	written := 0
+	for _, name := range filesIn(w.T, w.dir) {
+		size, own := w.sizes[name]
+		switch {
+		case slices.Contains(w.before, name):
+		case own && len(readFile(w.T, filepath.Join(w.dir, name))) == size:
+			written++
+		case own:
+			w.Errorf("%s: %s is incomplete", what, name)
+		case strings.HasPrefix(name, "l.db-"): // reading a ledger creates it
+		case !killed && call != "unlinkat":
+			w.Errorf("%s: it leaves %s", what, name)
+		}
+	}
+	if err == nil && written != len(w.files) {
+		w.Errorf("%s: it succeeds with %d of %d files", what, written, len(w.files))
+	}
+	w.clean()
+	w.succeed()
+	return true
+}
