@@ -1,0 +1,290 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+)
+
+// A history is one order of the calls that processes make to one store, with crashes. Time is
+// virtual, so the choices determine everything.
+type history struct {
+	*testing.T
+	store   memory.Ledger
+	choose  func(alternatives int) int
+	crashes int // that are still allowed
+
+	mu      sync.Mutex
+	pending map[int]*call // by process
+	left    int           // processes that have not ended
+	seen    map[string]int
+	hashes  map[string]canon.Digest // of acknowledged receipts, by ID
+}
+
+// A call of a process waits until the history lets it run.
+type call struct {
+	name string
+	run  func() error
+	fate chan fate
+}
+
+type fate int
+
+const (
+	runs       fate = iota
+	diesBefore      // the process ends before the call
+	diesAfter       // it ends before it gets the result
+	fates
+)
+
+var errCrash = errors.New("the process ended")
+
+// A process is a store as a process sees it. When it has crashed, all its calls fail.
+type process struct {
+	*history
+	number  int
+	crashed bool
+}
+
+func (p *process) call(name string, run func() error) error {
+	if p.crashed {
+		return errCrash
+	}
+	c := &call{name, run, make(chan fate)}
+	p.mu.Lock()
+	p.pending[p.number] = c
+	p.mu.Unlock()
+	switch <-c.fate {
+	case diesBefore:
+		p.crashed = true
+		return errCrash
+	case diesAfter:
+		p.crashed = true
+		if run() == nil && name == "append" {
+			p.sees("died after an append")
+		}
+		return errCrash
+	}
+	err := run()
+	if errors.Is(err, ledger.ErrHeadMoved) {
+		p.sees("head moved")
+	}
+	return err
+}
+
+func (p *process) Head(ctx context.Context, s chain.Stream) (head chain.Head, err error) {
+	err = p.call("head", func() (err error) { head, err = p.store.Head(ctx, s); return err })
+	return head, err
+}
+
+func (p *process) Find(ctx context.Context, k ledger.Key) (row *ledger.Row, err error) {
+	err = p.call("find", func() (err error) { row, err = p.store.Find(ctx, k); return err })
+	return row, err
+}
+
+func (p *process) Append(ctx context.Context, runs ...ledger.Run) error {
+	return p.call("append", func() error { return p.store.Append(ctx, runs...) })
+}
+
+func (h *history) sees(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen[what]++
+}
+
+// issue issues drafts one after the other as one process, which is started again after each crash,
+// until each is acknowledged.
+func (h *history) issue(number int, ids []string) {
+	p := &process{history: h, number: number}
+	issuer := &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
+	for _, id := range ids {
+		for {
+			sealed, err := issuer.Issue(context.Background(), storetest.Draft(id, "w"))
+			if err == nil {
+				h.acknowledge(id, sealed)
+				break
+			}
+			if !p.crashed {
+				h.Errorf("%s: %v", id, err)
+				break
+			}
+			p = &process{history: h, number: number}
+			issuer = &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
+		}
+	}
+	h.mu.Lock()
+	h.left--
+	h.mu.Unlock()
+}
+
+func (h *history) acknowledge(id string, sealed *receipt.Sealed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if known, again := h.hashes[id]; again {
+		h.seen["acknowledged twice"]++
+		if known != sealed.Hash() {
+			h.Errorf("%s has two receipts", id)
+		}
+	}
+	h.hashes[id] = sealed.Hash()
+}
+
+// run runs processes, each of which issues a list of drafts. At each step, one call of one process
+// runs, or the process ends before or after it.
+func (h *history) run(lists ...[]string) {
+	h.pending, h.hashes, h.left = map[int]*call{}, map[string]canon.Digest{}, len(lists)
+	synctest.Test(h.T, func(t *testing.T) {
+		for number, ids := range lists {
+			go h.issue(number, ids)
+		}
+		for h.ready() {
+			processes := slices.Sorted(maps.Keys(h.pending))
+			alternatives := len(processes)
+			if h.crashes > 0 {
+				alternatives *= int(fates)
+			}
+			choice := h.choose(alternatives)
+			number, f := processes[choice%len(processes)], fate(choice/len(processes))
+			if f != runs {
+				h.crashes--
+				h.seen["crash"]++
+			}
+			c := h.pending[number]
+			delete(h.pending, number)
+			c.fate <- f
+		}
+	})
+	h.check(lists)
+}
+
+// ready waits until each process has ended or waits for a call, and reports whether one does.
+func (h *history) ready() bool {
+	for {
+		synctest.Wait()
+		if len(h.pending) == h.left {
+			return h.left > 0
+		}
+		time.Sleep(time.Millisecond) // a process waits before it tries again
+	}
+}
+
+// check verifies that the ledger is sound and has each draft once, with the acknowledged hash.
+func (h *history) check(lists [][]string) {
+	ids := slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...))))
+	v, err := receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		h.Fatal(err)
+	}
+	found, err := ledger.Check(h.Context(), &h.store, v, func(f ledger.Fault) { h.Errorf("%+v", f) }, nil)
+	if err != nil || found.Verified != len(ids) {
+		h.Errorf("%d receipts, expected %d: %v", found.Verified, len(ids), err)
+	}
+	for _, id := range ids {
+		if sealed, err := ledger.Get(h.Context(), &h.store, id); err != nil || sealed.Hash() != h.hashes[id] {
+			h.Errorf("%s was acknowledged, and is not stored: %v", id, err)
+		}
+	}
+}
+
+// TestHistories tries all orders of the calls of two processes that issue two drafts, one of them
+// both processes, with a crash before and after each call.
+func TestHistories(t *testing.T) {
+	seen := map[string]int{}
+	var path, width []int // the choices of a history, and how many there were
+	n := 0
+	for ; ; n++ {
+		at := 0
+		choose := func(alternatives int) int {
+			if at == len(path) {
+				path, width = append(path, 0), append(width, alternatives)
+			}
+			width[at] = alternatives
+			at++
+			return path[at-1]
+		}
+		h := &history{T: t, choose: choose, crashes: 1, seen: seen}
+		h.run([]string{"a", "b"}, []string{"b"})
+		if t.Failed() {
+			t.Fatalf("choices %v", path)
+		}
+		for len(path) > 0 && path[len(path)-1] == width[len(path)-1]-1 {
+			path, width = path[:len(path)-1], width[:len(path)-1]
+		}
+		if len(path) == 0 {
+			break
+		}
+		path[len(path)-1]++
+	}
+	t.Logf("%d histories: %v", n+1, seen)
+	for _, what := range []string{"head moved", "crash", "died after an append", "acknowledged twice"} {
+		if seen[what] == 0 {
+			t.Errorf("no history has: %s", what)
+		}
+	}
+}
+
+// TestSimulation tries random histories of up to four processes, drafts, and crashes. A seed is a
+// history. RECEIPT_SEEDS=FIRST-LAST selects other seeds: a single one to repeat a failure, or
+//
+//	RECEIPT_SEEDS=1-1000000 go test -run TestSimulation -timeout 3h ./receipt/ledger/memory
+func TestSimulation(t *testing.T) {
+	first, last := 1, 300
+	if testsize.Full() {
+		last = 3000
+	}
+	if text := os.Getenv("RECEIPT_SEEDS"); text != "" {
+		from, to, several := strings.Cut(text, "-")
+		if first, last = number(t, from), number(t, from); several {
+			last = number(t, to)
+		}
+	}
+	seen := map[string]int{}
+	for seed := first; seed <= last; seed++ {
+		r := rand.New(rand.NewPCG(uint64(seed), 7))
+		var lists [][]string
+		for range 1 + r.IntN(4) {
+			var ids []string
+			for range 1 + r.IntN(4) {
+				ids = append(ids, fmt.Sprint("draft_", r.IntN(6)))
+			}
+			lists = append(lists, ids)
+		}
+		h := &history{T: t, choose: r.IntN, crashes: r.IntN(5), seen: seen}
+		if h.run(lists...); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d histories: %v", last-first+1, seen)
+	for _, what := range []string{"head moved", "crash", "died after an append", "acknowledged twice"} {
+		if last-first > 100 && seen[what] == 0 {
+			t.Errorf("no history has: %s", what)
+		}
+	}
+}
+
+func number(t *testing.T, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
