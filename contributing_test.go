@@ -95,7 +95,7 @@ func written(t *testing.T, file string) string {
 	}
 	text := string(data)
 	switch filepath.Base(file) {
-	case "codes.md":
+	case "codes.md", "claims.md":
 		return ""
 	case "events.md": // generated from its first table on
 		text, _, _ = strings.Cut(text, "\n|")

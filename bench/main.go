@@ -13,6 +13,7 @@ import (
 )
 
 //go:generate go run . -document
+//go:generate go run ./mutation -page ../docs/claims.md
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // large files must be removed

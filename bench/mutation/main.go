@@ -5,6 +5,7 @@
 //	go run ./mutation -n 200 -seed 1              # 200 random mutants
 //	go run ./mutation -packages redact -n 50      # of one package
 //	go run ./mutation -list                       # list the possible mutants
+//	go run ./mutation -claims                     # the mutants of docs/claims.md
 //
 // Exit codes: 0 if all survivors are listed in equivalent.txt, 1 if others survive, 2 if the
 // command could not run.
@@ -12,6 +13,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -49,9 +51,14 @@ func main() {
 	timeout := flag.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant, which is killed then")
 	limit := flag.Duration("limit", 0, "stop after this time; 0: never")
 	only := flag.Bool("list", false, "list the possible changes, and stop")
+	ofClaims := flag.Bool("claims", false, "make the mutants of docs/claims.md, and run the tests of each claim")
+	page := flag.String("page", "", "write docs/claims.md to `FILE`, and stop")
 	root := flag.String("root", "..", "the `folder` of the module")
 	flag.Parse()
 
+	if *ofClaims || *page != "" {
+		os.Exit(exit(claims(*root, *page, *timeout)))
+	}
 	mutants, err := findAll(*root, strings.Fields(*list))
 	if err != nil || len(mutants) == 0 {
 		fmt.Fprintf(os.Stderr, "mutation: %d mutants: %v\n", len(mutants), err)
@@ -69,6 +76,33 @@ func main() {
 		return
 	}
 	os.Exit(run(*root, mutants, *timeout, *limit))
+}
+
+// claims writes docs/claims.md, or makes the mutants of the claims.
+func claims(root, page string, timeout time.Duration) error {
+	list, err := parseClaims(claimsText)
+	if err != nil {
+		return err
+	}
+	if page == "" {
+		return runClaims(root, list, timeout)
+	}
+	text, err := table(root, list)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
+}
+
+func exit(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errSurvived):
+		return 1
+	}
+	fmt.Fprintf(os.Stderr, "mutation: %v\n", err)
+	return 2
 }
 
 func run(root string, mutants []mutant, timeout, limit time.Duration) int {

@@ -117,6 +117,15 @@ const (
 
 // try runs the tests of the mutant's package and of the packages that depend on it.
 func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
+	var tests [][]string
+	for _, pkg := range append([]string{m.pkg}, dependents(m.pkg)...) {
+		tests = append(tests, []string{"-short", "./" + pkg})
+	}
+	return m.tryTests(root, dir, timeout, tests)
+}
+
+// tryTests runs go test with each list of arguments.
+func (m mutant) tryTests(root, dir string, timeout time.Duration, tests [][]string) (outcome, error) {
 	source, err := os.ReadFile(m.path)
 	if err != nil {
 		return 0, err
@@ -140,8 +149,8 @@ func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
 	if ok, err := goTool(root, timeout, "build", "-overlay", file, "./"+m.pkg); err != nil || !ok {
 		return invalid, err
 	}
-	for _, pkg := range append([]string{m.pkg}, dependents(m.pkg)...) {
-		ok, err := goTool(root, timeout, "test", "-short", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", file, "./"+pkg)
+	for _, args := range tests {
+		ok, err := goTool(root, timeout, append([]string{"test", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", file}, args...)...)
 		if err != nil || !ok {
 			return killed, err
 		}
