@@ -104,6 +104,19 @@ func inDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
+// InputGiven reports whether stdin has input for a command without arguments: a pipe or a file, but
+// not a terminal or /dev/null.
+func InputGiven(e *Env) bool {
+	switch in := e.In.(type) {
+	case *os.File:
+		info, err := in.Stat()
+		return err == nil && info.Mode()&fs.ModeCharDevice == 0
+	case interface{ Len() int }:
+		return in.Len() > 0
+	}
+	return e.In != nil
+}
+
 // RefuseShared returns an error if others may write to a file that a command reads without being
 // told to, or may replace it. On Windows, the permissions of the user's directory apply.
 func RefuseShared(path string) error {

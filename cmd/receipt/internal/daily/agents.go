@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
@@ -14,28 +15,52 @@ type Folder struct {
 	Agent string `json:"agent"`
 	Path  string `json:"path"`
 	Files int    `json:"files"` // that have names of logs
+
+	label string // short name of the agent
+
+	// The variable names the directory that replaces the first element of the path.
+	variable string
 }
 
 // kept lists the folders of the agents below a home directory. They are the same on Linux, macOS,
 // and Windows.
 func kept() []Folder {
 	return []Folder{
-		{Agent: "Claude Code", Path: ".claude/projects"},
-		{Agent: "Claude Code", Path: ".config/claude/projects"},
-		{Agent: "Codex", Path: ".codex/sessions"},
-		{Agent: "Codex", Path: ".codex/archived_sessions"},
-		{Agent: "GitHub Copilot CLI", Path: ".copilot/session-state"},
-		{Agent: "Gemini CLI", Path: ".gemini/tmp"},
-		{Agent: "Pi", Path: ".pi/agent/sessions"},
+		{Agent: "Claude Code", label: "claude", Path: ".claude/projects", variable: "CLAUDE_CONFIG_DIR"},
+		{Agent: "Claude Code", label: "claude", Path: ".config/claude/projects"},
+		{Agent: "Codex", label: "codex", Path: ".codex/sessions", variable: "CODEX_HOME"},
+		{Agent: "Codex", label: "codex", Path: ".codex/archived_sessions", variable: "CODEX_HOME"},
+		{Agent: "GitHub Copilot CLI", label: "copilot", Path: ".copilot/session-state"},
+		{Agent: "Gemini CLI", label: "gemini", Path: ".gemini/tmp"},
+		{Agent: "Pi", label: "pi", Path: ".pi/agent/sessions"},
 	}
 }
 
 // Folders returns the folders of agents that are below a home directory. In any other directory,
 // there are none.
-func Folders(home string) (found []Folder) {
+func Folders(home string) []Folder {
+	return folders(home, func(string) string { return "" })
+}
+
+// OwnFolders returns the folders of the agents of the user, whose variables may name other places
+// than the home directory.
+func OwnFolders(e *cli.Env) []Folder {
+	home := cli.Home(e)
+	if home == "" {
+		home = string(filepath.Separator) // not the current directory
+	}
+	return folders(home, e.Getenv)
+}
+
+func folders(home string, getenv func(string) string) (found []Folder) {
 	for _, f := range kept() {
-		f.Path = filepath.Join(home, filepath.FromSlash(f.Path))
-		if info, err := os.Stat(f.Path); err == nil && info.IsDir() {
+		path := filepath.Join(home, filepath.FromSlash(f.Path))
+		if dir := getenv(f.variable); f.variable != "" && dir != "" {
+			_, rest, _ := strings.Cut(f.Path, "/")
+			path = filepath.Join(dir, rest)
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			f.Path = path
 			found = append(found, f)
 		}
 	}

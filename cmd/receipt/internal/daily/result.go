@@ -83,11 +83,15 @@ func (r *result) file(s status, source string, why error) {
 func (r *result) add(e *entry) {
 	r.entries = append(r.entries, e)
 	r.count[e.Status]++
+	r.sessions[e.session()] = true
+}
+
+// session returns what distinguishes the session of a task from others: its ID, or else its logs.
+func (e *entry) session() string {
 	if e.Session != "" {
-		r.sessions[e.Session] = true
-	} else {
-		r.sessions[strings.Join(append([]string{""}, e.Sources...), "\x00")] = true
+		return e.Session
 	}
+	return strings.Join(append([]string{""}, e.Sources...), "\x00")
 }
 
 // withheld counts the values that were removed from a draft.

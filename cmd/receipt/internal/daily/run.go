@@ -28,6 +28,7 @@ type Options struct {
 	JSON      bool           // the result is JSON
 	Output    string         // for drafts
 	Force     bool
+	Own       []Folder // of the agents of the user, if they are what is recorded
 }
 
 // A work is a task that may be recorded.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,25 +47,11 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 // text formats the result for a person.
 func (t *teller) text(heads []ledger.StreamHead) string {
 	var b strings.Builder
-	c := t.result.count
-	fmt.Fprintf(&b, "%s: %s", t.what(), t.verb())
-
-	for _, part := range []struct {
-		n      int
-		text   string
-		always bool
-	}{
-		{c[growing], "still running (left for the next run)", false},
-		{c[known], "known before", true},
-		{c[older], "older than --since", false},
-		{c[differs], "recorded before, and different", false},
-		{c[refused], "not recorded", false},
-	} {
-		if part.n > 0 || part.always {
-			fmt.Fprintf(&b, ", %s %s", cli.Count(part.n), part.text)
-		}
+	if len(t.options.Own) > 0 {
+		t.writeAgents(&b)
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n", t.what(t.result.entries), t.counts(t.result.entries))
 	}
-	fmt.Fprintln(&b)
 
 	if n := t.result.values(); n > 0 {
 		fmt.Fprintf(&b, "%-*s%s in %s (%s)\n", cli.LabelWidth, "withheld", cli.Plural(n, "value", ""), cli.Plural(t.result.redacted, t.thing(), ""), t.clean(counted(t.result.rules, " ")))
@@ -88,6 +75,10 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	}
 
 	var grown []string
+	if len(t.options.Own) > 0 && t.options.Ledger != "" {
+		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "ledger", cli.Tilde(t.env, input.LedgerName(t.options.Ledger)))
+		heads = nil // receipt ledger head prints them
+	}
 	for _, h := range heads {
 		grown = append(grown, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
 	}
@@ -102,13 +93,70 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	return b.String()
 }
 
+// writeAgents writes a line for each agent of the user.
+func (t *teller) writeAgents(b *strings.Builder) {
+	told := ""
+	for _, f := range t.options.Own {
+		if f.label == told {
+			continue
+		}
+		told = f.label
+		var of []*entry
+		for _, e := range t.result.entries {
+			if t.agent(e) == f.label {
+				of = append(of, e)
+			}
+		}
+		fmt.Fprintf(b, "%-*s%s: %s\n", cli.LabelWidth, f.label, t.what(of), t.counts(of))
+	}
+}
+
+// agent returns the label of the agent that wrote the log of a task.
+func (t *teller) agent(e *entry) string {
+	for _, f := range t.options.Own {
+		if strings.HasPrefix(e.Sources[0], f.Path+string(filepath.Separator)) {
+			return f.label
+		}
+	}
+	return ""
+}
+
 // what returns the number of sessions or tasks.
-func (t *teller) what() string {
-	sessions := cli.Plural(len(t.result.sessions), "session", "")
+func (t *teller) what(of []*entry) string {
+	named := map[string]bool{}
+	for _, e := range of {
+		named[e.session()] = true
+	}
+	sessions := cli.Plural(len(named), "session", "")
 	if t.options.Apart {
-		return cli.Plural(len(t.result.entries), "task", "") + " of " + sessions
+		return cli.Plural(len(of), "task", "") + " of " + sessions
 	}
 	return sessions
+}
+
+// counts returns the numbers of tasks by status.
+func (t *teller) counts(of []*entry) string {
+	c := map[status]int{}
+	for _, e := range of {
+		c[e.Status]++
+	}
+	text := t.verb(c[made])
+	for _, part := range []struct {
+		n      int
+		text   string
+		always bool
+	}{
+		{c[growing], "still running (left for the next run)", false},
+		{c[known], "known before", len(t.options.Own) == 0},
+		{c[older], "older than --since", false},
+		{c[differs], "recorded before, and different", false},
+		{c[refused], "not recorded", false},
+	} {
+		if part.n > 0 || part.always {
+			text += fmt.Sprintf(", %s %s", cli.Count(part.n), part.text)
+		}
+	}
+	return text
 }
 
 func (t *teller) thing() string {
@@ -118,8 +166,8 @@ func (t *teller) thing() string {
 	return "draft"
 }
 
-func (t *teller) verb() string {
-	text := cli.Plural(t.result.count[made], t.thing(), "")
+func (t *teller) verb(made int) string {
+	text := cli.Plural(made, t.thing(), "")
 	switch {
 	case t.options.Look:
 		return text + " to make"

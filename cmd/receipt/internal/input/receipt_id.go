@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,36 @@ func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
 		return found[0], nil
 	}
 	return "", ambiguousID(text, found)
+}
+
+// stored returns the receipt of the default ledger that a string stands for, or nil if there is
+// none. A file with that name precedes it.
+func stored(e *cli.Env, text string) ([]byte, error) {
+	address := e.Defaults.Ledger
+	if _, err := os.Lstat(text); err == nil || address == "" || len(text) < minPrefix || strings.ContainsAny(text, `/\`) {
+		return nil, nil
+	}
+	ctx := context.Background()
+	l, err := OpenLedger(ctx, e, address, false)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	id, err := FindID(ctx, l, text)
+	if err != nil {
+		return nil, err
+	}
+	row, err := ledger.Lookup(ctx, l, ledger.Key{ID: id})
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, LedgerReading(err)
+	case row.Pruned:
+		return nil, cli.Usage("receipt ledger list --pruned names its archive", "receipt %q was pruned", id)
+	}
+	e.Note("receipt %q of the ledger %s", id, cli.Tilde(e, LedgerName(address)))
+	return row.JSON, nil
 }
 
 // ambiguousID returns the failure for a prefix of several IDs, and lists the first ones.

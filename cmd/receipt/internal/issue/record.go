@@ -65,6 +65,9 @@ Exit codes for a directory, or with --each:
 			if o.folder.agents {
 				return tellAgents(e, args, &o.folder)
 			}
+			if len(args) == 0 && e.Defaults.Ledger != "" && !cli.InputGiven(e) {
+				return recordOwn(cmd.Context(), cmd, e, &o)
+			}
 			if len(args) == 0 {
 				args = []string{cli.StdinName}
 			}

@@ -48,7 +48,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 // tellAgents lists the folders of agents in home directories.
 func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
 	if len(homes) == 0 {
-		home := cmp.Or(e.Getenv("HOME"), e.Getenv("USERPROFILE"))
+		home := cli.Home(e)
 		if home == "" {
 			return cli.Usage("receipt record --agents DIR", "neither HOME nor USERPROFILE names your home directory")
 		}
@@ -71,6 +71,27 @@ func ofAgents(e *cli.Env, paths []string) (all []string) {
 		}
 	}
 	return all
+}
+
+// recordOwn records the sessions of the agents of the user, with the defaults.
+func recordOwn(ctx context.Context, cmd *cobra.Command, e *cli.Env, o *recordOptions) error {
+	f, d := &o.folder, &e.Defaults
+	if f.Own = daily.OwnFolders(e); len(f.Own) == 0 {
+		return cli.Usage("specify the logs with PATH; receipt record --agents lists the directories of agents", "no session of an agent was found on this machine")
+	}
+	if o.output.Path == "" {
+		f.Ledger = cmp.Or(f.Ledger, d.Ledger)
+	}
+	if f.Ledger != "" && !f.unsigned {
+		f.key.Path = cmp.Or(f.key.Path, d.Key)
+	}
+	o.Issuer.ID = cmp.Or(o.Issuer.ID, d.Issuer)
+	f.each = cmp.Or(f.each, d.Each)
+	var paths []string
+	for _, folder := range f.Own {
+		paths = append(paths, folder.Path)
+	}
+	return recordFolders(ctx, cmd, e, paths, o)
 }
 
 // ofFolders reports whether the flags or the paths require more than the draft of one task.

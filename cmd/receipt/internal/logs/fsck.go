@@ -46,6 +46,11 @@ that file, use --expect-head.`,
 	return cmd
 }
 
+// Fsck verifies all of a ledger.
+func Fsck(ctx context.Context, e *cli.Env, policy trust.PolicyFlags, address string) error {
+	return (&ledgerFsckOptions{PolicyFlags: policy, limit: 20}).run(ctx, e, address)
+}
+
 func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	v, file, err := o.Verifier(e)
 	if err != nil {

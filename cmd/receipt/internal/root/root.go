@@ -197,7 +197,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"init", setup.NewInit},
-		{"verify", verify.New},
+		{"verify", func(e *cli.Env) *cobra.Command { return verify.New(e, logs.Fsck) }},
 		{"show", verify.NewShow},
 		{"diff", verify.NewDiff},
 		{"canon", issue.NewCanon},

@@ -58,6 +58,9 @@ Receipts are indexed once.`,
 			if o.newAPIKey != "" {
 				return addAPIKey(e, &o)
 			}
+			if cmd.Flags().NFlag()+len(args) == 0 { // a flag may let others in
+				o.ledger = e.Defaults.Ledger
+			}
 			o.receipts = append(slices.Clip(o.receipts), args...)
 			return serveHTTP(cmd.Context(), e, &o)
 		},

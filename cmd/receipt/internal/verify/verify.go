@@ -37,8 +37,11 @@ type readFlags struct {
 	jobs    int
 }
 
-// New returns the verify command.
-func New(e *cli.Env) *cobra.Command {
+// A Fsck verifies all of a ledger, as receipt ledger fsck does.
+type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
+
+// New returns the verify command, which verifies the default ledger with fsck.
+func New(e *cli.Env, fsck Fsck) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify [PATH…]",
@@ -54,10 +57,17 @@ Trusted keys are a JWK Set from --keys, else $RECEIPT_KEYS, else
 receipt/keys.json in the user's configuration directory, and never come from a
 receipt.
 
-With several receipts, the exit code is the first of 1, 2, 3 that applies.`,
+With several receipts, the exit code is the first of 1, 2, 3 that applies.
+Without PATH and stdin, the ledger of receipt init is verified.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ledger := e.Defaults.Ledger; len(args) == 0 && o.FilesFrom == "" && ledger != "" && !cli.InputGiven(e) {
+				if err := onlyPolicy(cmd.Flags()); err != nil {
+					return err
+				}
+				return fsck(cmd.Context(), e, o.PolicyFlags, ledger)
+			}
 			return verify(cmd.Context(), e, args, &o)
 		},
 	}
@@ -73,6 +83,18 @@ With several receipts, the exit code is the first of 1, 2, 3 that applies.`,
 	o.OutputFlags.Register(f)
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first receipt that is not verified")
 	return cmd
+}
+
+// onlyPolicy returns an error if a flag is set that does not apply to a ledger.
+func onlyPolicy(flags *pflag.FlagSet) (err error) {
+	policy := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(trust.PolicyFlags).Register(policy)
+	flags.Visit(func(f *pflag.Flag) {
+		if policy.Lookup(f.Name) == nil && f.Name != "color" {
+			err = cli.Usage("export receipts with receipt ledger export, and verify that file", "--%s requires PATH or stdin", f.Name)
+		}
+	})
+	return err
 }
 
 func (o *readFlags) register(f *pflag.FlagSet) {
