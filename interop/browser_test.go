@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 
@@ -73,14 +72,6 @@ func TestBrowser(t *testing.T) {
 
 // sample returns what the page reports about every n-th case if all answers are as expected.
 func sample(cases []corpusCase, n int) string {
-	chosen, answered := 0, 0
-	for i, c := range cases {
-		if i%n == 0 {
-			chosen++
-			if !slices.Contains(unsupported, c.Subject) {
-				answered++
-			}
-		}
-	}
-	return fmt.Sprintf("%d cases, %d answered, 0 differ", chosen, answered)
+	chosen := (len(cases) + n - 1) / n
+	return fmt.Sprintf("%d cases, %d answered, 0 differ", chosen, chosen)
 }

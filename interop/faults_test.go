@@ -29,6 +29,9 @@ var faults = []struct {
 	{"a proof includes every receipt", "proof", "checkpoint.mjs", `if (root !== undefined && equalBytes(root, checkpoint.root))`, `if (true)`},
 	{"every value was withheld", "disclosure", "evidence.mjs", `entry.get("proof_hash") === proof`, `true`},
 	{"a batch lists every receipt", "batch", "evidence.mjs", `if (!fits || !listed)`, `if (!fits)`},
+	{"a bundle is not searched", "bundle", "bundle.mjs", `allowed ? []`, `true ? []`},
+	{"every delta is expected", "replay", "replay.mjs", `return [...differences(stated, expected)];`, `return [...differences(stated.set("deltas", expected.get("deltas")), expected)];`},
+	{"a replay may have effects", "replay", "replay.mjs", `side_effects: { tool_calls: [], fs_writes: [], network_egress: [], a2a_handoffs: [] },`, ``},
 	{"the envelope is not verified", "attestation", "attestation.mjs", `if (!raw || !(await crypto.subtle.verify(key.params, key.key, raw, message)))`, `if (false)`},
 }
 

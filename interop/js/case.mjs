@@ -3,24 +3,31 @@
 import { isAttestation, openAttestation } from "./attestation.mjs";
 import { judgeLinks } from "./chain.mjs";
 import { judgeCheckpoints } from "./checkpoint.mjs";
+import { checkBundle } from "./bundle.mjs";
 import { judgeBatch, judgeDisclosures } from "./evidence.mjs";
 import { Finding, Unsupported, undecided, worst } from "./finding.mjs";
 import { lookup, parse } from "./json.mjs";
 import { split } from "./archive.mjs";
 import { open } from "./receipt.mjs";
+import { checkReplay } from "./replay.mjs";
 import { seconds } from "./schema.mjs";
 import { judgeSignatures } from "./signatures.mjs";
 import { readTrust } from "./trust.mjs";
 
-const roles = ["receipts", "trust", "policy", "checkpoint", "proof", "disclosures", "batch"];
-const names = ["scope", "strict", "at", "issuer", "previous", "head", "count", "partial", "unordered", "commit", "subjects"];
+// The roles and options of each task.
+const tasks = {
+  verify: ["receipts", "trust", "policy", "checkpoint", "proof", "disclosures", "batch", "scope", "strict", "at", "issuer", "previous", "head", "count", "partial", "unordered", "commit", "subjects"],
+  check_bundle: ["bundle", "strict", "allow_secret_markers"],
+  check_replay: ["receipts", "trust", "log", "request", "at", "issuer"],
+};
 
 // verifyCase returns the finding that decides, or undefined if the receipts are verified. inputs are
 // {role, bytes}, and task and options the members of the case.
 export async function verifyCase(task, inputs, options) {
-  const known = task === "verify" && inputs.every(({ role }) => roles.includes(role)) && Object.keys(options).every((name) => names.includes(name));
-  if (!known) throw new Unsupported("another task, role, or option");
+  const names = [...inputs.map(({ role }) => role), ...Object.keys(options)];
+  if (!names.every((name) => tasks[task]?.includes(name))) throw new Unsupported("another task, role, or option");
   const of = (role) => inputs.filter((input) => input.role === role).map(({ bytes }) => bytes);
+  if (task === "check_bundle") return checkBundle(of("bundle")[0], options);
   const trust = of("trust").length > 0 ? await readTrust(of("trust")[0]) : new Map();
   const rules = of("policy").length > 0 ? JSON.parse(new TextDecoder().decode(of("policy")[0])) : {};
   const policy = { ...rules, issuer: options.issuer ?? rules.issuer, at: options.at && seconds(options.at) };
@@ -35,6 +42,7 @@ export async function verifyCase(task, inputs, options) {
   for (const [i, opened] of receipts.entries()) {
     opened.findings.push(...included[i].findings, ...judgeSubjects(opened, options));
     if (options.scope !== "integrity") opened.findings.push(...(await judgeSignatures(opened.receipt, trust, policy, included[i])), ...(await judgeAttester(opened, trust, policy, included[i])));
+    if (task === "check_replay") opened.findings.push(...(await checkReplay(opened.receipt, of("log")[0], of("request")[0])));
     if (options.strict) opened.findings.push(...skippedSteps(opened.receipt, of, options));
   }
   return worst([...sources.flat().flatMap((opened) => opened.findings), ...findings]);
@@ -45,13 +53,8 @@ async function openItem(item, trust) {
   if (item instanceof Finding) return { findings: [item] };
   const opened = await open(item);
   if (!isAttestation(opened.value)) return opened;
-  try {
-    const attestation = await openAttestation(opened.value, trust);
-    return { ...(await open(attestation.receipt)), attestation };
-  } catch (finding) {
-    if (finding instanceof Finding) return { findings: [finding] };
-    throw finding;
-  }
+  const attestation = await openAttestation(opened.value, trust).catch((error) => (error instanceof Finding ? error : Promise.reject(error)));
+  return attestation instanceof Finding ? { findings: [attestation] } : { ...(await open(attestation.receipt)), attestation };
 }
 
 // judgeAttester judges the key that attested a receipt like an additional signature.

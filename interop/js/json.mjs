@@ -41,9 +41,9 @@ export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize) {
 }
 
 // attempt returns the value of a JSON text, or the Finding for which there is none.
-export function attempt(bytes, depthLimit) {
+export function attempt(bytes, ...limits) {
   try {
-    return { value: parse(bytes, depthLimit) };
+    return { value: parse(bytes, ...limits) };
   } catch (finding) {
     if (!(finding instanceof Finding)) throw finding;
     return { finding };

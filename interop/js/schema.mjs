@@ -51,9 +51,8 @@ export function checkReceipt(value) {
   const schema = value.get("schema");
   const marked = typeof schema === "string" && schema.startsWith("receipt-");
   if (!marked && !value.has("receipt_id") && !value.has("chain")) return refuted("schema", "not_a_receipt");
-  if (marked && /^receipt-\d{4}-\d\d-\d\d$/.test(schema) && schema !== "receipt-2026-04-25") {
-    return undecided("schema", "unsupported_schema", "/schema");
-  }
+  const isOther = marked && /^receipt-\d{4}-\d\d-\d\d$/.test(schema) && schema !== "receipt-2026-04-25";
+  if (isOther) return undecided("schema", "unsupported_schema", "/schema");
   const { done, value: pointer } = faults(receipt, value).next();
   return done ? undefined : refuted("schema", "schema_invalid", pointer);
 }

@@ -75,8 +75,7 @@ async function readMaterial(jwk, id) {
 
 function isWeakRSA(modulus, exponent) {
   const bits = modulus.length * 8 - Math.clz32(modulus[0]) + 24;
-  const small = exponent.length === 1 && exponent[0] <= 3;
-  return bits < 2048 || bits > 8192 || small || exponent.at(-1) % 2 === 0;
+  return bits < 2048 || bits > 8192 || (exponent.length === 1 && exponent[0] <= 3) || exponent.at(-1) % 2 === 0;
 }
 
 // The y coordinates of the points of low order, without the bit of the sign: 0, 1, −1, and the two
