@@ -54,7 +54,7 @@ function openBundle(bundle) {
 // findSigner returns the key that made a signature, or a Finding if nobody can tell.
 async function findSigner(key, signature, message) {
   if (key === undefined) return undecided("signatures", "unknown_key");
-  const isDER = key.params.namedCurve === "P-256";
+  const isDER = key.params?.namedCurve === "P-256";
   if (!isDER && key.point === undefined) return undecided("signatures", "unsupported_algorithm");
   const raw = isDER ? fromDER(signature) : signature;
   if (!raw || !(await crypto.subtle.verify(key.params, key.key, raw, message))) throw refuted("signatures", "signature_invalid");

@@ -2,7 +2,7 @@
 
 import schema from "../../schemas/session-bundle.schema.json" with { type: "json" };
 import { refuted } from "./finding.mjs";
-import { attempt, lookup } from "./json.mjs";
+import { attempt, decode, lookup } from "./json.mjs";
 import { isValid } from "./schema.mjs";
 
 // The forms of secrets that nothing else has, between word boundaries.
@@ -39,7 +39,8 @@ export function checkBundle(bytes, { strict, allow_secret_markers: allowed }) {
   if ([[bundle, schema], ...parts].some(lacks)) return fault("missing_required");
 
   const [type, version] = ["_type", "schema_version"].map((name) => lookup(bundle, name));
-  if (type !== "harn_session_bundle" || !Number.isInteger(version)) return fault("invalid_type");
+  const isInteger = /"schema_version"\s*:\s*-?\d+\s*[,}]/.test(decode(bytes)); // 1.0 is none
+  if (type !== "harn_session_bundle" || !Number.isInteger(version) || !isInteger) return fault("invalid_type");
   if (version !== 1) return fault("unsupported_version");
   const searched = allowed ? [] : [...secrets, ...(strict ? heuristics : [])];
   if ([...texts(bundle)].some((text) => searched.some((form) => form.test(text)))) return fault("unsafe_secret_marker");

@@ -32,7 +32,7 @@ export async function verifyCase(task, inputs, options) {
   const rules = of("policy").length > 0 ? JSON.parse(new TextDecoder().decode(of("policy")[0])) : {};
   const policy = { ...rules, issuer: options.issuer ?? rules.issuer, at: options.at && seconds(options.at) };
 
-  const sources = await Promise.all(of("receipts").map((bytes) => Promise.all(split(bytes).map((item) => openItem(item, trust)))));
+  const sources = await Promise.all(of("receipts").map((bytes) => Promise.all((task === "verify" ? split(bytes) : [bytes]).map((item) => openItem(item, trust)))));
   const findings = judgeLinks(sources, options);
   const receipts = sources.flat().filter(({ receipt }) => receipt !== undefined);
   const included = await judgeCheckpoints(receipts, of("checkpoint"), of("proof"), trust, policy);

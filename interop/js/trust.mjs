@@ -26,6 +26,9 @@ for (const size of [256, 384, 512]) {
   kinds[`RS${size}`] = rsa(`RS${size}`, "RSASSA-PKCS1-v1_5");
 }
 
+// A key without an implementation here is kept, and leaves the signatures that name it undecided.
+for (const [alg, size] of [["ML-DSA-44", 1312], ["ML-DSA-65", 1952]]) kinds[alg] = { type: "AKP", algorithms: [alg], size, members: ["alg", "kty", "pub"] };
+
 // readTrust returns the keys of a trust file by their ID.
 export async function readTrust(bytes) {
   const set = parse(bytes); // throws a Finding
@@ -64,11 +67,10 @@ async function readMaterial(jwk, id) {
   if (kind?.type !== type || !kind.algorithms.includes(alg ?? kind.algorithms[0])) fail(`${id} is of an unsupported type`);
 
   const members = new Map(kind.members.map((name) => [name, jwk.get(name)]));
-  const [first, second] = ["e", "n", "x", "y"].filter((name) => members.has(name)).map((name) => {
-    const text = members.get(name);
-    return (typeof text === "string" && strictBase64(text, true)) || fail(`${name} of ${id} is not base64url`);
-  });
+  const [first, second] = ["e", "n", "x", "y", "pub"].filter((name) => members.has(name))
+    .map((name) => strictBase64(members.get(name), true) ?? fail(`${name} of ${id} is not base64url`));
   if ((type === "OKP" && isWeak(first)) || (type === "RSA" && isWeakRSA(second, first))) fail(`${id} is a weak key`);
+  if (kind.size !== undefined) return first.length === kind.size ? { algorithms: [], material: canonical(members) } : fail(`${id} is not a valid key`);
   const key = await crypto.subtle.importKey("jwk", Object.fromEntries(members), kind.params, true, ["verify"]).catch(() => fail(`${id} is not a valid key`));
   return { algorithms: kind.algorithms, params: kind.params, key, point: type === "OKP" ? first : undefined, material: canonical(members) };
 }

@@ -63,15 +63,19 @@ func (a *answer) String() string {
 
 func newAnswer(e *cli.Env, line Line) *cobra.Command {
 	return &cobra.Command{
-		Use:   "answer FILE",
-		Short: "verify one case, and answer as a verifier",
+		Use:   "answer FILE…",
+		Short: "answer a case as a verifier",
 		Long: `Verify a case, or a receipt with the keys in $` + jwksVariable + `.
+Several files get a line each.
 
 Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 		Example: `  receipt conformance answer fixtures/corpus/cases/v221aee9911ae9911.json
   receipt conformance answer fixtures/corpus/cases/v2e7d5a6139834193.json`,
-		Args: cli.ExactArgs(1, "one case"),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return answerAll(cmd.Context(), e, line, args)
+			}
 			a, err := judge(cmd.Context(), e, line, args[0])
 			if err != nil {
 				return &cli.Failure{Code: noAnswer, Err: err}
@@ -82,6 +86,22 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 			return cli.ExitWith(a.status())
 		},
 	}
+}
+
+// answerAll writes a line for each file, which is empty without an answer.
+func answerAll(ctx context.Context, e *cli.Env, line Line, paths []string) error {
+	for _, path := range paths {
+		a, err := judge(ctx, e, line, path)
+		if err == nil {
+			err = e.WriteJSON(a)
+		} else {
+			_, err = fmt.Fprintln(e.Out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // judge verifies a file with a command line of receipt.
