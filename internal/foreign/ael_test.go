@@ -212,6 +212,30 @@ func withLog(t testing.TB, set *keys.Set, id string) *keys.Set {
 	return again
 }
 
+// TestAELAnchors verifies that anchors with unknown members, without entries, or that are not JSON
+// refute an artifact (w, o, n).
+func TestAELAnchors(t *testing.T) {
+	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
+	set := withLog(t, aelKeys(t, dir), strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
+	for name, test := range map[string]struct{ old, new, want string }{
+		"as written":             {`{"entries":[`, `{"entries":[`, "verified"},
+		"a member of the head":   {`"tree_head":{`, `"tree_head":{"time":"1",`, "refuted schema_invalid"},
+		"a member of an entry":   {`{"entries":[{`, `{"entries":[{"note":"x",`, "refuted schema_invalid"},
+		"entries of another run": {`"run":"run-ael4-none"`, `"run":"run-other"`, "refuted proof_invalid"},
+		"no JSON":                {`{"entries":[`, `{"entries":`, "refuted schema_invalid"},
+	} {
+		var parts map[string]string
+		if err := json.Unmarshal(member(aelDirectory(t, dir), "ael_directory"), &parts); err != nil {
+			t.Fatal(err)
+		}
+		parts["anchors.json"] = strings.ReplaceAll(parts["anchors.json"], test.old, test.new)
+		rep := judge(t, set, receipt.Policy{}, []byte(compact(t, map[string]any{"ael_directory": parts})))
+		if got := outcome(rep); got != test.want {
+			t.Errorf("%s: %s; want %s", name, got, test.want)
+		}
+	}
+}
+
 // TestAELLines verifies the outcome of changed lines.
 func TestAELLines(t *testing.T) {
 	const record = `{"key":"k","prev":"0000000000000000000000000000000000000000000000000000000000000000","recorder":"r1","run":"run","seq":0,"ts":"2026-01-01T00:00:00Z","type":"heartbeat","v":1}`

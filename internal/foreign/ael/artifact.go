@@ -260,14 +260,22 @@ func contains(list canon.Node, text string) bool {
 // anchors checks that a log contains the records (n, o, p, q, u).
 func (a *artifact) anchors(run string, list []*recorder) {
 	block := a.manifest.Member("anchor")
-	doc, err := canon.Parse(a.file(block.Member("file").String()))
-	if block.IsZero() || err != nil {
+	text := a.file(block.Member("file").String())
+	if block.IsZero() || len(text) == 0 {
 		a.miss("n, o, p, q, u", "no log anchors the records")
+		return
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		a.fail("n", receipt.StepParse, receipt.CodeSchemaInvalid, "the anchors are not strict JSON")
 		return
 	}
 
 	// The log signs these bytes, which repeat the members of the tree head.
 	head := doc.Root().Member("tree_head")
+	if !form.Members(a.f, head, []string{"root", "size", "signed", "sig"}, []string{"ext"}) {
+		return
+	}
 	signed, ok1 := form.Base64(head.Member("signed").String())
 	sig, ok2 := form.Base64(head.Member("sig").String())
 	stated, err := canon.Parse(signed)
@@ -280,11 +288,15 @@ func (a *artifact) anchors(run string, list []*recorder) {
 	a.f.Inclusions = append(a.f.Inclusions, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Role: receipt.RoleCheckpoint, Messages: [][]byte{signed}, Value: sig})
 
 	// Records after the last anchored one may have been added later.
-	highest := map[string]int64{}
+	highest, entries := map[string]int64{}, 0
 	for _, n := range doc.Root().Member("entries").Elements() {
 		if n.Member("run").String() == run {
 			a.anchored(n, head, list, highest)
+			entries++
 		}
+	}
+	if entries == 0 {
+		a.fail("o", receipt.StepBatch, receipt.CodeProofInvalid, "the log has no entry of the run %q", run)
 	}
 	for _, r := range list {
 		if seq, found := highest[r.id]; len(r.records) > 0 && (!found || r.records[len(r.records)-1].seq > seq) {
@@ -298,6 +310,9 @@ func (a *artifact) anchors(run string, list []*recorder) {
 
 // anchored checks one entry of the log (o, p).
 func (a *artifact) anchored(n, head canon.Node, list []*recorder, highest map[string]int64) {
+	if !form.Members(a.f, n, []string{"recorder", "run", "seq", "leaf", "index", "proof"}, []string{"ext"}) {
+		return
+	}
 	seq, _ := form.Integer(n.Member("seq"))
 	index, ok1 := form.Integer(n.Member("index"))
 	size, ok2 := form.Integer(head.Member("size"))
