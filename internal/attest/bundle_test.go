@@ -191,6 +191,12 @@ func TestStatementForm(t *testing.T) {
 		}
 	}
 
+	// Other subjects contradict the receipt only if the key is known.
+	stranger := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"name":"src/beds.rs"}`, `"name":"src/main.rs"}`), "key_stranger"))
+	if got := outcome(stranger); got != "undecided parse unknown_key" || !strings.Contains(stranger.Finding().Detail, "other subjects") {
+		t.Errorf("%s: %s", got, stranger.Finding().Detail)
+	}
+
 	// A receipt that is false inside an attestation that is right is refuted as it is alone.
 	rep := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"SUCCEEDED"`, `"CANCELED"`), "key_2026_04"))
 	if got := outcome(rep); got != "refuted hash hash_mismatch" {

@@ -92,13 +92,20 @@ func Unopened(why string) *receipt.Check {
 }
 
 // fault returns what is wrong with a readable envelope. An invalid signature refutes it,
-// regardless of its content.
+// regardless of its content. Other subjects contradict the receipt only if the signer is known.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
 		bad.Step = receipt.StepParse // nothing else of the document is judged
 		return bad
 	}
-	return fault(err)
+	c := fault(err)
+	if c.Code != receipt.CodeAttestationMismatch || o.trust == nil {
+		return c
+	}
+	if _, bad := check(o.trust, e, o.policy.Plain); bad != nil {
+		c.Status, c.Code, c.Detail = receipt.StatusNotChecked, bad.Code, "the attestation: "+bad.Detail+"; it also has other subjects than the receipt inside"
+	}
+	return c
 }
 
 // falsified returns the check of an invalid signature by the key that the envelope names. It

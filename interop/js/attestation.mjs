@@ -1,7 +1,7 @@
 // Attestations (docs/pull-requests.md): a receipt in an in-toto Statement v1, in a DSSE envelope, in a
 // Sigstore bundle v0.3. The receipt, and perhaps a commit, determine every byte of the statement.
 
-import { equalBytes, refuted, strictBase64, undecided } from "./finding.mjs";
+import { equalBytes, Finding, refuted, strictBase64, undecided } from "./finding.mjs";
 import { canonical, decode, encode, fromObject, lookup, maxDepth, parse } from "./json.mjs";
 
 const bundleType = "application/vnd.dev.sigstore.bundle";
@@ -28,7 +28,7 @@ export async function openAttestation(bundle, trust) {
 
   const isForm = receipt instanceof Map && Array.isArray(subject) && statement.size === 4 && statement.get("predicate").size === 1;
   if (!isForm || canonical(statement) !== payload) throw invalid();
-  if (canonical(subject) !== canonical(subjectsOf(receipt, lookup(subject.at(-1), "digest", "gitCommit")))) throw refuted("parse", "attestation_mismatch");
+  if (canonical(subject) !== canonical(subjectsOf(receipt, lookup(subject.at(-1), "digest", "gitCommit")))) throw signer instanceof Finding ? signer : refuted("parse", "attestation_mismatch");
   return { receipt, subject, hint, signer };
 }
 
