@@ -1,0 +1,118 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/harness/journal"
+)
+
+// workVariable names the journal to which TestWork appends.
+const workVariable = "JOURNAL_WORK"
+
+// TestWork is the program of TestEachCallFails: it appends commits, and prints which of them were
+// acknowledged, and which were certainly not written.
+func TestWork(t *testing.T) {
+	path := os.Getenv(workVariable)
+	if path == "" {
+		t.Skip("it is run by TestEachCallFails")
+	}
+	j, err := journal.Open(path, func(*journal.Commit) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		task := fmt.Sprint("work_", n)
+		err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.submitted", task)}})
+		switch {
+		case err == nil:
+			fmt.Println("acknowledged", task)
+		case errors.Is(err, journal.ErrNotWritten):
+			fmt.Println("refused", task)
+		}
+	}
+	j.Close()
+}
+
+// TestEachCallFails makes the nth system call of a kind on the files of a journal fail, for n = 1,
+// 2, … until none fails, or ends the process there. The journal then opens, with all acknowledged
+// commits, without the refused ones, and accepts more.
+func TestEachCallFails(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	switch {
+	case !testsize.Full():
+		t.Skip("it starts many processes")
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
+	}
+	injected := 0
+	for _, fault := range []string{
+		"openat:error=EIO", "read:error=EIO", "pread64:error=EIO", "write:error=EIO", "write:error=ENOSPC", "write:retval=0", "pwrite64:error=EIO", "pwrite64:error=ENOSPC",
+		"fsync:error=EIO", "fsync:signal=KILL", "ftruncate:error=EIO", "renameat:error=EIO", "close:error=EIO", "write:signal=KILL", "pwrite64:signal=KILL", "close:signal=KILL",
+	} {
+		for n := 1; withFault(t, strace, fault, n); n++ {
+			injected++
+		}
+	}
+	if t.Logf("%d faults", injected); injected < 20 {
+		t.Errorf("only %d faults", injected)
+	}
+}
+
+// withFault runs TestWork with a fault at call n on the files of a journal with one commit, and
+// reports whether there was such a call.
+func withFault(t *testing.T, strace, fault string, n int) bool {
+	t.Helper()
+	dir := t.TempDir()
+	path, log := filepath.Join(dir, "events.jsonl"), filepath.Join(dir, "log")
+	j, _ := open(t, path)
+	add(t, j, happened("task.submitted", "before"))
+	j.Close()
+
+	call, _, _ := strings.Cut(fault, ":")
+	cmd := exec.Command(strace, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-head", "-e", "signal=none", "-e", "trace="+call,
+		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), os.Args[0], "-test.run=^TestWork$")
+	cmd.Env = append(os.Environ(), workVariable+"="+path, "GOMAXPROCS=1")
+	out, err := cmd.Output()
+	trace, readErr := os.ReadFile(log)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	if !strings.Contains(string(trace), "(INJECTED)") && !(strings.Contains(fault, "KILL") && err != nil) {
+		return false
+	}
+
+	what := fmt.Sprintf("%s %d", fault, n)
+	var tasks []string
+	again, err := journal.Open(path, func(c *journal.Commit) error { tasks = append(tasks, c.Events[0].Task); return nil })
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return true
+	}
+	defer again.Close()
+	for line := range strings.Lines(string(out)) {
+		said, task, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if stored := slices.Contains(tasks, task); said == "acknowledged" && !stored || said == "refused" && stored {
+			t.Errorf("%s: %s was %s, and the journal has %q", what, task, said, tasks)
+		}
+	}
+	if len(tasks) == 0 || tasks[0] != "before" || len(slices.Compact(slices.Sorted(slices.Values(tasks)))) != len(tasks) {
+		t.Errorf("%s: the journal has %q", what, tasks)
+	}
+	if err := again.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.submitted", "after")}}); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	return true
+}
