@@ -42,9 +42,9 @@ func Main(drivers ...ledger.Driver) {
 	os.Exit(await(ctx, stop, done, &patience, e.Err))
 }
 
-// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously and
-// keeps little. Half of the usual heap growth costs some processor time, and verifies 1.1 GB of
-// lines within 64 MiB.
+// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously but
+// retains little. Half of the usual heap growth costs some processor time, but 1.1 GB of lines are
+// verified within 64 MiB.
 //
 // The limit applies after the first collection, at 16 MiB. Otherwise, the small heap would be
 // collected ten times while the secret detectors are compiled, which takes longer than compiling

@@ -13,8 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Defaults are values for flags and arguments that the command line does not specify. A file of the
-// user has them, which receipt init creates.
+// Defaults are values for flags and arguments that the command line does not specify. They are read
+// from a file that receipt init creates for the user.
 type Defaults struct {
 	Issuer string `toml:"issuer,omitempty"` // of the receipts that record issues
 	Key    string `toml:"key,omitempty"`    // that signs them
@@ -36,8 +36,8 @@ func DefaultsFile(lookup func(string) (string, bool)) string {
 	return ConfigFile(e, "config.toml")
 }
 
-// ReadDefaults reads the file of defaults. There are none if no file is selected, or if it does not
-// exist.
+// ReadDefaults reads the file of defaults. There are no defaults if no file is selected, or if the
+// file does not exist.
 func ReadDefaults(e *Env) error {
 	if e.Config == "" {
 		return nil
@@ -73,8 +73,8 @@ func ReadDefaults(e *Env) error {
 	return nil
 }
 
-// parseDefaults parses the text of a file of defaults strictly: a misspelled name must not be
-// without effect.
+// parseDefaults parses the text of a file of defaults strictly, because a misspelled name must not
+// be ignored.
 func parseDefaults(text string) (d Defaults, err error) {
 	meta, err := toml.Decode(text, &d)
 	if err != nil {
@@ -117,8 +117,8 @@ func InputGiven(e *Env) bool {
 	return e.In != nil
 }
 
-// RefuseShared returns an error if others may write to a file that a command reads without being
-// told to, or may replace it. On Windows, the permissions of the user's directory apply.
+// RefuseShared returns an error if other users may write to, or replace, a file that a command
+// reads by default. On Windows, the permissions of the user's directory apply.
 func RefuseShared(path string) error {
 	for _, path := range []string{path, filepath.Dir(path)} {
 		info, err := os.Stat(path)
@@ -176,7 +176,7 @@ func Home(e *Env) string {
 	return e.Getenv("USERPROFILE")
 }
 
-// Tilde formats a path for a person: ~ stands for the home directory.
+// Tilde formats a path for a person, with ~ in place of the home directory.
 func Tilde(e *Env, path string) string {
 	home := filepath.Clean(Home(e))
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && len(home) > 1 {

@@ -42,7 +42,7 @@ type Env struct {
 	Patience *atomic.Int64 // time that an interrupted run may take to end, in nanoseconds; may be nil
 
 	screen   *screen
-	progress *Progress // the most recent one
+	progress *Progress // the most recent progress
 	last     []func()  // functions to run when the command has ended
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A File is written under a temporary name and renamed when it is complete and synced to disk, so
+// A File is written under a temporary name and renamed once it is complete and synced to disk, so
 // that an incomplete file is never visible. Until then, it has no name if the system supports that,
 // or a name that begins with .receipt-. All new files of this program are written in this way.
 type File struct {
@@ -43,7 +43,7 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 
 	temp, err := os.CreateTemp(folder, temporary+"*") // for now, only the owner can read it
 	if errors.Is(err, fs.ErrNotExist) {
-		if written, _ := filepath.Split(path); written != "" { // keep both slashes, by which a secret in a URL is detected
+		if written, _ := filepath.Split(path); written != "" { // keep both slashes, so that a secret in a URL is detected
 			folder = strings.TrimRightFunc(written, func(r rune) bool { return r == '/' || r == filepath.Separator })
 		}
 		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
@@ -97,7 +97,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.fault(err)
 }
 
-// Ready syncs the file to disk, so that only the rename is left. A file without a name stays open
+// Ready syncs the file to disk, so that only the rename remains. A file without a name stays open
 // until Commit.
 func (f *File) Ready() error {
 	if f.ready {
@@ -141,7 +141,7 @@ func (f *File) rename() error {
 	return os.Rename(f.name, f.path)
 }
 
-// settle closes a file that has its name, and syncs the directory.
+// settle closes a file that has its final name, and syncs the directory.
 func (f *File) settle() {
 	f.named = true
 	f.temp.Close()
@@ -206,7 +206,7 @@ func SyncFolder(path string) {
 	}
 }
 
-// CommitAll commits files in order. If one fails, it withdraws those before it.
+// CommitAll commits files in order. If a commit fails, the files committed before are withdrawn.
 func CommitAll(files ...*File) error {
 	for i, f := range files {
 		if err := f.Commit(); err != nil {
@@ -229,7 +229,7 @@ func (f *File) Discard() {
 	}
 }
 
-// Withdraw removes a committed file, unless it replaced another.
+// Withdraw removes a committed file, unless it replaced another file.
 func (f *File) Withdraw() {
 	if f.named && !f.replaces {
 		os.Remove(f.path)

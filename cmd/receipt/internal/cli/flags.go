@@ -153,7 +153,7 @@ func Alias(flags *pflag.FlagSet, name, old string) {
 	flags.AddFlag(&f)
 }
 
-// StdinName is the argument that stands for stdin.
+// StdinName is the argument that represents stdin.
 const StdinName = "-"
 
 // SourceName returns the name of an input in messages and reports: its path, or stdin for "-".
@@ -165,8 +165,8 @@ func SourceName(path string) string {
 }
 
 // OnceEach makes a command and its subcommands reject a flag that is given twice. Otherwise, the
-// last value would win, and of two values of --expect-head or --checkpoint, one requirement would
-// not be checked. Flags that accept a list do not change.
+// last value would apply, and if --expect-head or --checkpoint were given twice, one requirement
+// would not be checked. Flags that accept a list do not change.
 func OnceEach(cmd *cobra.Command) {
 	once := map[pflag.Value]*onceValue{} // by value, because a flag may have two names
 	wrap := func(f *pflag.Flag) {

@@ -113,7 +113,7 @@ func WriteOutput(e *Env, path string, data []byte, mode fs.FileMode, force bool)
 
 // MayWrite returns an error if a file with the name path must not be written. An existing file can
 // be replaced only if force is set. A device or a pipe is never replaced, because the output would
-// not go into it, and it would be lost.
+// not be written to it, and the device would be lost.
 func MayWrite(path string, force bool) (replaces bool, err error) {
 	_, err = os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

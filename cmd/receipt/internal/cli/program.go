@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lingering is how long processes that a program started may keep its output open.
+// lingering is the time for which processes that a program started may keep its output open.
 const lingering = 250 * time.Millisecond
 
 // Errors of Run.
@@ -21,19 +21,19 @@ var (
 	ErrLate = errors.New("it took too long")
 )
 
-// A Program is a program that may hang, write without end, or leave processes behind. It is run once,
+// A Program is a program that may hang, write endlessly, or leave processes behind. It is run once,
 // within its limits.
 type Program struct {
 	Path     string
 	Args     []string // without the path
-	Env      []string // nil: that of this process
+	Env      []string // nil means the environment of this process
 	Stdin    []byte
 	Patience time.Duration // limit on the time of the run
 	Most     int           // bytes of stdout
 	MostSaid int           // bytes of stderr that are kept
 }
 
-// A ProgramOutput is what a program left.
+// A ProgramOutput is the output of a program.
 type ProgramOutput struct {
 	Stdout []byte
 	Said   []byte           // the beginning of stderr

@@ -40,7 +40,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	return Usage(hint, "unknown command %q", spelt)
 }
 
-// synonyms are the commands that common other names stand for.
+// synonyms are common other names of commands.
 var synonyms = map[string]string{
 	"validate": "verify", "check": "verify", "view": "show", "print": "show", "inspect": "show", "cat": "show", "create": "seal", "generate": "seal", "make": "seal",
 }

@@ -150,8 +150,8 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// Rows formats lines under one label: the first ones, up to most, and the number of the others of
-// total.
+// Rows formats lines under one label: the first lines, up to most, and the number of further lines
+// out of total.
 func Rows(label string, lines []string, most, total int) string {
 	var b strings.Builder
 	for i, line := range lines {

@@ -16,22 +16,22 @@ import (
 // The verdicts of the contract. Their indexes are the exit statuses.
 var verdicts = [...]string{"valid", "invalid", "undecidable"}
 
-// noAnswer is an exit status that states nothing.
+// noAnswer is an exit status that is not an answer.
 const noAnswer = 4
 
-// jwksVariable names the environment variable with the key set for receipts of other makers.
+// jwksVariable names the environment variable with the key set for third-party receipts.
 const jwksVariable = "AEV_RECEIPT_JWKS"
 
-// contextVariable names the environment variable with the receipts before one of another maker,
-// which no reader checks.
+// contextVariable names the environment variable with the receipts that precede a third-party
+// receipt that no reader checks.
 const contextVariable = "AEV_RECEIPT_CONTEXT"
 
-// An answer is the last line of a verifier.
+// An answer is the last line of a verifier's output.
 type answer struct {
 	Verdict string  `json:"verdict"`
 	Code    *string `json:"code"`
 
-	step string // on which the answer rests, for receipt itself
+	step string // results on which the answer is based, for receipt itself
 }
 
 // reply returns an answer, whose code is null if it is empty.
@@ -111,7 +111,7 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 		return nil, err
 	}
 
-	// A file that is not a case is a receipt of the field, whose keys are in a variable.
+	// A file that is not a case is a third-party receipt, whose keys are in a variable.
 	if c == nil {
 		if e.Getenv(contextVariable) != "" {
 			return nil, fmt.Errorf("%s is set: chains of receipts of other makers are not checked here", contextVariable)
@@ -133,7 +133,7 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 		return askBundle(ctx, e, line, args)
 	}
 
-	// An input without a document is malformed, which the command reports as unreadable.
+	// An input without a document is malformed, but the command reports it as unreadable.
 	subject := ""
 	if len(paths) == 1 {
 		subject = paths[0]
@@ -141,7 +141,7 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 	return ask(ctx, e, line, args, subject)
 }
 
-// fieldCode returns the name that the corpora of the field use for a code, if it differs.
+// fieldCode returns the name that third-party corpora use for a code, if it differs.
 func fieldCode(code, step string) string {
 	switch receipt.Code(code) {
 	case receipt.CodeKeyExpired, receipt.CodeKeyNotYetValid:
@@ -158,7 +158,8 @@ func fieldCode(code, step string) string {
 func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, out, said []byte) {
 	var stdout, stderr bytes.Buffer
 
-	// The case has everything, so variables such as RECEIPT_KEYS must not add anything.
+	// The case contains everything that is needed, so variables such as RECEIPT_KEYS must not add
+	// anything.
 	inner := &cli.Env{
 		In: bytes.NewReader(nil), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Now: e.Now, Drivers: e.Drivers, Messages: e.Messages,
@@ -217,12 +218,12 @@ func (r *report) refuting() (code, step string) {
 		f := rep.Finding()
 		step = f.Step.String()
 		if f.Step == receipt.StepSchema && f.Pointer != "" {
-			step += " " + f.Pointer // the place of the fault
+			step += " " + f.Pointer // the location of the fault
 		}
 		return string(f.Code), step
 	}
 
-	// A finding about the input as a whole belongs to no receipt.
+	// A finding about the entire input belongs to no receipt.
 	for _, f := range r.Summary.Findings {
 		info, _ := receipt.Lookup(f.Code)
 		return string(f.Code), info.Where
@@ -230,8 +231,8 @@ func (r *report) refuting() (code, step string) {
 	return "", ""
 }
 
-// undeciding returns the code and the step of the first check whose evidence is missing. Under a
-// strict policy, it may be a check that otherwise only informs.
+// undeciding returns the code and the step of the first check that lacks evidence. Under a strict
+// policy, it may be a check that is otherwise only informational.
 func (r *report) undeciding() (code, step string) {
 	for _, rep := range r.Reports {
 		if rep.Verdict != receipt.Undecided {
@@ -242,7 +243,7 @@ func (r *report) undeciding() (code, step string) {
 			return string(f.Code), f.Step.String()
 		}
 
-		// The first check that only informs is the reason if there is no other one.
+		// If there is no other check, the first informational check is the reason.
 		if code == "" {
 			code, step = string(f.Code), f.Step.String()
 		}

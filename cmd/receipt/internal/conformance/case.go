@@ -11,7 +11,8 @@ import (
 // caseSchema marks the file of a case.
 const caseSchema = "receipt-corpus-case-1"
 
-// A testCase is the file of a case: what a verifier is given, in terms of no verifier.
+// A testCase is the file of a case: the input for a verifier, described independently of any
+// verifier.
 type testCase struct {
 	Schema  string    `json:"schema"`
 	Task    string    `json:"task"` // verify, check_replay, or check_bundle
@@ -26,7 +27,7 @@ type input struct {
 	File string `json:"file"`
 }
 
-// caseTerms are the options of a case. The zero value of each is that it is not required.
+// caseTerms are the options of a case. The zero value of each option means that it is not required.
 type caseTerms struct {
 	Scope     string   `json:"scope"` // integrity, or "" for full
 	At        string   `json:"at"`
@@ -118,7 +119,7 @@ func (o *caseTerms) flags() (args []string) {
 	}{
 		{"integrity-only", o.Scope == "integrity"}, {"strict", o.Strict}, {"partial", o.Partial}, {"unordered", o.Unordered}, {"allow-unsafe-secret-markers", o.Unsafe},
 	} {
-		// A switch that is not set has the default of the command.
+		// A switch that is not set has the command's default.
 		if f.set {
 			args = append(args, "--"+f.name)
 		}

@@ -28,7 +28,7 @@ type question struct {
 	permitted          []answer // other readings that a specification permits
 }
 
-// accepts reports whether an answer has the verdict of the case, or that of a permitted reading.
+// accepts reports whether an answer has the verdict of the case, or of a permitted reading.
 func (q *question) accepts(a *answer) bool {
 	for _, p := range q.permitted {
 		if a.Verdict == p.Verdict {
@@ -38,8 +38,8 @@ func (q *question) accepts(a *answer) bool {
 	return a.Verdict == q.want.Verdict
 }
 
-// A manifest is MANIFEST.json of a corpus. That of the field has verdicts instead of outcomes, and
-// expects other answers if validity windows of keys are not honored or not given.
+// A manifest is MANIFEST.json of a corpus. Third-party manifests contain verdicts instead of
+// outcomes, and other expected answers if validity periods of keys are ignored or not given.
 type manifest struct {
 	Suite        string
 	CorpusDigest string
@@ -52,14 +52,14 @@ type manifest struct {
 	}
 }
 
-// An expected is the outcome of a case, or its verdict in a corpus of the field.
+// An expected is the outcome of a case, or its verdict in a third-party corpus.
 type expected struct {
 	Outcome, Verdict string
 	Code             *string
 }
 
 func (x *expected) answer() (answer, error) {
-	verdict := x.Verdict // in a corpus of the field
+	verdict := x.Verdict // in a third-party corpus
 	switch x.Outcome {
 	case "verified":
 		verdict = "valid"
@@ -107,7 +107,7 @@ func openCorpus(dir string) (*corpus, error) {
 			q.permitted = []answer{*v.ExpectedIfNotHonoured}
 		}
 
-		// A changed file would make the expected outcome false.
+		// A changed file would make the expected outcome incorrect.
 		for _, path := range append([]input{{File: v.File}}, v.Inputs...) {
 			if err := unchanged(dir, path.File); err != nil {
 				return nil, err
@@ -137,13 +137,13 @@ func unchanged(dir, path string) error {
 	return nil
 }
 
-// The key sets of a corpus of receipts of the field.
+// The key sets of a corpus of third-party receipts.
 const (
 	windowKeys   = "keys/jwks.json"
 	noWindowKeys = "keys/jwks-no-window.json"
 )
 
-// addWindows adds a question. A corpus of the field asks it with two key sets.
+// addWindows adds a question. A third-party corpus asks the question with two key sets.
 func (c *corpus) addWindows(dir string, q question, without *answer) {
 	keys := filepath.Join(dir, filepath.FromSlash(windowKeys))
 	if _, err := os.Stat(keys); err != nil {
@@ -151,7 +151,7 @@ func (c *corpus) addWindows(dir string, q question, without *answer) {
 		return
 	}
 
-	// Without the windows of the keys, a receipt outside of them is valid.
+	// Without the validity periods of the keys, a receipt outside them is valid.
 	other := q
 	q.env = []string{jwksVariable + "=" + keys}
 	other.env = []string{jwksVariable + "=" + filepath.Join(dir, filepath.FromSlash(noWindowKeys))}
@@ -162,7 +162,7 @@ func (c *corpus) addWindows(dir string, q question, without *answer) {
 	c.questions = append(c.questions, q, other)
 }
 
-// openExpected reads a corpus of receipts of the field whose answers are in expected.json.
+// openExpected reads a corpus of third-party receipts whose answers are in expected.json.
 func openExpected(dir string) (*corpus, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 // A verifier is a command, which the runner starts once per case with the file of the case as its
 // last argument. Its exit status is 0 (valid), 1 (invalid), or 2 (undecidable), and the last
-// non-empty line of its stdout is {"verdict": …, "code": …}, which must agree. Any other status is
-// no answer. The README of fixtures/corpus specifies the cases.
+// non-empty line of its stdout is {"verdict": …, "code": …}, which must agree. Any other status
+// means that there is no answer. The README of fixtures/corpus specifies the cases.
 package conformance
 
 import (

@@ -69,7 +69,7 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 		return cli.Usage("", "corpus %q: %w", o.corpus, err)
 	}
 
-	// Only the selected cases count. Those of other subjects are not part of the run.
+	// Only the selected cases count. Cases with other subjects are not part of the run.
 	if len(o.subjects) > 0 {
 		c.questions = slices.DeleteFunc(c.questions, func(q question) bool { return !slices.Contains(o.subjects, q.subject) })
 	}
@@ -92,14 +92,14 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 	return cli.ExitWith(s.exit())
 }
 
-// A result is the answer to a question, or why there is none.
+// A result is the answer to a question, or the reason why there is none.
 type result struct {
 	question
 	*answer
 	err error
 }
 
-// A silence indicates that a verifier declined to answer, which is no fault.
+// A silence indicates that a verifier declined to answer, which is not a fault.
 type silence struct{ why string }
 
 func (s *silence) Error() string { return s.why }
@@ -136,7 +136,8 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 	}
 	out, err := p.Run(ctx)
 
-	// A verifier that hangs or floods fails the case, because a caller would have no verdict.
+	// A verifier that hangs or writes too much fails the case, because a caller would have no
+	// verdict.
 	var start *cli.StartError
 	switch {
 	case errors.As(err, &start):
@@ -149,7 +150,8 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 		return nil, err
 	}
 
-	// Any status outside the contract means no answer, also that of a signal (-1).
+	// Any status outside the contract, including that of a signal (-1), means that there is no
+	// answer.
 	status := out.State.ExitCode()
 	if status < 0 || status >= len(verdicts) {
 		why := out.State.String()

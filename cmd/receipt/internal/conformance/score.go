@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A scoreboard is the report of a run. Cases that were not answered are counted apart, and never as
-// passed.
+// A scoreboard is the report of a run. Cases that were not answered are counted separately, and
+// never as passed.
 type scoreboard struct {
 	Rail         string   `json:"rail"`
 	Suite        string   `json:"suite"`
@@ -31,7 +31,7 @@ type totals struct {
 	Failed       []deviation `json:"failed"`
 	NotExercised []deviation `json:"notExercised"`
 
-	// The verdict is the expected one, and its code is another.
+	// The verdict is the expected one, but its code differs.
 	ReasonParityMismatch []deviation `json:"reasonParityMismatch"`
 }
 
@@ -74,7 +74,7 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 		default:
 			t.Conform++
 
-			// Another code for the same verdict is reported, and is no failure.
+			// A different code with the same verdict is reported, but is not a failure.
 			if r.Verdict == r.want.Verdict && r.answer.String() != r.want.String() {
 				d.Found = r.answer.String()
 				t.ReasonParityMismatch = append(t.ReasonParityMismatch, d)
@@ -84,7 +84,7 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 	return s
 }
 
-// exit returns the exit code. A run in which nothing was answered shows nothing.
+// exit returns the exit code. A run without any answers shows nothing.
 func (s *scoreboard) exit() int {
 	switch t := &s.Totals; {
 	case s.Verifier.VectorsExecuted == 0:

@@ -52,8 +52,8 @@ func AddPatience(cmd *cobra.Command, patience *time.Duration) {
 	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for an agent or plugin (`DURATION`)")
 }
 
-// Patience is the default maximum wait for an agent or a plugin. A user may have to find a token
-// and touch it.
+// Patience is the default maximum wait for an agent or a plugin. A user may have to find a security
+// token and touch it.
 const Patience = time.Minute
 
 // A service has a private key and hashes the messages that it signs.

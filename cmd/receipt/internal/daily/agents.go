@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A Folder is one in which an agent keeps its logs.
+// A Folder is a directory in which an agent keeps its logs.
 type Folder struct {
 	Agent string `json:"agent"`
 	Path  string `json:"path"`
@@ -22,8 +22,8 @@ type Folder struct {
 	variable string
 }
 
-// kept lists the folders of the agents below a home directory. They are the same on Linux, macOS,
-// and Windows.
+// kept lists the directories of the agents below a home directory. They are the same on Linux,
+// macOS, and Windows.
 func kept() []Folder {
 	return []Folder{
 		{Agent: "Claude Code", label: "claude", Path: ".claude/projects", variable: "CLAUDE_CONFIG_DIR"},
@@ -67,8 +67,8 @@ func folders(home string, getenv func(string) string) (found []Folder) {
 	return found
 }
 
-// TellFolders reports the folders of agents below home directories, and how many files in each have
-// the name of a log. It reads none of them.
+// TellFolders reports the directories of agents below home directories, and the number of files
+// with the name of a log in each. It reads none of them.
 func TellFolders(e *cli.Env, homes []string, asJSON bool) error {
 	found := []Folder{}
 	for _, home := range homes {

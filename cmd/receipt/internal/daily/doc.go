@@ -1,3 +1,3 @@
-// Package daily records directories of logs: every task in them once, no matter how often it
-// runs.
+// Package daily records directories of logs. Every task in them is recorded once, regardless of how
+// often it runs.
 package daily

@@ -18,8 +18,8 @@ import (
 // A place is a file that may be a log.
 type place struct {
 	path   string
-	named  bool     // by the caller, as opposed to found in a directory
-	within *os.Root // the directory in which it was found; nil if it was named
+	named  bool     // named by the caller, not found in a directory
+	within *os.Root // the directory in which it was found; nil if the caller named it
 	name   string   // relative to that directory
 }
 
@@ -56,7 +56,7 @@ func (p *place) base() string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// A finder finds files that may be logs, and reports what the other files are.
+// A finder finds files that may be logs, and reports the kinds of the other files.
 type finder struct {
 	ctx    context.Context
 	result *result
@@ -121,7 +121,7 @@ func (f *finder) walk(folder string) {
 		return nil
 	})
 
-	// Directories are read in the order of names, and their paths are sorted as a whole.
+	// Directories are read in name order, and the complete list of paths is sorted.
 	slices.SortStableFunc(f.places, func(a, b *place) int { return cmp.Compare(a.path, b.path) })
 }
 

@@ -20,7 +20,7 @@ import (
 // A logFile is a log that was surveyed.
 type logFile struct {
 	*place
-	info    fs.FileInfo // of the file when its bytes were surveyed
+	info    fs.FileInfo // identity of the file when its bytes were surveyed
 	outline *source.Outline
 	memory  *remembered // nil if nothing is remembered
 }
@@ -30,7 +30,7 @@ type plain struct {
 	io.Reader
 	info   fs.FileInfo // when it was opened
 	opened *os.File
-	packed bool // only reading in order is possible
+	packed bool // can only be read in order
 	done   func()
 }
 
@@ -86,7 +86,7 @@ var (
 	errChanged     = errors.New("it changed while it was read")
 )
 
-// lines opens the lines of a task in one log. Lines of the session precede.
+// lines opens the lines of a task in one log. They are preceded by lines of the session.
 func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	in, err := o.read(l.place)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 		}
 	}
 
-	// In a plain file, each part is read where it is. A compressed file is read twice, because
+	// In an uncompressed file, each part is read in place. A compressed file is read twice, because
 	// lines of the session may follow lines of the task.
 	if !in.packed {
 		var all []io.Reader
@@ -142,7 +142,7 @@ func (s *spans) Read(b []byte) (int, error) {
 			}
 		}
 
-		// A part that was read completely gives way to the next.
+		// After a part has been read completely, the next part follows.
 		if s.at == next.Until {
 			s.left = s.left[1:]
 			continue
@@ -182,7 +182,7 @@ func (o *opener) still(l *logFile, in *plain) error {
 	return o.same(l)
 }
 
-// same checks that a log still begins with the surveyed bytes, as a log that grew does.
+// same checks that a log still begins with the surveyed bytes, as it does if it only grew.
 func (o *opener) same(l *logFile) error {
 	in, err := o.read(l.place)
 	if err != nil {
@@ -197,7 +197,7 @@ func (o *opener) same(l *logFile) error {
 		return errChanged
 	}
 
-	// The log may have grown, and its new state has the same beginning.
+	// The log may have grown, so that its new state has the same beginning.
 	l.info = in.info
 	return nil
 }

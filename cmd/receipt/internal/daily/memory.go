@@ -13,25 +13,25 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
-// A memory keeps, next to the ledger, the results of surveys, so that the next run can skip
-// logs that did not change. It may be deleted at any time.
+// A memory stores the results of surveys next to the ledger, so that the next run can skip logs
+// that did not change. It may be deleted at any time.
 //
-// An index has everything that a run without new lines needs, because reading many small files
-// takes longer than one. Outlines are larger, so each has a file of its own.
+// An index contains everything that a run without new lines needs, because reading many small files
+// takes longer than reading one. Outlines are larger, so each has its own file.
 type memory struct {
 	dir  string // "" keeps nothing
 	only bool   // nothing is written
 	was  *index // of earlier runs
-	now  *index // of this run: what is new
+	now  *index // new results of this run
 }
 
 // An index lists logs by their absolute paths, groups of related logs by their first path, and
 // receipts by the IDs of their tasks' first receipts.
 type index struct {
-	Tool     string // that wrote it: another version may read logs differently
+	Tool     string // version of the program that wrote it; another version may read logs differently
 	Logs     map[string]*keptLog
 	Groups   map[string]*keptGroup
-	State    string // of the ledger, when it had the receipts
+	State    string // heads of the ledger when it contained the receipts
 	Receipts map[string]*keptReceipt
 }
 
@@ -42,7 +42,7 @@ type keptReceipt struct {
 	Signed   bool
 }
 
-// memoryOf returns the memory of a ledger, which is next to its file. Other ledgers have none.
+// memoryOf returns the memory of a ledger, which is next to its file. Other ledgers have no memory.
 func memoryOf(o *Options) memory {
 	path, file := input.LedgerFile(o.Ledger)
 	if path == "" || !file {
@@ -57,7 +57,7 @@ func newIndex() *index {
 	return &index{Tool: "4 " + cli.ToolVersion(), Logs: map[string]*keptLog{}, Groups: map[string]*keptGroup{}, Receipts: map[string]*keptReceipt{}}
 }
 
-// index reads the index. It is empty if it is missing, damaged, or of another version.
+// index reads the index. It is empty if its file is missing, damaged, or from another version.
 func (m *memory) index() *index {
 	i := newIndex()
 	var kept index
@@ -70,8 +70,8 @@ func (m *memory) index() *index {
 	return i
 }
 
-// receipts returns the receipts that the ledger has in a state. Heads of streams determine every
-// receipt in them, so a ledger with the same heads has the same receipts.
+// receipts returns the receipts that the ledger has in a state. Heads of streams determine all
+// their receipts, so a ledger with the same heads has the same receipts.
 func (m *memory) receipts(state string) map[string]*keptReceipt {
 	if m.dir == "" || state == "" || m.was.State != state {
 		return map[string]*keptReceipt{}
@@ -79,7 +79,7 @@ func (m *memory) receipts(state string) map[string]*keptReceipt {
 	return m.was.Receipts
 }
 
-// keep stores what this run found out about logs, and the receipts that the ledger now has.
+// keep stores the results of this run about logs, and the receipts that the ledger now contains.
 func (m *memory) keep(logs []*logFile, state string, receipts map[string]*keptReceipt) {
 	if m.dir == "" || m.only {
 		return

@@ -24,7 +24,7 @@ type keptLog struct {
 // An identity determines whether a file changed.
 type identity struct {
 	Size int64
-	Time int64 // of the last change, in nanoseconds
+	Time int64 // time of the last change, in nanoseconds
 	Tail canon.Digest
 }
 
@@ -57,7 +57,7 @@ func identify(p *place, f *os.File) (path string, id identity, info fs.FileInfo,
 
 	tail := make([]byte, min(id.Size, tailBytes))
 
-	// A log that is rewritten with the same size and time usually has another end.
+	// A log that is rewritten with the same size and time usually ends differently.
 	if _, err = f.ReadAt(tail, id.Size-int64(len(tail))); err != nil && err != io.EOF {
 		return "", id, nil, err
 	}
@@ -65,7 +65,7 @@ func identify(p *place, f *os.File) (path string, id identity, info fs.FileInfo,
 	return path, id, info, nil
 }
 
-// recall returns the memory of a log; nil if there is nothing, or the file changed.
+// recall returns the memory of a log, or nil if there is none or the file changed.
 func recall(m *memory, p *place) *remembered {
 	if m.dir == "" || len(m.was.Logs) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func recall(m *memory, p *place) *remembered {
 	return &remembered{path: path, info: info, kept: l}
 }
 
-// outline returns the outline of a remembered log; nil if it is missing or damaged.
+// outline returns the outline of a remembered log, or nil if it is missing or damaged.
 func (r *remembered) outline(m *memory) *source.Outline {
 	var o outlined
 	if !m.load(r.path, ".outline", &o) || o.Of != r.kept.Of || o.Outline == nil || !o.Outline.Sound() {

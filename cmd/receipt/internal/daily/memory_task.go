@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A keptGroup has the tasks of related logs.
+// A keptGroup contains the tasks of related logs.
 type keptGroup struct {
 	Of    string // identifies the logs
 	Tasks []*keptTask
@@ -21,7 +21,7 @@ type keptTask struct {
 	Logs []int
 }
 
-// groupOf identifies related logs; "" if one of them is not remembered.
+// groupOf identifies related logs, or returns "" if one of them is not remembered.
 func groupOf(logs []*logFile, apart bool) (first, of string) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, apart)

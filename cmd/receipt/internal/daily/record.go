@@ -25,12 +25,12 @@ type maker struct {
 	options *Options
 	now     time.Time
 	sink    sink
-	seen    map[string]string // digests of the logs of the receipts that this run made or found, by the IDs of their tasks
+	seen    map[string]string // digests of the logs of receipts that this run created or found, keyed by the IDs of their tasks
 	result  *result
-	kept    map[string]*keptReceipt // that the ledger is known to have
+	kept    map[string]*keptReceipt // receipts that the ledger is known to contain
 }
 
-// all records tasks, in the order in which they ended according to the logs.
+// all records tasks in the order in which they ended, according to the logs.
 func (m *maker) all(works []*work) error {
 	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) })
 	m.progress.Pass(2, 0, int64(len(works)))
@@ -155,8 +155,8 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	return s, err
 }
 
-// repeated returns the status of a task that another log of this run contains. A copy of a log
-// adds nothing, and if two logs differ, it is unknown which is correct.
+// repeated returns the status of a task that another log of this run contains. A copy of a log adds
+// nothing. If two logs differ, it is unknown which is correct.
 func (m *maker) repeated(id, of string) (status, error) {
 	switch first, have := m.seen[id]; {
 	case !have:
@@ -167,7 +167,7 @@ func (m *maker) repeated(id, of string) (status, error) {
 	return differs, errOther
 }
 
-// redact removes from a draft what must not be in a receipt.
+// redact removes from a draft everything that must not be in a receipt.
 func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -194,7 +194,7 @@ func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) 
 	return doc, entries, err
 }
 
-// early decides by the outline of a task.
+// early decides based on the outline of a task.
 func (m *maker) early(w *work, e *entry) (status, error) {
 	e.Receipt = receiptID(w.ID)
 	if m.isOlder(w.Last) {
@@ -254,12 +254,13 @@ func (m *maker) same(root canon.Node) (status, error) {
 	return known, nil
 }
 
-// isOlder reports whether a task that ended at a time is omitted. A task without a time is not.
+// isOlder reports whether a task that ended at a time is omitted. A task without a time is not
+// skipped.
 func (m *maker) isOlder(at time.Time) bool {
 	return !at.IsZero() && at.Before(m.options.Since)
 }
 
-// Reasons why a task is left for the next run.
+// Reasons why a task is postponed to the next run.
 var (
 	errRuns     = errors.New("it has not ended")
 	errGrows    = errors.New("it still grows")
@@ -270,8 +271,8 @@ var (
 	errUnsigned = errors.New("its receipt is already stored, but not signed: add a signature with receipt ledger sign")
 )
 
-// unsettled returns why a task is not over: it is the last of its session or has open calls, and
-// its log was written to a short time ago.
+// unsettled returns the reason why a task is not over: it is the last task of its session or has
+// open calls, and its log was written to recently.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
@@ -351,7 +352,7 @@ func withhold(field string, value []byte) canon.Digest {
 	return redact.Disclosure{Field: field, Salt: hex.EncodeToString(salt[:]), Value: value}.Commitment()
 }
 
-// sums returns logsOf of the draft that the lines of a task would yield.
+// sums returns the result of logsOf for the draft that the lines of a task would produce.
 func (m *maker) sums(w *work) (string, error) {
 	var list []string
 	for n, f := range w.files {
@@ -395,8 +396,7 @@ func logsOf(root canon.Node, events bool) string {
 	return joined(list)
 }
 
-// told returns the actions in a draft or a receipt, regardless of how its log was
-// stored.
+// told returns the actions in a draft or a receipt, regardless of how its log was stored.
 func told(root canon.Node) string {
 	lifecycle, consumed := root.Member("lifecycle"), root.Member("autonomy_budget").Member("consumed")
 	var b []byte

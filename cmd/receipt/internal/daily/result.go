@@ -16,10 +16,10 @@ type status string
 
 const (
 	made    status = "made"    // a receipt, or a draft
-	known   status = "known"   // a receipt of it exists already
+	known   status = "known"   // its receipt already exists
 	older   status = "older"   // ended before the requested time
-	growing status = "growing" // left for the next run
-	differs status = "differs" // its receipt states something else
+	growing status = "growing" // postponed to the next run
+	differs status = "differs" // its receipt contains different statements
 	refused status = "refused" // no receipt can be created
 
 	skipped    status = "skipped"    // not a log
@@ -45,11 +45,11 @@ type entry struct {
 	Sources []string `json:"sources"`
 	Detail  string   `json:"detail"`
 
-	last, next string // IDs of the latest receipt of the task, and of a receipt that would supersede it
+	last, next string // IDs of the task's latest receipt, and of a receipt that would supersede it
 	why        error
 }
 
-// A fileEntry is a file that contained no task, and why.
+// A fileEntry is a file that contains no task, with the reason.
 type fileEntry struct {
 	Status status `json:"status"`
 	Source string `json:"source"`
@@ -132,7 +132,7 @@ func (r *result) notTold(list receipt.Pointers) {
 	}
 }
 
-// maxUnread bounds the types of records that are counted separately.
+// maxUnread is the maximum number of record types that are counted separately.
 const maxUnread = 64
 
 // notRead adds the records of a log that were not read, by type.

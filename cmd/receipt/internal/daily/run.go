@@ -15,12 +15,12 @@ import (
 // Options specify the tasks that are recorded, and where receipts go.
 type Options struct {
 	Record    record.Options
-	From      string         // name of a kind or a family of logs; "" is any
+	From      string         // name of a kind or a family of logs; "" means any
 	Apart     bool           // one receipt per task instead of per session
 	Since     time.Time      // tasks that ended earlier are omitted; zero omits none
-	Settled   time.Duration  // the time after the last line when a task is over; 0: every task is over
+	Settled   time.Duration  // the time after the last line at which a task is over; 0 means that every task is over
 	Ended     []string       // sessions that are over, regardless of their logs
-	Supersede bool           // a receipt supersedes an earlier one if its log has changed
+	Supersede bool           // a receipt supersedes an earlier receipt if its log has changed
 	Policy    *redact.Policy // rules for values that are withheld
 	Ledger    string         // where receipts are issued; "" writes drafts
 	Signer    receipt.Signer // nil issues unsigned receipts
@@ -31,11 +31,11 @@ type Options struct {
 	Own       []Folder // of the agents of the user, if they are what is recorded
 }
 
-// A work is a task that may be recorded.
+// A work is a task that may have to be recorded.
 type work struct {
 	*source.Task
 	files  []*logFile // of the parts
-	events bool       // of a log of the protocol's events
+	events bool       // from a log of the protocol's events
 }
 
 // Run records every task in the logs that paths name, which are files and directories, and

@@ -18,7 +18,7 @@ import (
 
 // A sink receives redacted drafts.
 type sink interface {
-	// before returns the latest receipt of a task, nil if there is none, or the status of the
+	// before returns the latest receipt of a task, or nil if there is none, or the status of the
 	// task if no comparison is needed.
 	before(e *entry) (*receipt.Sealed, status, error)
 
@@ -26,9 +26,9 @@ type sink interface {
 	// meantime.
 	put(e *entry, doc *canon.Document) (status, error)
 
-	heads(ctx context.Context) ([]ledger.StreamHead, error) // of the streams that grew
+	heads(ctx context.Context) ([]ledger.StreamHead, error) // heads of the streams that grew
 
-	// state identifies the receipts that before may return; "" if it is unknown.
+	// state identifies the receipts that before may return, or "" if they are unknown.
 	state(ctx context.Context) string
 
 	commit() error
@@ -57,7 +57,7 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 			return nil, err
 		}
 
-		// The file can be created, but is not.
+		// The file could be created, but is not.
 		if o.Look {
 			file.Discard()
 			return d, nil
@@ -77,8 +77,8 @@ type ledgerSink struct {
 	grown   map[chain.Stream]bool
 }
 
-// A noting store notes the receipts that it stored, so that of two simultaneous runs, each
-// reports only its own receipts.
+// A noting store notes the receipts that it stored, so that each of two concurrent runs reports
+// only its own receipts.
 type noting struct {
 	ledger.Database
 	stored string // the receipt_id of the latest receipt
@@ -109,7 +109,7 @@ var (
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 	// A receipt that supersedes another has a number after the ID, and the hash of the earlier
-	// receipt. The hash is compared because IDs of other tasks may end in numbers, too.
+	// receipt. The hash is compared because IDs of other tasks may also end in numbers.
 	var latest *stored
 	var hashes []string
 	next := e.Receipt
@@ -173,7 +173,7 @@ func (s *ledgerSink) find(id string) (*stored, error) {
 	return &stored{id, sealed.Stream(), sealed.Hash().String(), sealed}, nil
 }
 
-// former returns the hash of the receipt that this one supersedes; "" if there is none, or if it
+// former returns the hash of the receipt that this receipt supersedes, or "" if there is none or it
 // is unknown.
 func (r *stored) former() string {
 	if r.sealed == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A sighted file is a log, as far as its first bytes state.
+// A sighted file is a log, as far as its first bytes show.
 type sighted struct {
 	*place
 	source.Sighting
@@ -60,7 +60,7 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 		}
 		s, what, err := v.look(p)
 
-		// A file that was named should be a log. Other files in a directory are skipped.
+		// A file that the user named should be a log. Other files in a directory are skipped.
 		switch {
 		case err != nil:
 			v.unreadable(p, err)
@@ -83,13 +83,14 @@ func (v *surveyor) unreadable(p *place, err error) {
 	}
 }
 
-// look recognizes one file. If it is not a log, what describes it.
+// look recognizes one file. If it is not a log, what describes the file.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 	if r := recall(&v.memory, p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil
 	}
 
-	// Most logs are recognized by little text. If the text is not recognized, more is read.
+	// Most logs are recognized by a short beginning. If the beginning is not recognized, more text
+	// is read.
 	for _, most := range []int64{firstLook, secondLook} {
 		in, err := v.read(p)
 		if err != nil {
@@ -109,7 +110,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 			return s, nil, nil
 		}
 
-		// The other kinds of files are named in the result.
+		// For other kinds of files, the result contains the kind.
 		whole := int64(len(head)) < most
 		f := kind.Of(head, whole)
 		switch {
@@ -138,8 +139,8 @@ var (
 	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
 )
 
-// related groups logs that may contain lines of each other: those of one directory of
-// transcripts, of one session, or of a session that was forked.
+// related groups logs that may contain each other's lines: those in one directory of transcripts,
+// of one session, or of a forked session.
 func related(list []*sighted) (groups [][]*sighted) {
 	parent := make([]int, len(list))
 	root := func(n int) int {
@@ -150,7 +151,7 @@ func related(list []*sighted) (groups [][]*sighted) {
 		return n
 	}
 
-	// Logs with a common name are of one group.
+	// Logs with a common name belong to the same group.
 	first := map[string]int{}
 	for n, s := range list {
 		parent[n] = n
@@ -187,7 +188,7 @@ func (s *sighted) names() (names []string) {
 	case source.ClaudeTranscript:
 		names = append(names, "folder "+projectOf(s.path), "name "+s.base())
 	case source.CodexRollout:
-	// Their session is known only after reading all of the log, and their outlines are small.
+	// Their session is known only after the entire log has been read, and their outlines are small.
 	default:
 		names = append(names, "kind "+string(s.Kind))
 	}
@@ -219,7 +220,7 @@ func (v *surveyor) group(group []*sighted) {
 		return s.events
 	})
 
-	// If no log of the group changed, its tasks are known.
+	// If no log in the group changed, its tasks are known.
 	if !slices.ContainsFunc(group, func(s *sighted) bool { return s.memory == nil }) {
 		logs, copies := v.distinct(group, func(s *sighted) (*logFile, error) {
 			return &logFile{s.place, s.memory.info, s.memory.kept.Outline, s.memory}, nil
@@ -264,7 +265,7 @@ func (v *surveyor) found(works []*work, logs []*logFile, copies [][2]string) {
 }
 
 // distinct opens the logs of a group. Copies are the paths of logs that have the same bytes as
-// another, with the path of that one.
+// another log, with the path of that log.
 func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, error)) (logs []*logFile, copies [][2]string) {
 	same := map[canon.Digest]string{}
 	for _, s := range group {

@@ -24,8 +24,8 @@ type teller struct {
 	result  *result
 }
 
-// tell reports what was created, and why something was not. Names of files, sessions, and rules
-// may contain anything, so text that looks like a secret is not printed.
+// tell reports which receipts were created, and why others were not. Names of files, sessions, and
+// rules may contain anything, so text that looks like a secret is not printed.
 func (t *teller) tell(heads []ledger.StreamHead) error {
 	if t.env.Messages == nil {
 		t.env.Messages = sync.OnceValues(cli.CompileMessages)
@@ -195,7 +195,7 @@ func (t *teller) fileRows(of ...status) (list []string) {
 	return list
 }
 
-// reason returns on one line why something was not created.
+// reason returns, on one line, why a receipt was not created.
 func (t *teller) reason(err error) string {
 	if err == nil {
 		return ""
@@ -252,7 +252,7 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		text.Each = "task"
 	}
 
-	// Every status has a count, also 0.
+	// Every status has a count, even if it is 0.
 	for _, s := range []status{made, known, older, growing, differs, refused, skipped, copied, unreadable} {
 		text.Counts[s] = c[s]
 	}

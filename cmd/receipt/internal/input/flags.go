@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags specify the inputs, and how they are read.
+// Flags specify the inputs and how they are read.
 type Flags struct {
 	FilesFrom, input string
 	Long             bool

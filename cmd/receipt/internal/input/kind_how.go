@@ -7,9 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// Next returns what to do with a file that is not a receipt: a command to copy if there is
-// one, in which the user replaces the words in capitals, and otherwise the advice of the
-// library.
+// Next returns the action for a file that is not a receipt: a command to copy if there is one, in
+// which the user replaces the words in capitals, or otherwise the advice of the library.
 func Next(f kind.Found, path string) string {
 	file := cli.ShellFile(cli.SourceName(path))
 	if how := nextHow(f.Kind, file); how != "" {
@@ -30,7 +29,7 @@ func nextHow(k kind.Kind, file string) string {
 		kind.Report:      "receipt merge FILE",
 		kind.Attestation: "receipt verify FILE",
 
-		// Evidence and requirements accompany receipts.
+		// Evidence and requirements that accompany receipts.
 		kind.Keys:        "receipt verify RECEIPT --keys FILE",
 		kind.PrivateKey:  "keep it secret: receipt seal DRAFT --key FILE",
 		kind.Batch:       "receipt verify RECEIPTS --batch FILE",
@@ -53,7 +52,7 @@ func nextHow(k kind.Kind, file string) string {
 	}[k], "FILE", file, 1)
 }
 
-// remote returns how to get a file that is named by a URL; "" for a path.
+// remote returns instructions for a file that is named by a URL, or "" for a path.
 func remote(path string) string {
 	scheme, rest, found := strings.Cut(path, "://")
 	if !found {

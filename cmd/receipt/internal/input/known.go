@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Known contains what a hash, a receipt, or an earlier report states about streams.
+// Known contains the statements of a hash, a receipt, or an earlier report about streams.
 type Known struct {
 	Hash    canon.Digest
 	ID      string // receipt_id; only for a receipt
@@ -67,7 +67,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	return knownReceipt(arg, data)
 }
 
-// knownReceipt returns what a receipt states. ParseSealed verifies that the content matches
+// knownReceipt returns the statements of a receipt. ParseSealed verifies that the content matches
 // the stated hash.
 func knownReceipt(arg string, data []byte) (Known, error) {
 	sealed, err := receipt.ParseSealed(data)

@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Lengths of prefixes that stand for a receipt_id, in bytes.
+// Minimum lengths, in bytes, of prefixes that identify a receipt_id.
 const (
 	minPrefix = 4 // that is accepted
 	minShort  = 8 // that is printed
 )
 
-// idForms returns the strings whose prefixes stand for a receipt_id, the shortest one first: the
-// part after ".task-", which recording puts after the ID of the session, the part after "receipt_",
-// and the ID itself.
+// idForms returns the strings whose prefixes can identify a receipt_id, shortest first: the part
+// after ".task-", which record appends to the ID of the session, the part after "receipt_", and the
+// ID itself.
 func idForms(id string) (forms []string) {
 	bare := strings.TrimPrefix(id, "receipt_")
 	if i := strings.LastIndex(bare, ".task-"); i >= 0 {
@@ -32,7 +32,7 @@ func idForms(id string) (forms []string) {
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// MatchID returns how well a string fits a receipt_id: 3 if it is the ID, 2 if it is one of its
+// MatchID returns how well a string matches a receipt_id: 3 if it is the ID, 2 if it is one of its
 // parts, 1 if it is a prefix of at least four characters, and otherwise 0.
 func MatchID(id, text string) (fit int) {
 	if id == text {
@@ -49,8 +49,8 @@ func MatchID(id, text string) (fit int) {
 	return fit
 }
 
-// FindID returns the receipt_id of a ledger that a string stands for: the best match of MatchID. It
-// returns the string itself if there is no match, and an error if there are several.
+// FindID returns the receipt_id in a ledger that a string identifies, which is the best match of
+// MatchID. It returns the string itself if there is no match, and an error if there are several.
 func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
 	if _, err := l.Find(ctx, ledger.Key{ID: text}); err == nil || !errors.Is(err, ledger.ErrNotFound) {
 		return text, nil // the caller reads it, and reports an error
@@ -122,7 +122,7 @@ func ambiguousID(text string, ids []string) error {
 	return cli.Usage("use more characters of the receipt_id", "%.120q is a prefix of %d receipt IDs: %s", text, len(ids), list.String())
 }
 
-// ShortIDs returns, for each receipt_id of a list, a prefix by which FindID finds it among them: at
+// ShortIDs returns, for each receipt_id in a list, a prefix by which FindID finds it among them: at
 // least eight characters, or the complete part.
 func ShortIDs(ids []string) []string {
 	all := idParts(ids)
@@ -163,8 +163,8 @@ func idParts(ids []string) (all []idPart) {
 	return slices.Compact(all)
 }
 
-// neighbors returns the parts of other IDs next to a part. No other part has a longer prefix in
-// common with it.
+// neighbors returns the parts of other IDs next to a part. No other part shares a longer prefix
+// with it.
 func neighbors(all []idPart, at int) (list []idPart) {
 	for _, step := range []int{-1, 1} {
 		for i := at + step; i >= 0 && i < len(all); i += step {
@@ -185,7 +185,8 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// cutPrefix returns the first n bytes of a string, and the rest of a character that they cut.
+// cutPrefix returns the first n bytes of a string, extended to the end of a character that they
+// would cut.
 func cutPrefix(text string, n int) string {
 	for n < len(text) && !utf8.RuneStart(text[n]) {
 		n++

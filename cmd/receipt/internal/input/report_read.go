@@ -77,9 +77,8 @@ func (r *SavedReport) checked(err error) (*SavedReport, error) {
 	return r, nil
 }
 
-// consistent returns an error if the counts of the summary do not match the reports. A
-// refuted copy counts as a receipt; other copies do not. Some of the reports may have been
-// omitted.
+// consistent returns an error if the counts of the summary do not match the reports. A refuted copy
+// counts as a receipt; other copies do not. Some of the reports may have been omitted.
 func (r *SavedReport) consistent() error {
 	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
 	if refuted > r.Refuted || r.Whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
@@ -132,7 +131,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	return true, r.readSummary(rest[0][len(summary):])
 }
 
-// readEach reads one document per line: reports, and the summary after them.
+// readEach reads one document per line: the reports, followed by the summary.
 func (r *SavedReport) readEach(lines [][]byte) error {
 	for i, line := range lines {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -198,7 +197,7 @@ func (r *SavedReport) list(report canon.Node) error {
 		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
 	}
 
-	// A verdict follows from the checks, so a report that contradicts itself is rejected.
+	// The verdict must follow from the checks, so a report that contradicts itself is rejected.
 	for _, check := range report.Member("checks").Elements() {
 		if check.Member("status").String() == receipt.StatusFailed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)

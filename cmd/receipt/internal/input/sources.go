@@ -19,7 +19,7 @@ import (
 type Selection struct {
 	Sources []stream.Source
 	Skipped []stream.Notice // files in directories that are not inputs
-	Missing []Missing       // paths that cannot be read; they are reported and counted, and do not end the run
+	Missing []Missing       // paths that cannot be read; they are reported and counted, but do not end the run
 	Stdin   bool
 	Entries int64 // for a ledger, the number of entries instead of a size; -1: unknown
 
@@ -190,8 +190,8 @@ func (s *Selection) Has(path string) bool {
 	})
 }
 
-// CheckTempDir rejects a missing --temp-dir at the start of a run, because it may only be
-// needed hours later.
+// CheckTempDir rejects a missing --temp-dir at the start of a run, because the directory may be
+// needed only hours later.
 func CheckTempDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -261,8 +261,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. If a single name with line ends does not exist, it is a
-	// list without NULs.
+	// A name may contain line ends. If a single name with line ends does not exist, it is treated
+	// as a list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
@@ -296,7 +296,7 @@ func (s *Selection) size() (total int64) {
 	return total
 }
 
-// Readings returns the names of the passes over the inputs: last, after a first pass if
+// Readings returns the names of the passes over the inputs: last, preceded by a first pass if
 // inputs are joined by their links or read twice.
 func (s *Selection) Readings(last string, twice bool) []string {
 	if len(s.Sources) > 1 || twice {

@@ -126,9 +126,8 @@ func RefuseUnsealed(d *stream.Document) error {
 	return RefuseDraft(d.Address(), d.Root().Raw(), " -o RECEIPT")
 }
 
-// RefuseDraft rejects a draft where a receipt is expected. The hint is to seal it, with
-// additional flags if they are given. A draft that cannot be sealed is treated as a receipt
-// with mistakes.
+// RefuseDraft rejects a draft where a receipt is expected. The hint is to seal it, with additional
+// flags if they are given. A draft that cannot be sealed is treated as a receipt with mistakes.
 func RefuseDraft(path string, data []byte, flags string) error {
 	f := kind.Of(data, true)
 	if f.Kind != kind.Draft {

@@ -35,7 +35,7 @@ type archiveOptions struct {
 	output cli.OutputFlags
 	doing  string // packing or unpacking
 
-	refuse func(*stream.Document) error // rejects documents that must not be copied; nil: copy all
+	refuse func(*stream.Document) error // rejects documents that must not be copied; if nil, all are copied
 }
 
 func (o *archiveOptions) add(cmd *cobra.Command) {

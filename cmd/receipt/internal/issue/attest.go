@@ -149,9 +149,9 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, 
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review judges what is to be written. It uses the trusted keys or, without --keys, only the signing
-// key, which does not verify signatures of the receipt by other keys. judge reports whether the
-// signature that was added, if any, is valid.
+// review judges the document before it is written. It uses the trusted keys or, without --keys,
+// only the signing key, which does not verify signatures of the receipt by other keys. judge
+// reports whether the signature that was added, if any, is valid.
 func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, public *keys.PublicKey, judge func(*receipt.Verifier, *keys.Set, *receipt.Report) bool) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {

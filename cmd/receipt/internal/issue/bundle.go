@@ -27,8 +27,9 @@ replay.`,
 	}, newBundleExport(e), newBundleValidate(e), newBundleSanitize(e), newBundleImport(e), newBundleDraft(e))
 }
 
-// makeBundle writes what a command makes to stdout or to a file, which is created completely or not at
-// all. Only the owner can read the file, even for a sanitized bundle, until the owner changes its mode.
+// makeBundle writes the result of a command to stdout or to a file, which is created completely or
+// not at all. Only the owner can read the file, even for a sanitized bundle, until the owner
+// changes its mode.
 func makeBundle(e *cli.Env, doing string, to *cli.OutputFlags, text func() (*bundle.Text, error)) error {
 	if err := to.Check(); err != nil {
 		return err

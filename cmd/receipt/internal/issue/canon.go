@@ -63,7 +63,7 @@ func checkCanonical(path string, doc *canon.Document) error {
 	}
 	src, canonical := doc.Source(), doc.AppendCanonical(nil)
 
-	// Report the first difference, and separately the frequent case of a trailing line feed.
+	// Report the first difference, and report the frequent case of a trailing line feed separately.
 	at := 0
 	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
 		at++

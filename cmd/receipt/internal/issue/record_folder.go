@@ -25,7 +25,7 @@ type folderFlags struct {
 	unsigned, agents             bool
 }
 
-// settledByDefault is how long a log must be without new entries to count as ended.
+// settledByDefault is the time without new entries after which a log counts as ended.
 const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
@@ -45,7 +45,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.key.AddKey(cmd)
 }
 
-// tellAgents lists the folders of agents in home directories.
+// tellAgents lists the directories of agents in home directories.
 func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
 	if len(homes) == 0 {
 		home := cli.Home(e)
@@ -57,7 +57,7 @@ func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
 	return daily.TellFolders(e, homes, o.format == "json")
 }
 
-// ofAgents replaces home directories by the folders of the agents in them.
+// ofAgents replaces home directories with the directories of the agents in them.
 func ofAgents(e *cli.Env, paths []string) (all []string) {
 	for _, path := range paths {
 		folders := daily.Folders(path)
@@ -194,7 +194,7 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions) er
 	return nil
 }
 
-// sinceTime parses --since. A date stands for midnight UTC.
+// sinceTime parses --since. A date means midnight UTC.
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -47,16 +47,16 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) e
 	return writeAfter(e, &o.output, draft, files...)
 }
 
-// writeAfter writes a draft after the files without which it loses information, all of them or none.
-// All are on disk before the first is renamed into place. If the process is killed between the
-// renames, only the draft is missing.
+// writeAfter writes a draft after the files without which it would lose information. Either all of
+// them are written, or none. All are on disk before the first is renamed into place. If the process
+// is killed between the renames, only the draft is missing.
 func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli.File) error {
 	for _, file := range files {
 		defer file.Discard()
 	}
 
-	// Stdout cannot be taken back, so the files are committed before the draft is printed, and stay
-	// even if the write fails.
+	// Output on stdout cannot be withdrawn, so the files are committed before the draft is printed,
+	// and remain even if printing fails.
 	if output.Stdout() {
 		if err := cli.CommitAll(files...); err != nil {
 			return err

@@ -132,8 +132,8 @@ func succeeds(draft canon.Node, k input.Known) error {
 	return nil
 }
 
-// explainRedaction prints places and rules. The output contains no values that were found. Secrets
-// that the default detectors find in a member name are also removed.
+// explainRedaction prints locations and rules. The output contains no values that were found.
+// Secrets that the default detectors find in a member name are also removed.
 func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, check bool) error {
 	found := policy.Find(doc)
 	var b bytes.Buffer

@@ -60,8 +60,8 @@ func writeSet(e *cli.Env, list ...*keys.PublicKey) error {
 	return err
 }
 
-// exportVerifiers writes the verifier keys of a list. If it is not a choice, it contains other keys,
-// too.
+// exportVerifiers writes the verifier keys of a list. If it is not a selection, it also contains
+// the other keys.
 func exportVerifiers(e *cli.Env, trust *trustFile, list []*keys.PublicKey, all bool) error {
 	if all {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {

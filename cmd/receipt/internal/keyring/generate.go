@@ -95,7 +95,7 @@ func Trust(e *cli.Env, issuer, path string, public *keys.PublicKey) error {
 	return trust.save()
 }
 
-// create generates the key, and returns its trust file and its public half.
+// create generates the key, and returns its trust file and its public key.
 func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *keys.PublicKey, error) {
 	trust, err := openTrust(e, o.public, true)
 	if err != nil {
@@ -183,7 +183,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		return err
 	}
 	if err := trust.save(); err != nil {
-		os.Remove(path) // without the trust file, the key is of no use
+		os.Remove(path) // without the trust file, the key is useless
 		return err
 	}
 

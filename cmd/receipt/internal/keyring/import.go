@@ -85,7 +85,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, but --alg is %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
-		verifier := k.Origin // the name in a verifier key, which is part of it
+		verifier := k.Origin // the name in a verifier key, which is part of the key
 		if !o.verifiers {
 			verifier = ""
 		}
@@ -291,7 +291,7 @@ func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error
 
 	switch parsed.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
-	default: // certificates, security keys (which sign something else), and DSA
+	default: // certificates, security keys (which sign a different message), and DSA
 		return nil, fmt.Errorf("keys of the type %s cannot sign receipts", parsed.Type())
 	}
 

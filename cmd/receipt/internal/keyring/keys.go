@@ -134,7 +134,7 @@ func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
 	return ids
 }
 
-// bindingFlags specify what a key is trusted for.
+// bindingFlags specify the purposes for which a key is trusted.
 type bindingFlags struct {
 	issuers, roles []string
 	anyIssuer      bool

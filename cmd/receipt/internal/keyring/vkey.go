@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// verifierKeys returns the verifier keys for a trusted key: that of a witness, because cosignatures
-// have a type of their own, and that of a log. A key with both roles has both, unless they are equal.
+// verifierKeys returns the verifier keys for a trusted key: one for a witness, because cosignatures
+// have their own type, and one for a log. A key with both roles has both, unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	name, witness := cmp.Or(k.Origin, k.ID), k.Has(receipt.RoleWitness)
 	w, err := k.Witness(name)

@@ -189,7 +189,7 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 
 // grow verifies the receipts and builds the tree over them.
 func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *meant, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
-	// Check integrity only: a log states which receipts exist, not who signed them.
+	// Check only integrity: a log states which receipts exist, not who signed them.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return nil, err

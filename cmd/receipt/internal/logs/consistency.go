@@ -269,7 +269,7 @@ func (r *consistency) print(e *cli.Env) error {
 
 const wrongOrder = "make sure that the first of the two is the earlier one; a log never shrinks"
 
-// advice returns what to do about contradicting checkpoints.
+// advice returns the recommended action for contradicting checkpoints.
 func (r *consistency) advice() string {
 	switch {
 	case r.Code == receipt.CodeTruncated:

@@ -203,8 +203,8 @@ type cosigned struct {
 	already bool
 }
 
-// open reads a checkpoint. It returns an error if the witness must not cosign it: if it is
-// malformed or invalid, or no trusted key of its log signed it.
+// open reads a checkpoint. It returns an error if the witness must not cosign the checkpoint,
+// because it is malformed or invalid, or because no trusted key of its log signed it.
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
 	if file != nil {

@@ -77,7 +77,8 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 			break
 		}
 
-		// Pruned receipts come first. If one appears later, another process is pruning.
+		// Pruned receipts come first. If a pruned receipt appears later, another process is
+		// pruning.
 		if entry.JSON == nil {
 			if out.Count > 0 {
 				return input.LedgerReading(ledger.ErrPruneChanged)

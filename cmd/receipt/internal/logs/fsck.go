@@ -162,7 +162,7 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 	return nil
 }
 
-// total prints what was checked and returns the exit code.
+// total prints the results of the checks and returns the exit code.
 func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
 		fmt.Fprintf(e.Text(), "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)

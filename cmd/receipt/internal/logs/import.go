@@ -115,7 +115,7 @@ func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
 
 // documents returns the receipts of the inputs.
 func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
-	// Each has no way to stop early except an error.
+	// Neither can be stopped early except with an error.
 	return func(yield func([]byte, error) bool) {
 		stopped := errors.New("stopped")
 		err := s.Each(ctx, long, func(d *stream.Document) error {

@@ -84,11 +84,11 @@ func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) e
 	return o.output.Write(e, proof.Format(), 0o644)
 }
 
-// A wanted is the receipt to be proved, and its place in the input.
+// A wanted is the receipt to be proved, and its position in the input.
 type wanted struct {
 	name  string
 	id    string       // or a unique prefix; "" for a file
-	fit   int          // of the ID, as input.MatchID returns it
+	fit   int          // quality of the match of the ID, as returned by input.MatchID
 	hash  canon.Digest // hash of the file, or of the receipt with the ID
 	found bool
 	index uint64
@@ -136,7 +136,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 		return nil, err
 	}
 
-	// Over other receipts, the proof would belong to a different tree.
+	// A proof over other receipts would belong to a different tree.
 	if err := h.Over(leaves); err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		progress.Pass(1, 0, 0)
 	}
 
-	// The slow part is signing one receipt after another.
+	// Signing the receipts one after another is the slow part.
 	made, err := batch.Seal(ctx, drafts, heads, signer)
 	switch {
 	case counting.err != nil: // the key failed, not a draft

@@ -80,8 +80,8 @@ func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
 	return len(paths) == 1 && o.FilesFrom == "" && input.IsLedger(e, paths[0])
 }
 
-// A meant is the selected receipts. Receipts that the ledger has pruned come first; only their IDs
-// and hashes can be read.
+// A meant is the set of selected receipts. Receipts that the ledger has pruned come first; only
+// their IDs and hashes can be read.
 type meant struct {
 	*input.Selection
 	pruned iter.Seq2[ledger.Row, error]
@@ -260,7 +260,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		}
 	}
 
-	// Return an error only after everything that was read before it.
+	// Return an error only after all data that was read before it.
 	if len(r.line) == 0 {
 		return 0, r.err
 	}

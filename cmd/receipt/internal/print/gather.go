@@ -24,7 +24,7 @@ type gatherer struct {
 	changed sync.Cond // of the fields below
 	held    []byte    // not written yet
 	spare   []byte    // memory for the next texts
-	writing bool      // a goroutine is writing what is held
+	writing bool      // a goroutine is writing the held texts
 	err     error     // the first write error; nothing is written after it
 }
 
@@ -60,7 +60,7 @@ func (g *gatherer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// handOn writes until nothing is held.
+// handOn writes until no text is held.
 func (g *gatherer) handOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -97,8 +97,8 @@ func (l *annotations) add(a annotation, cause, place string) {
 	}
 }
 
-// append writes all annotations if GitHub shows them all, and otherwise one per cause.
-// Annotations that GitHub would not show are written as plain lines, which are in the log.
+// append writes all annotations if GitHub shows them all, and otherwise one per cause. Annotations
+// that GitHub would not show are written as plain lines, which appear in the log.
 func (l *annotations) append(b *bytes.Buffer) {
 	if l.count <= maxAnnotations {
 		for _, a := range l.first {
@@ -176,7 +176,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
 
-	// Unused evidence leaves the input undecided.
+	// Unused evidence makes the input undecided.
 	for _, n := range unusedEvidence(s) {
 		title := "undecided, " + string(n.Code)
 		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
@@ -186,7 +186,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		return err
 	}
 
-	// Everything else is printed as lines, and does not take the place of annotations.
+	// Everything else is printed as lines, so that it does not displace annotations.
 	var b bytes.Buffer
 	for _, n := range unchecked(s) {
 		fmt.Fprintf(&b, "not checked: %s\n", cli.EscapeLine(n.Detail))
@@ -196,7 +196,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	return err
 }
 
-// Interrupted writes what was found so far, after a failed run.
+// Interrupted writes the findings so far, after a failed run.
 func (p *githubPrinter) Interrupted() error {
 	var b bytes.Buffer
 	p.errors.append(&b)

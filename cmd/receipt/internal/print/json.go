@@ -30,15 +30,15 @@ func (p *JSONPrinter) Report(rep *receipt.Report, _ []byte) error {
 func (p *JSONPrinter) End(s *stream.Summary) error {
 	separator := "\n],\n" + `"summary":`
 
-	// Without any report, the empty list is on one line.
+	// If there are no reports, the empty list is on one line.
 	if !p.begun {
 		separator = input.ReportsBegin[:len(input.ReportsBegin)-1] + separator[1:]
 	}
 	return p.Write(separator, s, "}\n")
 }
 
-// An ndjsonPrinter writes one report per line, and {"summary": ...} at the end. Without
-// that last line, the output is incomplete.
+// An ndjsonPrinter writes one report per line, and {"summary": ...} at the end. Without that last
+// line, the output is incomplete.
 type ndjsonPrinter struct{ *JSONWriter }
 
 func (p *ndjsonPrinter) Report(rep *receipt.Report, _ []byte) error {

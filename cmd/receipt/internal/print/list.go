@@ -19,10 +19,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A ListPrinter writes results for people. A single receipt gets a block with everything
-// about it. If there are several receipts, a few refuted ones get blocks. If there are
-// more, or if they are lines of one file, each gets a line. Undecided receipts are grouped
-// by cause, and the last line contains the totals.
+// A ListPrinter writes results for people. A single receipt gets a block with all its details. If
+// there are several receipts, a few refuted ones get blocks. If there are more, or if they are
+// lines of one file, each gets a line. Undecided receipts are grouped by cause, and the last line
+// contains the totals.
 type ListPrinter struct {
 	TextPrinter
 	Totals
@@ -36,7 +36,7 @@ type ListPrinter struct {
 	written bool // there is a line above the end
 	single  bool // the input is one document
 	held    []finding
-	waiting []finding // refuted only because of their links; they wait for another kind of fault
+	waiting []finding // refuted only because of their links; they are held until another kind of fault is found
 	faults  faults
 	flooded bool                 // more than a few receipts are refuted
 	beyond  map[receipt.Code]int // refuted receipts that are not printed
@@ -153,7 +153,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		f.block = b.Bytes()
 	}
 
-	// Faults that a flag could excuse wait, because one line may stand for all of them.
+	// Faults that a flag could excuse are held, because one line may represent all of them.
 	if p.faults.others == 0 {
 		p.waiting = append(p.waiting, f)
 		return nil
@@ -173,7 +173,7 @@ func (p *ListPrinter) release() error {
 	return nil
 }
 
-// groupWaiting writes one line for all receipts that are still waiting.
+// groupWaiting writes one line for all receipts that are still held.
 func (p *ListPrinter) groupWaiting(b *bytes.Buffer, text string) {
 	first := p.waiting[0]
 	fmt.Fprintf(b, "%s and %s more: %s, %s %s\n", cli.EscapeLine(first.address), cli.Count(p.Codes[receipt.Refuted][receipt.CodeChainBreak]-1),
@@ -318,7 +318,7 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 }
 
 // unusedEvidence returns the notes about evidence that no receipt used, and about statements that
-// do not suffice. The user expected them to show something.
+// are not sufficient. The user expected this evidence to show something.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) || isAboutStatements(n.Code) {
@@ -333,7 +333,7 @@ func isUnused(c receipt.Code) bool {
 	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
 }
 
-// isAboutStatements reports whether a note about the input as a whole is about the statements of its
+// isAboutStatements reports whether a note about the entire input concerns the statements of its
 // streams.
 func isAboutStatements(c receipt.Code) bool {
 	switch c {
@@ -360,7 +360,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		return nil // the block above or the error on stderr contains everything
 	}
 
-	// What was held comes before the groups and the findings about the whole.
+	// Held receipts come before the groups and the findings about the entire input.
 	if text := p.faults.grouped(s); text != "" && len(p.waiting) > 0 {
 		p.groupWaiting(&b, text)
 	}
@@ -412,7 +412,7 @@ func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 		Footer(b, "keys", p.file.String())
 	}
 
-	// What to do comes last.
+	// The recommended actions come last.
 	if hint := p.faults.hint(s); hint != "" {
 		Footer(b, "hint", hint)
 	}
@@ -513,7 +513,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
 }
 
-// Notices writes inputs and why they hold no receipts, or were not read.
+// Notices lists inputs, and why they contain no receipts or were not read.
 func Notices(b *bytes.Buffer, label string, list []stream.Notice, total int) {
 	var lines []string
 	for _, n := range list {

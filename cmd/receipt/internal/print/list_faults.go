@@ -20,7 +20,7 @@ func (f *faults) add(rep *receipt.Report) {
 		}
 	}
 
-	// A receipt with several faults is refuted whatever the flags are.
+	// A receipt with several faults is refuted regardless of the flags.
 	switch c := rep.Finding(); {
 	case found != 1:
 		f.others++

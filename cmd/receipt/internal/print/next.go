@@ -2,7 +2,7 @@ package print
 
 import "github.com/receiptkit/receiptkit/receipt"
 
-// Next returns what to do about a code, with commands and flags of this program if there
+// Next returns the recommended action for a code, with commands and flags of this program if there
 // are any.
 func Next(info receipt.CodeInfo) string {
 	// For all other codes, the registry contains the advice.

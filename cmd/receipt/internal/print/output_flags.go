@@ -30,15 +30,15 @@ type OutputFlags struct {
 
 // A format is one form of the results.
 type format struct {
-	name      string // of --format; "": not for stdout
-	extension string // of a file of --report; "": not for files
+	name      string // name for --format; "" if the format is not for stdout
+	extension string // extension of a file of --report; "" if the format is not for files
 	about     string // describes the extension if necessary
 
 	lists   bool // it lists every receipt, unless --report-only selects some
 	digests bool // it contains the digests of inputs
-	rows    bool // its rows contain what receipts state
+	rows    bool // its rows contain values that receipts state
 
-	new func(io.Writer) printer // nil: text for people
+	new func(io.Writer) printer // nil means text for people
 }
 
 // formats returns all formats. Flags, their completion, and printers are derived from this
@@ -169,7 +169,7 @@ func (o *OutputFlags) TellsDigests() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.digests })
 }
 
-// TellsRows reports whether the output contains a table, whose rows contain what receipts
+// TellsRows reports whether the output contains a table, whose rows contain values that receipts
 // state.
 func (o *OutputFlags) TellsRows() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.rows })
@@ -207,8 +207,8 @@ func (p Printers) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// End finishes all printers. The files of a run that verified nothing are not created,
-// because they would be in the way of the next run.
+// End finishes all printers. If a run verified nothing, its files are not created, because they
+// would prevent the next run from creating them.
 func (p Printers) End(s *stream.Summary) error {
 	if s.Receipts == 0 && cli.SummaryExit(s) == cli.ExitUsage {
 		return p.endStdout(s)
@@ -233,7 +233,7 @@ func (p Printers) endStdout(s *stream.Summary) error {
 	return p.out.Flush()
 }
 
-// Interrupted writes what was held for stdout, after a failed run.
+// Interrupted writes the held output for stdout, after a failed run.
 func (p Printers) Interrupted() {
 	if out, ok := p.list[0].(interface{ Interrupted() error }); ok {
 		_ = out.Interrupted() // the run has already failed

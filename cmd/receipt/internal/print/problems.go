@@ -23,9 +23,9 @@ type problem struct {
 	title   string       // the verdict and the code
 	source  string
 	line    int    // 1, unless the source lists receipts
-	subject string // of a problem in no file: its stream
+	subject string // for a problem in no file: its stream
 	text    string
-	id      string // equal in each run that finds the problem
+	id      string // equal in every run that finds the problem
 }
 
 // A level is the effect of a problem, in the words of SARIF.
@@ -34,13 +34,13 @@ type level string
 const (
 	levelError   level = "error"   // refuted
 	levelWarning level = "warning" // undecided, or an input was not read
-	levelNote    level = "note"    // something was not checked, and the verdict stands
+	levelNote    level = "note"    // something was not checked, but the verdict stands
 )
 
 // notRead is the rule of inputs that were not read.
 const notRead = "not_read"
 
-// maxProblems is the number of problems that are listed of each level. GitHub shows 5,000.
+// maxProblems is the maximum number of listed problems per level. GitHub shows 5,000.
 const maxProblems = 5_000
 
 // Problems keeps the first problems of each level, and counts the others.
@@ -130,8 +130,8 @@ func splitAddress(address string) (source string, line int) {
 	return address, 1
 }
 
-// listed returns what of returns for the problems, refuted ones first, up to a number and to a
-// size in bytes of JSON. It also returns the number of the others.
+// listed returns the results of of for the problems, refuted ones first, up to a number of results
+// and a size in bytes of JSON. It also returns the number of the others.
 func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
 	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
 		item := of(&p)

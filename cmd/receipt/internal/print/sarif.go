@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A sarifPrinter writes SARIF 2.1.0 as GitHub's code scanning reads it: a result for each
-// problem, and a notification for what was not checked, not read, or left out. GitHub takes
-// 10 MB of gzip, and shows 5,000 results.
+// A sarifPrinter writes SARIF 2.1.0 for GitHub's code scanning: a result for each problem, and a
+// notification about anything that was not checked, not read, or omitted. GitHub takes 10 MB of
+// gzip, and shows 5,000 results.
 type sarifPrinter struct {
 	problems
 	w io.Writer
@@ -112,7 +112,7 @@ func (p *sarifPrinter) End(s *stream.Summary) error {
 	}{sarifSchema, "2.1.0", []sarifRun{run}})
 }
 
-// notifications returns the totals, and what the results do not contain.
+// notifications returns the totals, and describes the problems that the results do not contain.
 func (p *sarifPrinter) notifications(s *stream.Summary, more int) []sarifNotification {
 	list := []sarifNotification{{levelNote, sarifText{sarifMessage(new(Totals).Line(s))}}}
 	if more > 0 {

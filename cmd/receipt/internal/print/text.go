@@ -123,8 +123,8 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
-// word returns the verdict as one word. Without signatures, a receipt is never called
-// verified: anyone can write a receipt that matches its own hash.
+// word returns the verdict as one word. Without signatures, a receipt is never called verified,
+// because anyone can write a receipt that matches its own hash.
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"
@@ -162,7 +162,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 		issued = "at a time not told by the source,"
 	}
 
-	// A receipt of another maker has other members, and its signer is the key.
+	// A third-party receipt has other members, and its signer is the key.
 	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
 		b.Row("format", read.Stated)
 		if id := rep.ReceiptID.String(); id != "" {
@@ -271,8 +271,8 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	}
 }
 
-// to returns the flag for the file of trusted keys in a command to copy, if the user named
-// the file.
+// to returns the flag for the file of trusted keys in a command to copy, if the user named the
+// file.
 func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""
@@ -280,7 +280,7 @@ func (p *TextPrinter) to() string {
 	return " --keys " + cli.ShellFile(p.file.Path)
 }
 
-// next says what to do, with commands to copy if there are any.
+// next states the recommended action, with commands to copy if there are any.
 func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
 	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
@@ -316,8 +316,8 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 	p.next(b, rep, f, doc)
 }
 
-// cause returns why a receipt is undecided: words or, for an unknown key, where the key was
-// looked up.
+// cause returns the reason why a receipt is undecided: a text or, for an unknown key, the place
+// where the key was looked up.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)

@@ -91,7 +91,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
 	}
 
-	// A signature covers the stated hash, so it shows which of the two is wrong.
+	// A signature covers the stated hash, so it shows which of the two is incorrect.
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
 		if f.Hint != "" { // the hash was computed by another rule
 			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
@@ -99,7 +99,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		return by + " signed the stated hash: the content changed after signing"
 	}
 
-	// The content of the receipt is not what the link is about.
+	// The link does not concern the content of the receipt.
 	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
 		if text := linkMeaning(f); text != "" {
 			return filepath.Base(rep.Address()) + " is " + intact(rep) + "; " + text

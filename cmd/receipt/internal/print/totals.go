@@ -16,7 +16,7 @@ import (
 type Totals struct {
 	Codes map[receipt.Verdict]map[receipt.Code]int
 	color bool
-	timed bool // include the duration: only on a terminal, so that results in files are reproducible
+	timed bool // include the duration only on a terminal, so that results in files are reproducible
 }
 
 // NewTotals returns the totals of a run without findings.
@@ -27,7 +27,7 @@ func NewTotals(color, timed bool) Totals {
 // Line returns the last line: the verdict of the run, the number of receipts that have it,
 // and the numbers of the others.
 func (t *Totals) Line(s *stream.Summary) string {
-	// Without signatures, the verdict is called intact: anyone can write a receipt that
+	// Without signatures, the verdict is called intact, because anyone can write a receipt that
 	// matches its hash.
 	verdict := s.Verdict()
 	good, name := receipt.Verified.String(), verdict.String()
@@ -71,7 +71,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = append(parts, copies(s.Copies))
 	}
 
-	// A run that was stopped has no unreadable input, but is incomplete, too.
+	// A run that was stopped has no unreadable input, but is also incomplete.
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, cli.Plural(n, "input", "not read"))
 	} else if !s.Complete {
@@ -108,15 +108,15 @@ func copies(n int) string {
 	return cli.Count(n) + " copies"
 }
 
-// codeCounts returns " (code 3, code 1)" for the receipts with a verdict. The counts of
-// reports include copies. Those of the summary do not, but are not separated by verdict.
+// codeCounts returns " (code 3, code 1)" for the receipts with a verdict. The counts of reports
+// include copies. The counts of the summary exclude copies, but are not separated by verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {
 		others = t.Codes[receipt.Undecided]
 	}
 
-	// The summary has no copies, but its counts are only used for codes of one verdict.
+	// The summary counts are used only for codes with a single verdict.
 	codes := map[receipt.Code]int{}
 	for c, n := range t.Codes[v] {
 		if others[c] == 0 {

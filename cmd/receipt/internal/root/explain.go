@@ -140,7 +140,7 @@ func nearest(typed string) string {
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // after codes that are only misspelled
+			far += 100 // after codes that are merely misspelled
 		default:
 			continue
 		}
