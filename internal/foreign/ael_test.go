@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// aelKeys returns the keys of a case, by their fingerprints. A malformed one is left out.
+// aelKeys returns the keys of a case, by their fingerprints. Malformed keys are omitted.
 func aelKeys(t testing.TB, dir string) *keys.Set {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "keys", "*.pub"))

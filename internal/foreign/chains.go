@@ -11,7 +11,7 @@ import (
 // stay unchecked.
 const maxChained = 1 << 16
 
-// Chains relates the receipts of other makers in one source to the receipts before them. The zero
+// Chains relates the third-party receipts in one source to the receipts before them. The zero
 // Chains is ready to use.
 //
 // A predecessor is found by its hash, so that a source may contain several chains. A link is broken

@@ -1,4 +1,4 @@
-// Package foreign reads receipts of other makers. Each format has a package below, which checks
+// Package foreign reads third-party receipts. Each format has a package below, which checks
 // the rules of the format that need no key, and returns the signatures for
 // [receipt.Verifier.Foreign] to judge: one set of keys, one set of outcomes, and one set of codes
 // apply to all formats.

@@ -78,8 +78,8 @@ func (v *value) all() []*value {
 	return list
 }
 
-// mutate changes one thing of a document: a byte, or a member or element that is removed, repeated,
-// replaced, renamed, or exchanged with another.
+// mutate makes one change to a document: it changes a byte, or removes, repeats, replaces, renames,
+// or exchanges a member or an element.
 func mutate(t testing.TB, text string, r *rand.Rand) []byte {
 	if r.IntN(3) == 0 {
 		b := []byte(text)

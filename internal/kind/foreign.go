@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// foreign describes the format of receipts, or of other signed evidence, of another maker. Its name
+// foreign describes a third-party format of receipts, or of other signed evidence. Its name
 // is stable, for programs. A program verifies it.
 func foreign(name Kind, what, program string, is func(sketch) bool) sign {
 	return sign{Found{name, what, "verify it with " + program}, is, ""}
@@ -72,7 +72,7 @@ func upstreamFormats() []sign {
 	}
 }
 
-// receiptFormats lists the formats of receipts of other makers.
+// receiptFormats lists the formats of third-party receipts.
 func receiptFormats() []sign {
 	const acta, pipelock, emilia = "@veritasacta/verify", "pipelock", "a verifier of EMILIA"
 	return []sign{

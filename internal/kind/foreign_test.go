@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// TestForeignReceipts verifies that every format of another maker is recognized by its members
+// TestForeignReceipts verifies that every third-party format is recognized by its members
 // alone, and that a judge of receipts accepts it.
 func TestForeignReceipts(t *testing.T) {
 	statement := func(predicate string) string {
@@ -74,7 +74,7 @@ func TestForeignReceipts(t *testing.T) {
 	}
 }
 
-// TestForeignVectors verifies that every published receipt of another maker is recognized. Some
+// TestForeignVectors verifies that every published third-party receipt is recognized. Some
 // files wrap receipts with their inputs.
 func TestForeignVectors(t *testing.T) {
 	dir := vectors.Dir(t, "foreign")

@@ -24,7 +24,7 @@ const (
 	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
 	statement   Kind = "statement"   // the content of such an envelope, or the envelope alone (in-toto, DSSE)
 
-	// Receipts of other makers that are not JSON. Other formats have kinds, too; see
+	// Third-party receipts that are not JSON. Other formats have kinds, too; see
 	// ForeignReceipt.
 	coseSign1 Kind = "cose-sign1"
 	AELLine   Kind = "ael-line" // one of several lines
@@ -66,8 +66,8 @@ func (k Kind) Foreign() bool {
 	return !k.ForeignReceipt()
 }
 
-// ForeignReceipt reports whether a file is a receipt, or other signed evidence, in the format of
-// another maker. The kind is then the name of the format, such as "acta-envelope".
+// ForeignReceipt reports whether a file is a receipt, or other signed evidence, in a third-party
+// format. The kind is then the name of the format, such as "acta-envelope".
 func (k Kind) ForeignReceipt() bool {
 	is := func(f sign) bool { return f.Kind == k }
 	return k == coseSign1 || k == AELLine || slices.ContainsFunc(foreignFormats(), is)

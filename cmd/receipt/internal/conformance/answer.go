@@ -114,7 +114,7 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 	// A file that is not a case is a third-party receipt, whose keys are in a variable.
 	if c == nil {
 		if e.Getenv(contextVariable) != "" {
-			return nil, fmt.Errorf("%s is set: chains of receipts of other makers are not checked here", contextVariable)
+			return nil, fmt.Errorf("%s is set: chains of third-party receipts are not checked here", contextVariable)
 		}
 
 		args := []string{"verify", "--format", "json", "--progress", "never", "--keys", e.Getenv(jwksVariable), "--", path}
