@@ -91,7 +91,7 @@ func refusesKey(ctx context.Context, s *suite, t *attempt, key string) {
 	}
 }
 
-// hiddenIsAbsent reads and writes, with the other key, what the first client made.
+// hiddenIsAbsent reads and writes, with the other key, resources that the first client created.
 func hiddenIsAbsent(ctx context.Context, s *suite) {
 	if s.target.OtherKey == "" {
 		skip("no key of another client was given")
@@ -121,7 +121,7 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 }
 
 // keysAreApart repeats a request of the first client, with the same Idempotency-Key, as another
-// client. The answer to one client must not be given to the other.
+// client. The response to one client must not be sent to the other.
 func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	session := newSession(ctx, s)
 	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
@@ -132,7 +132,8 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	}
 }
 
-// tellsNothing expects an answer to another client without the resources of the first client.
+// tellsNothing expects that a response to another client does not contain the resources of the
+// first client.
 func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
 		const shortest = 8 // shorter IDs may occur by chance

@@ -51,8 +51,8 @@ func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
 
-// listens is how long a stream is read whose last event is not known, and surplus how long it is
-// read for events that must not come.
+// listens is the time for which a stream is read if its last event is not known, and surplus is the
+// time for which it is read to detect unexpected events.
 const (
 	listens = 600 * time.Millisecond
 	surplus = 150 * time.Millisecond
@@ -124,7 +124,7 @@ func lastListed(ctx context.Context, client *wire.Client, stream wire.Request) (
 	return "", false
 }
 
-// fewPages is how many pages are read to find the last event.
+// fewPages is the number of pages that are read to find the last event.
 const fewPages = 10
 
 // streams reports whether the server has the stream of a route.
@@ -140,7 +140,7 @@ func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool 
 	return served
 }
 
-// readings returns the answers that the first client gets on the routes with IDs, by route.
+// readings returns the responses that the first client gets on the routes with IDs, keyed by route.
 func readings(ctx context.Context, s *suite, ids map[string]string) map[string]string {
 	read := map[string]string{}
 	for _, r := range wire.Routes() {
@@ -162,8 +162,8 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 	return read
 }
 
-// An attempt is a request that must be refused, once for resources that exist and once for
-// resources that do not.
+// An attempt is a request that must be refused. It is made once for existing resources and once for
+// nonexistent ones.
 type attempt struct {
 	*wire.Route
 	ids            map[string]string // of the resources that exist
@@ -175,8 +175,7 @@ func (t *attempt) named() bool {
 	return t.exists.Path != t.absent.Path || !bytes.Equal(t.exists.Body, t.absent.Body)
 }
 
-// refusal returns the content of an answer, without the request ID and the IDs of resources in
-// it.
+// refusal returns the content of a response, without the request ID and the IDs of resources.
 func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	text := strings.ReplaceAll(a.Without("error", "request_id"), s.absent(), "…")
 	for name, id := range t.ids {
@@ -187,8 +186,8 @@ func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	return fmt.Sprint(a.Code, " ", text)
 }
 
-// eachRoute calls try for every route, and expects that the attempts change nothing. If the
-// script has words for a task that waits, writes refer to such a task.
+// eachRoute calls try for every route, and expects that the attempts change nothing. If the script
+// contains words for a waiting task, writes refer to such a task.
 func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	ids := resources(ctx, s)
 	work := atWork(ctx, s, ids)

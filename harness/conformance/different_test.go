@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// A different is a server that conforms to the protocol in another way. asks are the categories
-// that can notice the difference; "" stands for all of them, which is also the long form of the
-// tests.
+// A different is a server that conforms to the protocol in an alternative way. asks are the
+// categories that can notice the difference; "" means all of them, which is also the long form of
+// the tests.
 type different struct {
 	asks string
 	way  func(*honest) http.Handler

@@ -1,5 +1,5 @@
-// Package conformance checks whether a harness of the Harn Agents Protocol v1 does what the
-// protocol requires. It trusts no answer.
+// Package conformance checks whether a harness of the Harn Agents Protocol v1 meets the
+// requirements of the protocol. It trusts no answer.
 //
 //	func TestConformance(t *testing.T) {
 //		server := httptest.NewServer(handler)
@@ -22,8 +22,8 @@
 // # Failures
 //
 // A failure states the request, the expected result, the actual result, and the sentence of the
-// protocol with its source. Text from the server is quoted and truncated. No error, note, or
-// report contains the API key, a part of it, or a secret that a probe generated.
+// protocol with its source. Text from the server is quoted and truncated. Errors, notes, and
+// reports never contain the API key, a part of it, or a secret that a probe generated.
 //
 // # Resources that a run creates
 //
@@ -33,11 +33,11 @@
 //
 // # Protection against the server
 //
-// A server can only fail. Answers are read up to 16 MiB, streams and lists up to 32 MiB. Each
-// request ends within [Options].Timeout and each probe within eight times that. Lists are read
-// for at most 500 pages. The client does not follow redirects, decompress answers, or keep
-// cookies.
+// The only possible results for a server are passed probes, skipped probes, and failures. Responses
+// are read up to 16 MiB, and streams and lists up to 32 MiB. Each request ends within
+// [Options].Timeout and each probe within eight times that. Lists are read for at most 500 pages.
+// The client does not follow redirects, decompress answers, or keep cookies.
 //
 // The clock and the source of randomness are parameters, except for the deadlines of connections.
-// The exported names may still change.
+// The API may still change.
 package conformance

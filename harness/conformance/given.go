@@ -27,8 +27,8 @@ func payloadOf(n canon.Node) canon.Node {
 	return n.Member("wire").Member("payload")
 }
 
-// readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource
-// and serve the receipt by its media type only.
+// readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource and
+// serve the receipt only by its media type.
 func readReceipt(ctx context.Context, s *suite, id string) *given {
 	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
 	payload := payloadOf(a.Root())

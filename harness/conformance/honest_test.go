@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An honest is a harness that conforms to the protocol, with three clients: the first, one that
-// sees nothing of it, and one that sees only public parts.
+// An honest is a harness that conforms to the protocol, with three clients: one with full access,
+// one that sees none of its data, and one that sees only public parts.
 type honest struct {
 	handler http.Handler
 	keys    [3]string

@@ -163,8 +163,8 @@ func notValid(ctx context.Context, s *suite, e *ended, question object) {
 // A change replaces one value in the text of a receipt.
 type change struct{ what, old, new string }
 
-// tamperedCopies changes a receipt in several ways. This package must detect each change, and so
-// must the server if it verifies receipts that are sent to it.
+// tamperedCopies changes a receipt in several ways. This package must detect each change. The
+// server must also detect it, if it verifies receipts that are sent to it.
 func tamperedCopies(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	root := g.doc.Root()
@@ -209,8 +209,8 @@ func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, off
 	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
 }
 
-// tries is how often two tasks are run in the hope that no receipt of another client comes
-// between theirs.
+// tries is the number of attempts to run two tasks without a receipt of another client between
+// theirs.
 const tries = 3
 
 // oneChain runs two tasks in sequence.

@@ -142,8 +142,8 @@ func replayRefuses(ctx context.Context, s *suite) {
 	}
 }
 
-// replayNamesMissing requests replays that lack something: an answer that the task did not keep,
-// if the script has words for such a task, and an artifact that does not exist.
+// replayNamesMissing requests replays that lack something: an answer that the task did not keep, if
+// the script contains words for such a task, and a nonexistent artifact.
 func replayNamesMissing(ctx context.Context, s *suite) {
 	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {

@@ -19,7 +19,7 @@ import (
 // value is replaced.
 type patch struct{ op, at, from, to string }
 
-// patches returns lies that consist of one value, with the probe that must find each.
+// patches returns lies that consist of one value, with the probe that must find each lie.
 func patches() []lie {
 	var list []lie
 	for _, of := range []struct {

@@ -56,8 +56,8 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 	countedOnce(ctx, s, path, words, both)
 }
 
-// together sends a request several times concurrently. All requests must yield the same resource.
-// A request is repeated if the answer says that the first one is still in progress.
+// together sends a request several times concurrently. All requests must yield the same resource. A
+// request is repeated if the response states that the first request is still in progress.
 func together(ctx context.Context, s *suite, send func() *wire.Answer, kind string) {
 	ctx, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()

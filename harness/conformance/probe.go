@@ -15,7 +15,7 @@ type Suite string
 // The suites.
 const (
 	Upstream Suite = "upstream" // the probes of the protocol's own runner
-	Ours     Suite = "ours"     // our own probes, which trust no answer
+	Ours     Suite = "ours"     // our own probes, which do not rely on the server's statements
 )
 
 // A Rule is a sentence of the protocol in our own words, and its source.
@@ -67,8 +67,8 @@ func probe(name string, run func(context.Context, *suite), text, where string) P
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
 
-// A stopped is the value with which a probe panics to end before its last line. As in a test,
-// nothing is requested after the first failure.
+// A stopped is the value with which a probe panics to end early. As in a test, nothing is requested
+// after the first failure.
 type stopped struct{ error }
 
 // must ends the running probe unless err is nil.

@@ -152,8 +152,8 @@ func swaps(from *given) (overrides object, keys []string) {
 	return overrides, keys
 }
 
-// before reports whether answer a is a better choice to override than b: an answer of a tool, on
-// which the course of a task depends least, or else the last answer of a model.
+// before reports whether answer a is a better choice to override than b: preferably the answer of a
+// tool, on which the course of a task depends least, and otherwise the last answer of a model.
 func before(a, b string) bool {
 	rank := func(id string) int {
 		switch {

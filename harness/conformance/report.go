@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReportSchema names the format of a [Report], which is that of the protocol's own runner.
-// Members that the runner's report does not have are additions of this package.
+// ReportSchema names the format of a [Report], which is that of the protocol's own runner. Members
+// that the runner's report does not have are additions of this package.
 const ReportSchema = "harn-agents-conformance-2026-04-25"
 
 // A Status is the result of a probe, a category, or a run.
@@ -48,8 +48,8 @@ type Summary struct {
 	DurationMS        int64   `json:"duration_ms"`
 }
 
-// Percentiles are durations in whole milliseconds. Of n sorted durations, the q-th percentile is
-// the one with index n·q/100, rounded down, counted from 0.
+// Percentiles are durations in whole milliseconds. If n durations are sorted, the q-th percentile
+// is the duration with index n·q/100, rounded down, counted from 0.
 type Percentiles struct {
 	Avg int64 `json:"avg"`
 	P50 int64 `json:"p50"`
@@ -79,8 +79,8 @@ type Test struct {
 	Note       string `json:"note,omitempty"`  // the reason for skipping it, or a remark
 }
 
-// Err returns an error that contains all failures, or nil if there are none. For a nil report it
-// returns nil, because the error of [Run] has the reason.
+// Err returns an error that contains all failures, or nil if there are none. For a nil report, it
+// returns nil, because the error of [Run] states the reason.
 func (r *Report) Err() error {
 	if r == nil {
 		return nil

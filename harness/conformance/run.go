@@ -19,28 +19,28 @@ import (
 // A Target is the server to check.
 type Target struct {
 	URL string // http or https, with the path prefix of all routes, if any
-	Key string // the API key; "": no key is sent
+	Key string // the API key; if empty, no key is sent
 
 	// OtherKey is the key of a client that must not see the resources that Key creates, such as a
-	// client of another tenant. "": isolation is not checked.
+	// client of another tenant. If it is empty, isolation is not checked.
 	OtherKey string
 
 	// PublicKey is the key of a client that sees the same resources as Key, but only the public
-	// parts of messages. "": the visibility of parts is not checked.
+	// parts of messages. If it is empty, the visibility of parts is not checked.
 	PublicKey string
 
-	// Client sends the requests. Only its Transport is used. Nil: a client with its own
-	// transport.
+	// Client sends the requests. Only its Transport is used. If it is nil, a client with its own
+	// transport is used.
 	Client *http.Client
 
-	WorkspaceID string // of an existing workspace; "": one is created
-	SessionID   string // of an existing session; "": one is created
+	WorkspaceID string // an existing workspace; if empty, one is created
+	SessionID   string // an existing session; if empty, one is created
 
 	Script Script
 }
 
-// A Script contains inputs that make a server do what no server does for every task. Without an
-// input, the behavior is tested in another way or skipped.
+// A Script contains inputs that cause behavior that servers do not show for every task. If an input
+// is missing, the behavior is tested in another way or skipped.
 type Script struct {
 	Waits    string // a task that runs until it is canceled
 	Unstored string // a task with an answer that is not kept, so that it cannot be replayed exactly
@@ -49,18 +49,18 @@ type Script struct {
 // Options configure the probes and the requirements for receipts.
 type Options struct {
 	Suites     []Suite  // empty: all
-	Categories []string // names of categories, in the order in which to run them; empty: all of the suites
+	Categories []string // names of categories, in the order in which to run them; if empty, all categories of the suites
 
-	Trust  receipt.Trust // the trusted keys; nil: only content is verified, not signatures
+	Trust  receipt.Trust // the trusted keys; if nil, only content is verified, not signatures
 	Policy receipt.Policy
 
 	// Card is the required discriminator of the agent card, on which the documents of the
 	// protocol disagree: "agent_card" or "harn_agent_card". "": either.
 	Card string
 
-	Timeout time.Duration    // of each request; 0: 30 s
+	Timeout time.Duration    // timeout of each request; default 30 s
 	Now     func() time.Time // required
-	Random  io.Reader        // required: for the names of what a run creates
+	Random  io.Reader        // required, for the names of resources that a run creates
 	Done    func(Test)       // called with the result of each probe; may be nil
 }
 

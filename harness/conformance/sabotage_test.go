@@ -163,7 +163,7 @@ func TestSabotage(t *testing.T) {
 		list = slices.DeleteFunc(list, func(l lie) bool { return !named.MatchString(strings.ReplaceAll(l.name, " ", "_")) })
 	} else if !testsize.Full() {
 		tried := map[string]bool{}
-		list = slices.DeleteFunc(list, func(l lie) bool { // one lie per probe, and some more
+		list = slices.DeleteFunc(list, func(l lie) bool { // one lie per probe, and a few more
 			probe, _, _ := strings.Cut(l.want, " ")
 			skip := tried[probe] && len(l.name)%8 > 0
 			tried[probe] = true
@@ -586,7 +586,7 @@ func forbidden(o *honest) http.Handler {
 	})
 }
 
-// ofOthers serves the second client what only the first one may see, at one path.
+// ofOthers serves to the second client, at one path, data that only the first client may see.
 func ofOthers(pattern string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {

@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// An own is what our probes know about the server, in addition to what the protocol's own probes
-// know.
+// An own is the information that our probes have about the server, in addition to that of the
+// protocol's own probes.
 type own struct {
 	known     bool
 	abilities map[string]bool // as reported by discovery
 
 	ended *ended // a plain task that has ended
-	stuck error  // the reason why there is none
+	stuck error  // the reason why there is no such task
 
 	resources map[string]string // IDs of one resource of each kind, by the names that the routes use
 	streams   map[string]bool   // whether the server has a stream, by its path
@@ -59,7 +59,7 @@ type ended struct {
 }
 
 // end waits until a task has ended and, if the server issues receipts, has its receipt. Servers
-// need not end a task soon or without a person, so a task that has not ended is no failure.
+// need not end a task soon or without a person, so a task that has not ended is not a failure.
 func end(ctx context.Context, s *suite, id string) *ended {
 	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
@@ -131,9 +131,9 @@ func endless(path string) {
 	fail("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
-// readPages reads a list page by page to its end. The request for a page has the parameter by,
-// whose value behind returns for the previous page. next is the cursor of that page, "" at the
-// end.
+// readPages reads a list page by page to its end. The request for a page has the parameter by, with
+// the value that behind returns for the previous page. next is the cursor of that page, or "" at
+// the end.
 func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string)) (list []canon.Node) {
 	size, place := 0, ""
 	for range mostPages {

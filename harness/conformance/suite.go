@@ -53,7 +53,7 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
 	// Without trusted keys only the content is verified. A policy with further requirements is an
-	// error, because nothing could check them.
+	// error, because these could not be checked.
 	policy := o.Policy
 	if o.Trust == nil {
 		policy.IntegrityOnly = true
@@ -124,8 +124,8 @@ func message(text string) object {
 // meta returns metadata that marks resources of this run.
 func (s *suite) meta() object { return object{"harn_agents_conformance": true, "run_id": s.id} }
 
-// words returns a message that is easily altered: in several scripts, with escapes, numbers, and
-// parts whose order matters.
+// words returns a message in which many kinds of changes are detectable: it has several scripts,
+// escapes, numbers, and parts whose order matters.
 func (s *suite) words(text string) object {
 	part := func(text string) object { return object{"type": "text", "text": text, "visibility": "public"} }
 	return object{"role": "user", "parts": []object{

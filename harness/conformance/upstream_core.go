@@ -54,7 +54,7 @@ const (
 	runnersCard   = "agent_card"
 )
 
-// agentCard accepts either dialect, unless one is required, and notes which it is.
+// agentCard accepts either format, unless one is required, and notes which format it is.
 func agentCard(ctx context.Context, s *suite) {
 	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")
@@ -182,7 +182,7 @@ func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	return a
 }
 
-// emptySHA256 is the SHA-256 of no bytes, without a prefix, as artifacts state it.
+// emptySHA256 is the SHA-256 of no bytes, without a prefix, as used in artifacts.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func artifactCRUD(ctx context.Context, s *suite) {

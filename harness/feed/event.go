@@ -19,20 +19,20 @@ var ErrGone = errors.New("feed: event does not exist or is no longer stored")
 
 // A Log is an append-only sequence of events, such as the events of a task, of a session, or all
 // that a client may see. Its methods must be safe for concurrent use. IDs are untrusted: a Log must
-// only look them up, and never open anything by such a name.
+// only look them up, and must never open anything by such a name.
 //
 // A stream reads a Log as fast as its client reads the stream, one page at a time. Appending
-// therefore never waits for a client, and a slow client holds no memory: the events that it has not
-// read yet are in the log.
+// therefore never waits for a client, and a slow client uses no memory, because unread events are
+// only in the log.
 type Log interface {
-	// After returns up to limit events that follow the event with an ID, in their order; "" is the
-	// beginning. No events means that there are no more yet. The error is or wraps [ErrGone]; or it
-	// is io.EOF if nothing will ever follow these events, so that a stream ends after them; or it
-	// is an error of reading, which only the log gets.
+	// After returns up to limit events that follow the event with an ID, in order; "" means the
+	// beginning. An empty result means that there are no more events yet. The error is or wraps
+	// [ErrGone]; or it is io.EOF if no event will ever follow, so that a stream ends after these
+	// events; or it is a read error, which is only logged.
 	After(ctx context.Context, id string, limit int) ([]Event, error)
 
 	// Appended returns a channel that is closed when an event is appended after the call. It may
-	// also be closed without one.
+	// also be closed without a new event.
 	Appended() <-chan struct{}
 }
 
@@ -104,7 +104,7 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// isLine reports whether a text can be the value of a line of a frame. Readers drop an ID with a
+// isLine reports whether a text can be the value of a line in a frame. Readers drop an ID with a
 // NUL, and end a line at CR as well as at LF.
 func isLine(text string) bool {
 	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
@@ -125,18 +125,19 @@ func readLastEventID(h http.Header) (string, error) {
 	return list[0], nil
 }
 
-// RangeParams returns the parameters of a route that answers with a range of events, including
-// those that filter them.
+// RangeParams returns the parameters of a route that returns a range of events, including those
+// that filter them.
 func RangeParams(filters ...string) []string {
 	return append([]string{afterEventID, "limit"}, filters...)
 }
 
 const afterEventID = "after_event_id"
 
-// WriteRange answers with a list of the events of a log that follow the one that the client names
-// in after_event_id, or from the beginning: up to limit events, 1 to 200, by default 50, and fewer
-// if they are long. next_cursor is the ID to continue with. has_more describes the log at the time
-// of reading, so after the last page a client can ask again with the ID of its last event.
+// WriteRange responds with a list of the events of a log that follow the event that the client
+// names in after_event_id, or from the beginning: up to limit events, 1 to 200, by default 50, and
+// fewer if they are long. next_cursor is the ID with which to continue. has_more describes the log
+// at the time of reading, so after the last page, a client can request more with the ID of its last
+// event.
 func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)
@@ -160,8 +161,8 @@ func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 }
 
 // readRange fills a page with up to limit events that follow an ID. It returns the ID of the last
-// one if there are more. A log may return any number of events at a time. It has no more if it
-// returns none or io.EOF.
+// one if there are more. A log may return any number of events at a time. It has no more events if
+// it returns none or io.EOF.
 func readRange(r *protocol.Request, log Log, last string, limit int, page *sheet) (next string, err error) {
 	for {
 		// One more event than the page holds shows whether there are more.

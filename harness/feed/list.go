@@ -17,22 +17,21 @@ const (
 	usualPage = 50
 )
 
-// ListParams returns the parameters of a route that answers with a list, including those that
-// filter it.
+// ListParams returns the parameters of a route that returns a list, including those that filter it.
 func ListParams(filters ...string) []string {
 	return append([]string{"limit", "cursor"}, filters...)
 }
 
 // A page is the requested part of a list.
 type page struct {
-	after string // the name of the last item of the previous page; "": the first page
-	limit int    // how many items it has at most, 1 to 200
+	after string // the name of the last item of the previous page; "" for the first page
+	limit int    // maximum number of items, 1 to 200
 
 	list string
 }
 
 // readPage reads limit and cursor. A cursor belongs to the list that the path and the other
-// parameters name; that of another list is refused with 400.
+// parameters identify; a cursor of another list is refused with 400.
 func readPage(r *protocol.Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {
@@ -59,15 +58,15 @@ func (p page) behind(last string) (string, error) {
 	return next, nil
 }
 
-// WriteItems answers with the requested page of the items that keep selects; a nil keep selects
-// all. The items are in the order in which they were added, and none may be removed. Each is
+// WriteItems responds with the requested page of the items that keep selects; a nil keep selects
+// all. The items must be in the order in which they were added, and none may be removed. Each is
 // written as JSON, a json.RawMessage unchanged. id returns the name of an item, 1 to 255 bytes that
-// never name another item of the list. A page has at most 8 MiB, or one item that is longer, so it
-// may have fewer items than requested. A cursor after an item that is not selected is expired (410),
-// like one after an item that does not exist.
+// never identify another item of the list. A page has at most 8 MiB, or one item that is longer, so
+// it may have fewer items than requested. A cursor after an item that is not selected is expired
+// (410), like one after an item that does not exist.
 //
-// The name determines the place, not a count, so pages neither skip nor repeat an item when others
-// are added at the end.
+// The name, not a count, determines the position, so pages neither skip nor repeat an item when
+// others are added at the end.
 func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := readPage(r)
 	if err != nil {
@@ -118,7 +117,7 @@ type sheet struct {
 	size  int
 }
 
-// take adds the part of an item that the client of a request may see, takes memory for it, and
+// take adds the part of an item that the client of a request may see, reserves memory for it, and
 // reports whether the item fits. The first item always fits, unless there is no memory for it.
 func (s *sheet) take(r *protocol.Request, item any) (fits bool, err error) {
 	// The limits apply to the part that the client sees.
@@ -176,7 +175,7 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 			_, err = w.Write([]byte{','})
 		}
 		if err != nil {
-			return nil // the client has left, or does not read
+			return nil // the client has disconnected, or does not read
 		}
 		_, err = w.Write(item)
 	}

@@ -12,28 +12,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// pageOfStream is how many events a stream reads at a time.
+// pageOfStream is the number of events that a stream reads at a time.
 const pageOfStream = 64
 
 // errorEvent is the kind of the event that ends a stream after an error.
 const errorEvent = "error"
 
-// WriteStream answers with the events of a log as server-sent events: all events after the one that
-// the client names in Last-Event-ID, or all events, and then those that are appended. The stream
-// ends when the client disconnects, the log ends, the Mux is closed, or the client would no longer
-// be admitted with the same rights because its API key was removed or changed, or keys are now
-// required. A slow client delays nobody. A client that does not read within [protocol.Limits].Idle is
-// disconnected, and can reconnect with its last ID.
+// WriteStream responds with the events of a log as server-sent events: all events after the event
+// that the client names in Last-Event-ID, or all events, followed by events that are appended
+// later. The stream ends when the client disconnects, the log ends, the Mux is closed, or the
+// client would no longer be admitted with the same rights because its API key was removed or
+// changed, or keys are now required. A slow client does not delay others. A client that does not
+// read within [protocol.Limits].Idle is disconnected, and can reconnect with its last ID.
 //
 //   - Each frame has id, event and data, one line each, and ends with LF LF.
 //   - The first block is an event. After it, a comment every 15 seconds shows that the stream is
 //     alive.
-//   - If the place of the client no longer exists, or the log cannot be read, the last event is
-//     "error" with the envelope of the error. It has the ID of the previous event, if there is one.
+//   - If the client's position no longer exists, or the log cannot be read, the last event is
+//     "error" with the error envelope. It has the ID of the previous event, if there is one.
 //
-// A returned error was found before the answer began.
+// A returned error occurred before the response began.
 func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
-	// Nothing is sent before the request was checked and has a place.
+	// Nothing is sent before the request has been checked and has a slot.
 	last, err := readLastEventID(r.Header)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
 
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // or a proxy keeps events back
+	h.Set("X-Accel-Buffering", "no") // otherwise, a proxy may hold events back
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return nil
@@ -71,12 +71,12 @@ type streamer struct {
 	w     io.Writer
 	flush func() error
 	log   Log
-	last  string // the id of the event that was sent last, or that the client had
+	last  string // the ID of the last event that was sent, or that the client already had
 	begun bool   // an event was sent
 	frame []byte
 
-	left    <-chan struct{}              // closed when the client has left
-	visible func([]byte) ([]byte, error) // what the client may see of an event
+	left    <-chan struct{}              // closed when the client has disconnected
+	visible func([]byte) ([]byte, error) // the part of an event that the client may see
 }
 
 // errUnread indicates that a client is not reading or has disconnected.
@@ -115,11 +115,11 @@ func (s *streamer) run(ctx context.Context) error {
 	return nil
 }
 
-// beat is how often an idle stream sends a comment, so that neither side assumes that the other
-// has disconnected.
+// beat is the interval at which an idle stream sends a comment, so that neither side assumes that
+// the other has disconnected.
 const beat = 15 * time.Second
 
-// crowded is how long a stream waits while clients that do not read hold all memory for answers.
+// crowded is the pause of a stream while clients that do not read hold all memory for responses.
 const crowded = 100 * time.Millisecond
 
 func bytesOf(page []Event) (n int64) {
@@ -172,7 +172,7 @@ func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
 }
 
 // beat sends a comment to show that the stream is alive. The first block must be an event, so
-// before it nothing is sent.
+// nothing is sent before it.
 func (s *streamer) beat() error {
 	if !s.begun {
 		return nil

@@ -51,7 +51,7 @@ func lostSector(text []byte, at int64) bool {
 }
 
 // cutOff reports whether a text at the end of the file without a line feed is the beginning of a
-// line, and neither other data nor a complete line whose line feed was changed.
+// line, rather than other data or a complete line whose line feed was changed.
 func cutOff(text []byte, at int64) bool {
 	n := min(len(text), len(lineBegin))
 	switch {

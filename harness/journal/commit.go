@@ -12,14 +12,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Commit is a list of events that happened together, and the answer to their request.
+// A Commit is a list of events that happened together, with the response to their request.
 type Commit struct {
 	At     receipt.Time
 	Events []Event
 
-	// Use is the request with an Idempotency-Key that the commit answered; its Key is zero if
-	// there was none. Status and Resource are the answer: the resource as it was after the
-	// commit.
+	// Use is the request with an Idempotency-Key that the commit answered; its Key is zero if there
+	// was none. Status and Resource are the response: the resource as it was after the commit.
 	Use      protocol.Use
 	Status   int
 	Resource Pointer
@@ -31,20 +30,19 @@ type Commit struct {
 // MaxLine is the maximum length of a line in bytes.
 const MaxLine = 16 << 20
 
-// Remember adds the answer of a commit to a memory if its request had an Idempotency-Key, so that
-// a repeated request gets the same answer, even after a restart. read returns the resource as it
-// is when the commit has been applied, and no later version. It is called for each repeated
-// request, so that the memory does not hold the answer and an answer cannot prevent a commit from
-// being applied.
+// Remember adds the response of a commit to a memory if its request had an Idempotency-Key, so that
+// a repeated request gets the same response, even after a restart. read returns the resource as of
+// this commit, never a later version. It is called for each repeated request, so that the memory
+// does not hold the response and a response cannot prevent a commit from being applied.
 func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	if !c.Use.Key.IsZero() {
 		m.Remember(c.Use, c.Status, read, c.At.Time, now)
 	}
 }
 
-// Part returns the place of a value in the file: that of the event with an index in the commit,
-// at the member to which the names lead. Only apply may call it. Elsewhere, and if there is no
-// such value, it returns the zero Part.
+// Part returns the position of a value in the file: in the event with an index in the commit, at
+// the member to which the names lead. Only apply may call it. Elsewhere, or if there is no such
+// value, it returns the zero Part.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}
@@ -68,7 +66,7 @@ func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	return func() { c.nodes = nil }
 }
 
-// A line is a Commit as it is in the file.
+// A line is the encoding of a Commit in the file.
 type line struct {
 	At       receipt.Time `json:"at"`
 	Use      *use         `json:"use,omitempty"`
@@ -77,7 +75,7 @@ type line struct {
 	Events   []Event      `json:"events"`
 }
 
-// A use is a protocol.Use as it is in the file.
+// A use is the encoding of a protocol.Use in the file.
 type use struct {
 	Actor string       `json:"actor"` // 64 hexadecimal digits: the digest of the API key
 	Key   canon.Digest `json:"key"`

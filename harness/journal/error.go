@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ErrNotWritten indicates that there was no room for a commit and that nothing of it is in the
+// ErrNotWritten indicates that there was no room for a commit and that no part of it is in the
 // file. The commit can be appended again.
 var ErrNotWritten = errors.New("journal: the commit was not written")
 

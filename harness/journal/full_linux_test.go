@@ -31,7 +31,7 @@ func limited(t *testing.T, most int64) (lift func()) {
 	}
 }
 
-// TestNoRoom checks that a commit that does not fit on the disk leaves nothing in the journal,
+// TestNoRoom verifies that a commit that does not fit on the disk leaves nothing in the journal,
 // and that the journal continues when there is room again.
 func TestNoRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")

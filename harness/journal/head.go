@@ -20,10 +20,10 @@ type head struct {
 
 const headSuffix = "-head"
 
-// The file has two places of one sector each, which are written in turn, so that a torn write
-// leaves the previous head. A head is written when its line is on disk, and is not synced itself.
-// After a power failure it may be an older head, which is still correct, but it is never ahead of
-// the journal.
+// The file has two slots of one sector each, which are written alternately, so that a torn write
+// leaves the previous head intact. A head is written when its line is on disk, and is not synced
+// itself. After a power failure, it may be an older head, which is still correct, but it is never
+// ahead of the journal.
 const (
 	headPlaces = 2
 	headFormat = "receipt journal head 1\nbytes %d\nevents %d\nsum %v\n"

@@ -113,8 +113,8 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestQuiet checks that a reader that waits for the events of its view reads the events of others
-// once, not again for each new event.
+// TestQuiet verifies that a reader that waits for events of its view reads other events once, not
+// again for each new event.
 func TestQuiet(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	own := happened("task.submitted", "own")

@@ -80,8 +80,8 @@ func (p *place) fits(v View) bool {
 	return v.Sees == nil || v.Sees(p.workspace.Value())
 }
 
-// near is the number of events that are checked one by one before the lists of workspaces are
-// used. A reader that sees most events finds the next ones among them.
+// near is the number of events that are checked one by one before the lists of workspaces are used.
+// A reader that sees most events finds the next events among them.
 const near = 1024
 
 // after returns the numbers of up to limit events of a view after a number. end reports whether
@@ -108,8 +108,8 @@ func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	return append(found, more...), end
 }
 
-// seen returns the numbers of the next events after a number in the workspaces that the reader of
-// a view sees, at least limit of them if there are that many. Events in other workspaces cost
+// seen returns the numbers of the next events after a number in the workspaces that the reader of a
+// view sees, at least limit of them if there are that many. Events in other workspaces cost
 // nothing.
 func (x *index) seen(v View, number, limit int) (numbers []int) {
 	for name, list := range x.workspaces {

@@ -24,17 +24,17 @@ type Journal struct {
 	size    int64        // of the file
 	sum     canon.Digest // of the last line
 	broken  error        // a write error, after which the content of the file is unknown
-	refused int          // the length of a line for which there was no room; 0: the last line was written
+	refused int          // the length of a line for which there was no room; 0 if the last line was written
 
 	mu    sync.RWMutex
 	index *index
 }
 
-// Open opens or creates a journal and applies all of its commits in order. It removes what a
-// crash cut off at the end. A journal that lacks lines at its end, according to PATH-head, is
+// Open opens or creates a journal and applies all of its commits in order. It removes a line at the
+// end that a crash truncated. A journal that lacks lines at its end, according to PATH-head, is
 // damaged. apply is also called for each later commit, after it was synced and before its events
-// become visible; an error of apply is final. apply must not call the journal, which is locked in
-// the meantime.
+// become visible; an error from apply is final. apply must not call the journal, which is locked
+// during the call.
 //
 // The error is [ErrInUse], a *[DamageError], an error of apply, or an error of the file.
 func Open(path string, apply func(*Commit) error) (*Journal, error) {
@@ -95,7 +95,7 @@ func (j *Journal) read() error {
 			case !met:
 				return &DamageError{j.file.Name(), n, j.head.was.lost()}
 			}
-			return nil // a line that was cut off was not acknowledged
+			return nil // a truncated line was not acknowledged
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (j *Journal) read() error {
 		c, err := parseLine(doc, bytes.TrimSuffix(text, []byte("\n")))
 		if err != nil {
 			if _, last := in.Peek(1); last == io.EOF && met && lostSector(text, j.size) {
-				return nil // equivalent to being cut off
+				return nil // equivalent to truncation
 			}
 			return &DamageError{j.file.Name(), n, err}
 		}
@@ -208,8 +208,8 @@ func (j *Journal) reached() head {
 // probe is the maximum number of bytes for which [Journal.Ready] checks that there is room.
 const probe = 64 << 10
 
-// Ready returns an error if nothing can be appended, because of a file error or because there is
-// no room for a commit, as on a full disk. After a commit for which there was no room, it checks
+// Ready returns an error if nothing can be appended, because of a file error or because there is no
+// room for a commit, as on a full disk. After a commit for which there was no room, it checks
 // whether there is room now.
 func (j *Journal) Ready() error {
 	j.writing.Lock()
@@ -262,7 +262,7 @@ func (j *Journal) Log(v View) feed.Log { return &view{journal: j, View: v} }
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
 
 // Len returns the number of events of the task, session, or workspace of a view, whichever is the
-// narrowest that it names, or of all events if it names none.
+// narrowest that the view names, or of all events if it names none.
 func (j *Journal) Len(v View) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

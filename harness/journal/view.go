@@ -13,12 +13,12 @@ import (
 type View struct {
 	Workspace, Session, Task string // of the events; "": any
 
-	// Sees reports whether the reader may see events of a workspace; "" stands for events without
-	// a workspace. Nil: all.
+	// Sees reports whether the reader may see events of a workspace; "" represents events without a
+	// workspace. Nil: all.
 	Sees func(workspace string) bool
 
-	// Ended reports whether no further event will follow in this view. Nil: further events may
-	// always follow.
+	// Ended reports whether no further event will follow in this view. If it is nil, further events
+	// may always follow.
 	Ended func() bool
 }
 
@@ -36,7 +36,7 @@ func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
 // After implements [feed.Log].
 func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, error) {
-	// Checked before the events are read, so that an event that is added in between is not
+	// It is checked before the events are read, so that an event that is added in between is not
 	// missed.
 	ended := v.Ended != nil && v.Ended()
 	passed := v.behind(id)
@@ -60,8 +60,8 @@ func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, err
 	return events, nil
 }
 
-// behind returns the number up to which no event after an id was found, so that a waiting reader
-// checks each event of others only once.
+// behind returns the number up to which no event after an ID was found, so that a waiting reader
+// checks each unrelated event only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package openapi describes the routes of a harness, for programs that call it.
+// Package openapi describes the routes of a harness, for client programs.
 package openapi
 
 import (
@@ -11,12 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// placeholder is what stands for a segment of a path.
+// placeholder matches the placeholder for a path segment.
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// Describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
-// title of its own and the routes that it does not have. The components of base have the version, the
-// API key, and the errors. Routes for any method are not added: they are of what is served elsewhere.
+// Describe returns an OpenAPI 3.1 description of routes: base, such as the description from package
+// serve, with a new title and the routes that base lacks. The components of base have the version,
+// the API key, and the errors. Routes for any method are not added, because they belong to
+// separately served handlers.
 func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
 	var all map[string]any
 	if err := json.Unmarshal(base, &all); err != nil {
@@ -30,7 +31,7 @@ func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 	}
 	described := map[string]string{} // by shape
 
-	// Two paths that differ in names alone are the same.
+	// Two paths that differ only in names are the same.
 	shape := func(path string) string { return placeholder.ReplaceAllString(path, "{}") }
 	for path := range paths {
 		described[shape(path)] = path
@@ -55,7 +56,7 @@ func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 // An object is a part of a description.
 type object = map[string]any
 
-// operation describes a route at a path, whose names may be others than those of its pattern.
+// operation describes a route at a path whose names may differ from those of its pattern.
 func operation(route *protocol.Route, path string) object {
 	method, _, _ := strings.Cut(route.Pattern, " ")
 	text := object{"type": "string", "minLength": 1}
@@ -86,7 +87,7 @@ func operation(route *protocol.Route, path string) object {
 	return o
 }
 
-// mediaOf is the media type of the answers at a path.
+// mediaOf returns the media type of the responses at a path.
 func mediaOf(path string) string {
 	switch path[strings.LastIndex(path, "/")+1:] {
 	case "stream":

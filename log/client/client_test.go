@@ -95,8 +95,8 @@ func states(w http.ResponseWriter, size uint64) {
 	fmt.Fprintf(w, "%d\n", size)
 }
 
-// TestWrongSize verifies that a witness that once stated a size above that of the log is asked
-// again, and that the log says why it has no cosignature until then.
+// TestWrongSize verifies that a witness that once stated a size above the size of the log is
+// queried again, and that the log reports why it has no cosignature until then.
 func TestWrongSize(t *testing.T) {
 	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
 		s := newSetting(t, algorithm)
@@ -124,7 +124,7 @@ func TestWrongSize(t *testing.T) {
 	}
 }
 
-// TestBadWitnesses verifies that nothing in the answer of a witness is believed.
+// TestBadWitnesses verifies that no part of a witness's response is trusted.
 func TestBadWitnesses(t *testing.T) {
 	s := newSetting(t, keys.Ed25519)
 	good := s.lines(t)

@@ -21,7 +21,7 @@ type Log struct {
 	HTTP   http.Client
 }
 
-// A StatusError is an answer other than a proof.
+// A StatusError is a response other than a proof.
 type StatusError struct {
 	Status int
 	Detail string
@@ -31,8 +31,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the log answered %d: %s", e.Status, e.Detail)
 }
 
-// A ProofError indicates that a log answered with something that is not a proof of the hash under
-// the policy. If it wraps [tlog.ErrUnmet], evidence is missing. Otherwise, the answer is invalid.
+// A ProofError indicates that a log returned data that is not a proof of the hash under the policy.
+// If it wraps [tlog.ErrUnmet], evidence is missing. Otherwise, the response is invalid.
 type ProofError struct{ Err error }
 
 func (e *ProofError) Error() string { return "the proof of the log: " + e.Err.Error() }
@@ -41,8 +41,8 @@ func (e *ProofError) Error() string { return "the proof of the log: " + e.Err.Er
 func (e *ProofError) Unwrap() error { return e.Err }
 
 // Add adds a hash, and returns the proof of its inclusion and its index. It repeats the request
-// until ctx ends if the log is busy, unreachable, or does not answer. Repetitions add no second
-// entry.
+// until ctx ends if the log is busy, unreachable, or does not respond. Repeated requests add no
+// second entry.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index uint64, err error) {
 	var last error // before ctx ended
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {

@@ -28,7 +28,7 @@ type Witnesses struct {
 	http   http.Client
 
 	mu    sync.Mutex
-	sizes map[*tlog.Witness]uint64 // sizes that they cosigned last, as far as is known
+	sizes map[*tlog.Witness]uint64 // sizes that they last cosigned, as far as known
 }
 
 // NewWitnesses returns the witnesses of a policy that have a URL.
@@ -110,8 +110,8 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 			return nil, err
 		}
 
-		// Without an answer to the checkpoint, the answer is the size to start from. A size that this
-		// log does not have is not stored, because it may be wrong.
+		// If the checkpoint got no response, the result is the size from which to start. A size
+		// that exceeds the log's is not stored, because it may be wrong.
 		if lines == nil && size > tree.Size {
 			return nil, fmt.Errorf("it states that it has cosigned a tree of size %d, and this log has %d: the log was rolled back, or its key is used elsewhere", size, tree.Size)
 		}
@@ -159,7 +159,8 @@ func (w *Witnesses) post(ctx context.Context, p *tlog.PolicyWitness, body []byte
 	return nil, 0, fmt.Errorf("status %d: %.200q", response.StatusCode, answer)
 }
 
-// ofWitness returns the lines that are cosignatures of a witness. Lines of other keys are dropped.
+// ofWitness returns the lines that are cosignatures of a witness. Signature lines of other keys are
+// dropped.
 func ofWitness(note, lines []byte, w *tlog.Witness) (kept []byte, err error) {
 	for line := range bytes.Lines(lines) {
 		s, err := tlog.OpenSigned(append(bytes.Clone(note), line...), nil, []*tlog.Witness{w})

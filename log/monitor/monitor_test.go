@@ -26,7 +26,7 @@ import (
 	notes "github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A fakeLog is a log, and its witness, whose keeper can do anything.
+// A fakeLog is a log, with its witness, whose operator can do anything.
 type fakeLog struct {
 	signer   notes.LogSigner
 	cosigner notes.Cosigner
@@ -97,7 +97,7 @@ func (f *fakeLog) shrink(n int) {
 	f.hashes = f.hashes[:tlog.StoredHashCount(int64(len(f.entries)))]
 }
 
-// publish signs the tree, and lets the witness cosign whatever it is.
+// publish signs the tree, and lets the witness cosign it regardless of its content.
 func (f *fakeLog) publish(t *testing.T) {
 	t.Helper()
 	root, err := tlog.TreeHash(int64(len(f.entries)), f.reader())
@@ -176,7 +176,7 @@ func kinds(t *testing.T, m *monitor.Monitor) (list []monitor.Kind) {
 	return list
 }
 
-// faults are what the keeper of a log must not do, with the findings that must result.
+// faults are forbidden actions of a log operator, with the findings that must result.
 var faults = map[string]struct {
 	do   func(t *testing.T, f *fakeLog, r *rand.Rand)
 	want monitor.Kind
@@ -247,8 +247,8 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 	return note[:i+1], note[i+1:], i >= 0
 }
 
-// TestFaults verifies that each fault is found at a random moment in the growth of a log, by a
-// monitor that is started anew for each look, and that nothing is found in honest growth.
+// TestFaults verifies that each fault is found at a random time in the growth of a log, by a
+// monitor that is restarted for each check, and that nothing is found in honest growth.
 func TestFaults(t *testing.T) {
 	rounds := 3
 	if testsize.Full() {

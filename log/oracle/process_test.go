@@ -78,7 +78,7 @@ func (p *process) loop() {
 		}
 
 		p.mu.Lock()
-		// The last line of a killed process may be cut off, so it acknowledges nothing.
+		// The last line of a killed process may be truncated, so it acknowledges nothing.
 		whole := out.Bytes()[:bytes.LastIndexByte(out.Bytes(), '\n')+1]
 		p.out.Write(whole)
 		p.running, p.lastErr, p.result = nil, errs, err

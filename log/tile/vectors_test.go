@@ -67,7 +67,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestDamage verifies that no changed byte of a file goes unnoticed.
+// TestDamage verifies that every changed byte of a file is detected.
 func TestDamage(t *testing.T) {
 	original := filepath.Join(vectors.Dir(t, "transparency"), "tessera-testdata", "log")
 	c := readCheckpoint(t, filepath.Join(original, "checkpoint"))

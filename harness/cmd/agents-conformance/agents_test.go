@@ -41,7 +41,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %d, %s\n%s", dialect, got.code, got.err, got.out)
 		}
 
-		// The upstream runner requires one of the forms.
+		// The upstream runner requires one of the formats.
 		got = runIt(t, env, append(trusted, "--suite", "upstream", "--card", "agent_card", "--json")...)
 		var report conformance.Report
 		if err := json.Unmarshal([]byte(got.out), &report); err != nil {

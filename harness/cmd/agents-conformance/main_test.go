@@ -48,7 +48,7 @@ func discovering(t *testing.T) string {
 	return server.URL
 }
 
-// TestExitCodes checks the exit codes: 0 if nothing failed, 1 if a probe failed or the report
+// TestExitCodes verifies the exit codes: 0 if nothing failed, 1 if a probe failed or the report
 // could not be written, 2 if nothing could be probed.
 func TestExitCodes(t *testing.T) {
 	url := discovering(t)

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the list into README.md")
 
-// A topic is a task that every harness has. what matches the lines of code that deal with it.
+// A topic is a task that every harness must implement. what matches the lines of code for it.
 type topic struct{ name, what string }
 
 // topics returns the tasks that a library should do for a harness. A line belongs to the first

@@ -28,9 +28,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestKilled kills the program again and again while four clients work with it. Everything that
-// it acknowledged must be there once, nothing else may be there, and streams must continue where
-// they stopped.
+// TestKilled kills the program again and again while four clients work with it. All acknowledged
+// data must be there exactly once, nothing else may be there, and streams must continue where they
+// stopped.
 func TestKilled(t *testing.T) {
 	kills := 4
 	if testsize.Full() {
@@ -81,10 +81,10 @@ func TestKilled(t *testing.T) {
 
 type object map[string]any
 
-// A world is the running program and what its clients know about it.
+// A world is the running program, with the data that its clients know about it.
 type world struct {
 	t         *testing.T
-	dir, file string // the folder of the program and the file with the keys of its clients
+	dir, file string // the directory of the program and the file with the keys of its clients
 	key       string
 	over      atomic.Bool
 	streams   atomic.Int64
@@ -277,7 +277,7 @@ func (w *world) last(session string) string {
 	return events[len(events)-1]["id"].(string)
 }
 
-// check compares what the program reports now with what it reported before.
+// check compares the data that the program reports now with its earlier reports.
 func (w *world) check(followers []*follower) {
 	tasks := w.all("/v1/tasks?limit=200")
 	told := map[string]bool{}

@@ -53,8 +53,8 @@ func main() {
 	}
 }
 
-// memoryGoal is the memory use from which garbage is collected more often. protocol.Limits bounds
-// what clients can make the program hold at the same time.
+// memoryGoal is the memory use above which garbage is collected more often. protocol.Limits limits
+// the data that clients can make the program hold at the same time.
 const memoryGoal = 256 << 20
 
 type settings struct {
@@ -159,8 +159,8 @@ func listen(address string) (net.Listener, error) {
 	return net.ListenTCP("tcp", at)
 }
 
-// shutdown waits for requests that are being answered. It does not wait for clients that do not
-// read their answers, because everything acknowledged is in the log.
+// shutdown waits for requests in progress. It does not wait for clients that do not read their
+// responses, because everything acknowledged is in the log.
 func shutdown(server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

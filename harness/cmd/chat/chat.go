@@ -37,7 +37,7 @@ func newChat(graph []node, s store, issuer *ledger.Issuer) *chat {
 // An outcome is the result of a turn: completed, errored, or suspended.
 type outcome struct {
 	kind     string
-	path     string    // 3.1: a new session, 3.2: a session with a history, 3.3: a signal arrived
+	path     string    // 3.1: a new session, 3.2: a session with a history, 3.3: a signal has arrived
 	messages []message // replies, or pending messages: those of this turn after its last suspension
 	reply    message   // of a turn that errored
 	failure  record.Failure
@@ -66,8 +66,8 @@ func (i *invocation) options() record.Options {
 	}
 }
 
-// back discards the events since the log had the given length, some of which were rejected. The
-// turn can still be recorded without them.
+// back discards the events since the log had the given length, because some of them were rejected.
+// The turn can still be recorded without them.
 func (i *invocation) back(bytesOfLog int) (err error) {
 	i.log = slices.Clone(i.log[:bytesOfLog])
 	i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log)))
@@ -145,7 +145,7 @@ func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) err
 	if i == nil {
 		return uncorrelated()
 	}
-	ctx = context.WithoutCancel(ctx) // the signal arrived and cannot be sent again
+	ctx = context.WithoutCancel(ctx) // the signal has arrived and cannot be sent again
 	leave, err := c.turns.enter(ctx, i.session)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s record.Signal) (_ ou
 	return c.invoke(ctx, i, "3.3", history)
 }
 
-// valuesOf parses the payload of a signal strictly, as its decision is parsed, so that nodes see
+// valuesOf parses the payload of a signal as strictly as its decision is parsed, so that nodes see
 // the same values as the receipt.
 func valuesOf(payload []byte) (values map[string]any, err error) {
 	doc := new(canon.Document)
@@ -206,7 +206,7 @@ func valuesOf(payload []byte) (values map[string]any, err error) {
 	return values, json.Unmarshal(payload, &values)
 }
 
-// invoke runs the remaining nodes. Nothing else loads or saves the history in the meantime.
+// invoke runs the remaining nodes. No other code loads or saves the history in the meantime.
 func (c *chat) invoke(ctx context.Context, i *invocation, path string, history []message) (outcome, error) {
 	i.turn.Begin(time.Now())
 	s, base := &state{messages: history, inbound: i.inbound, values: i.values, decision: i.decision}, len(history)
@@ -235,7 +235,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 	return outcome{kind: "completed", path: path, messages: s.messages[base:], invocation: i.id, receipt: sealed}, err
 }
 
-// added records a message that a node added. It reports whether a receipt can state it.
+// added records a message that a node added. It reports whether a receipt can contain it.
 func (i *invocation) added(m message) bool {
 	before := len(i.log)
 	return record.CheckMessage(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
@@ -292,7 +292,7 @@ func (c *chat) forget(signal string, i *invocation) {
 	}
 }
 
-// fail ends a turn. Its messages are not saved, so that sending them again saves them once.
+// fail ends a turn. Its messages are not saved, so sending them again saves them only once.
 func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) (outcome, error) {
 	why, reply := failed(err)
 	i.turn.Message(time.Now(), reply)

@@ -418,7 +418,7 @@ func TestOrder(t *testing.T) {
 			mu.Unlock()
 			leave()
 		})
-		for l.tail("s") == before { // until it stands in line
+		for l.tail("s") == before { // until it is in the queue
 			time.Sleep(time.Millisecond)
 		}
 	}

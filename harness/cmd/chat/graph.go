@@ -27,7 +27,7 @@ type state struct {
 	messages []message      // the history and the added messages
 	inbound  int            // the index of the message that was sent
 	values   map[string]any // from signals
-	decision string         // of the last signal, as in the receipt; "": the turn did not wait
+	decision string         // from the last signal, as in the receipt; "" if the turn did not wait
 }
 
 // A node returns the messages that it adds. A *suspension suspends the turn, which continues with
@@ -58,8 +58,8 @@ func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 // Unwrap returns the error that may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed returns the failure and the reply for an error. The text of an error without a category
-// is not shown, and secrets in any other text are withheld.
+// failed returns the failure and the reply for an error. If an error has no category, its text is
+// not shown; in all other texts, secrets are withheld.
 func failed(err error) (record.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {

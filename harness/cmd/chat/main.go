@@ -3,9 +3,9 @@
 //
 //	go run -C harness ./cmd/chat
 //
-// It reads messages from standard input, one per line, and repeats them. A message that begins
-// with "send" waits until the line /approve or /deny arrives, even if other messages come in
-// between. If several messages wait, the line answers the last of them.
+// It reads messages from standard input, one per line, and repeats them. A message that begins with
+// "send" waits until the line /approve or /deny arrives, even if other messages come in between. If
+// several messages are waiting, the line answers the last of them.
 package main
 
 import (

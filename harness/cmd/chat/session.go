@@ -80,7 +80,7 @@ type listeners struct {
 
 // A listener is the listener of a session and the outcomes that it has not received.
 type listener struct {
-	tell    *func(outcome) // nil: there is no listener
+	tell    *func(outcome) // nil if there is no listener
 	telling bool           // outcomes are delivered one at a time
 	waiting []outcome
 }
@@ -154,7 +154,7 @@ func (l *listeners) tellOne(session string) bool {
 	s.waiting, s.telling = s.waiting[1:], true
 	l.mu.Unlock()
 
-	defer func() { // also if it panics
+	defer func() { // even if it panics
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		s.telling = false

@@ -24,7 +24,7 @@ type Artifact struct {
 	TaskID      *string `json:"task_id"`
 	ReceiptID   *string `json:"receipt_id"`
 
-	content text // a string; empty: the content is stored elsewhere
+	content text // a string; empty if the content is stored elsewhere
 }
 
 func (a *Artifact) place() place { return place{a.WorkspaceID, orNone(a.SessionID), orNone(a.TaskID)} }
@@ -165,7 +165,7 @@ func isDigest(text string) bool {
 	return err == nil
 }
 
-// getContent answers with the content of an artifact that is in the log.
+// getContent responds with the content of an artifact that is in the log.
 func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 	a, err := find(h, r, &h.state.artifacts, r.PathValue("artifact_id"))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// cancel cancels a task. A canceled task stays canceled; a task that has ended otherwise cannot
-// be canceled. The module is stopped first, so that the log records the effects of tools before
-// the end of the task.
+// cancel cancels a task. A canceled task stays canceled; a task that has ended in another way
+// cannot be canceled. The module is stopped first, so that the log records the effects of tools
+// before the end of the task.
 func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	found, err := h.task(r, r.PathValue("task_id"))
 	if err != nil {
@@ -56,11 +56,11 @@ type run struct {
 	ended  chan struct{} // closed when the module has returned
 }
 
-// grace is how long a canceled task waits for its module. A running tool is asked to stop, and
-// its effects are recorded. The receipt does not cover effects after that.
+// grace is the time for which a canceled task waits for its module. A running tool is requested to
+// stop, and its effects are recorded. The receipt does not cover later effects.
 const grace = 5 * time.Second
 
-// halt stops the module of a task, waits until it has returned, and keeps it from starting again
+// halt stops the module of a task, waits until it has returned, and prevents it from starting again
 // until release is called. Then a task that has ended gets its receipt, and any other task
 // continues.
 func (h *Harness) halt(id string) (release func()) {

@@ -10,7 +10,8 @@ import (
 )
 
 // Values that look like secrets are withheld on arrival from clients, models, and tools, before
-// anything else reads them. Therefore neither the log nor anything derived from it contains them.
+// anything else reads them. Therefore, neither the log nor data derived from it contains such
+// values.
 
 // clean withholds values that look like secrets.
 func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {

@@ -15,7 +15,7 @@ import (
 type Completions struct {
 	URL   string // such as http://127.0.0.1:11434/v1/chat/completions
 	Model string
-	Key   string // sent as a bearer token; "": none
+	Key   string // sent as a bearer token; "" for none
 }
 
 // Limits of a query.

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// tellTask serves POST /v1/tasks/{task_id}/messages, by which a person sends a message to a task.
+// tellTask serves POST /v1/tasks/{task_id}/messages, with which a person sends a message to a task.
 //
 //	input              answers a question of the task, which waits for it (INPUT_REQUIRED)
 //	tool_confirmation  approves or denies the use of a tool; the task waits for it (AUTH_REQUIRED)

@@ -7,16 +7,17 @@
 //
 // # One log
 //
-// Everything that happens is recorded in one file, DIR/events.jsonl (package journal). A request
-// is answered when its effects are on disk. Sessions, messages, tasks, artifacts, outcomes, and
-// workspaces are folded from the events, and the receipts in DIR/ledger.db are derived from them.
-// After a crash, the next process continues where the log ends: tasks continue with the answers
-// that they had, missing receipts are issued, and a repeated request gets the same answer.
+// Everything that happens is recorded in one file, DIR/events.jsonl (package journal). The response
+// to a request is sent when its effects are on disk. Sessions, messages, tasks, artifacts,
+// outcomes, and workspaces are computed from the events, and the receipts in DIR/ledger.db are
+// derived from them. After a crash, the next process continues where the log ends: tasks continue
+// with the answers that they had, missing receipts are issued, and a repeated request gets the same
+// response.
 //
 // # One supply
 //
-// A [Module] does the work of a task. It gets all external data from its [Supply]: answers of a
-// model and of tools, including the clock. Live, the supply requests these answers and records
+// A [Module] does the work of a task. It gets all external data from its [Supply]: answers from a
+// model and from tools, including the clock. Live, the supply requests these answers and records
 // them in the log. After a crash and in a replay, the answers come from the log.
 //
 // # Parts elsewhere

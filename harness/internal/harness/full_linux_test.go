@@ -61,9 +61,9 @@ func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	}
 }
 
-// TestNoRoom verifies that while nothing can be written, nothing is done and no success is
-// reported, and that when there is room again, pending events are written and tasks get their
-// receipts without a restart.
+// TestNoRoom verifies that, while nothing can be written, nothing is done and no success is
+// reported. When there is room again, pending events are written and tasks get their receipts
+// without a restart.
 func TestNoRoom(t *testing.T) {
 	dir, model := t.TempDir(), &held{}
 	o := options(t, dir)

@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// RunnerCard is the form of the agent card that the protocol's conformance runner reads.
+// RunnerCard is the format of the agent card that the protocol's conformance runner parses.
 const RunnerCard = "agent_card"
 
 // Options configure a harness. The first four are required.
@@ -33,13 +33,13 @@ type Options struct {
 	Signer receipt.Signer // of the receipts
 	Trust  receipt.Trust  // verifies receipts; must contain the signer's key
 
-	Auth     protocol.Authenticator // of clients; nil: Public must be set
+	Auth     protocol.Authenticator // of clients; if nil, Public must be set
 	Public   bool                   // serve all clients without authentication
 	Provider Provider               // nil: Scripted
 	Module   Module                 // nil: Agent
 	Tools    []Tool                 // in addition to the built-in tools
-	Card     string                 // form of the agent card: that of the conformance runner, or harn_agent_card of the OpenAPI document; "": the former
-	Page     http.Handler           // of package page, at /; nil: none
+	Card     string                 // format of the agent card: that of the conformance runner, or harn_agent_card of the OpenAPI document; default: the former
+	Page     http.Handler           // of package page, at /; nil for none
 	Hosts    []string               // see protocol.Options
 	Now      func() time.Time       // nil: time.Now
 	Random   io.Reader              // nil: crypto/rand
@@ -146,7 +146,7 @@ func (h *Harness) openLog() (err error) {
 	return err
 }
 
-// resume continues what the log leaves open: running tasks and missing receipts.
+// resume continues unfinished work in the log: running tasks and missing receipts.
 func (h *Harness) resume() error {
 	if len(list(&h.state, &h.state.workspaces)) == 0 {
 		of := journal.Pointer{Object: "workspace", ID: h.newID("workspace")}
@@ -168,10 +168,10 @@ func (h *Harness) resume() error {
 func (h *Harness) Handler() http.Handler { return h.mux }
 
 // Drain ends the streams, so that http.Server.Shutdown does not wait for them. Other requests are
-// still answered.
+// still processed.
 func (h *Harness) Drain() { h.mux.Close() }
 
-// closing is how long Close waits for receipts that are being stored.
+// closing is the time for which Close waits for receipts that are being stored.
 const closing = time.Minute
 
 // Close stops tasks, which the next Open continues. Requests fail after Close.
@@ -200,7 +200,7 @@ func (h *Harness) Close() (err error) {
 	return err
 }
 
-// now returns the time as events state it.
+// now returns the current time in the precision of events.
 func (h *Harness) now() receipt.Time { return receipt.At(h.options.Now()) }
 
 // newID returns the ID of a new resource: its kind and 128 random bits.
@@ -212,14 +212,14 @@ func (h *Harness) newID(kind string) string {
 	return fmt.Sprintf("%s_%x", kind, b)
 }
 
-// write answers a request that changes something. The events of build form one commit of the log,
-// and the answer is the resulting resource. build may rely on the state, because nothing else is
-// written in the meantime. If it returns no events, there was nothing to do.
+// write responds to a request that changes something. The events that build returns form one commit
+// of the log, and the response is the resulting resource. build may rely on the state, because
+// nothing else is written in the meantime. If it returns no events, there was nothing to do.
 func (h *Harness) write(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error)) error {
 	return h.writeThen(w, r, status, of, build, nil)
 }
 
-// writeThen is write, except that then returns the answer, after other requests may write again.
+// writeThen is like write, except that then responds, after other requests may write again.
 func (h *Harness) writeThen(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error), then func() any) error {
 	answer, err := h.commit(r, status, of, build)
 	if err != nil {

@@ -408,7 +408,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReach verifies that a key for some workspaces sees nothing of others on any route.
+// TestReach verifies that a key for some workspaces cannot see data of other workspaces on any
+// route.
 func TestReach(t *testing.T) {
 	o := options(t, t.TempDir())
 	texts, parsed := apiKeys(t, func(*protocol.APIKey) {}, func(k *protocol.APIKey) { k.Reach = k.Reach.OfWorkspaces("workspace_other") },

@@ -37,7 +37,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	}
 	completion, err := s.h.options.Provider.Complete(ctx, p)
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // the log records the start and no end
+		return nil, ctx.Err() // the log records the start but no end
 	}
 	response := json.RawMessage(completion.Reply)
 	if err == nil {
@@ -74,8 +74,8 @@ func (a *answer) reply() (Reply, error) {
 	return Reply(a.output), nil
 }
 
-// modelFailure returns the reason why a model did not answer. The message of a provider is not
-// passed on.
+// modelFailure returns the reason why a model did not answer. The provider's message is not passed
+// on.
 func modelFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -139,7 +139,7 @@ func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 	return events
 }
 
-// do runs a tool. Its effects are recorded even if the task is about to end. If a tool gave up
+// do runs a tool. Its effects are recorded even if the task is about to end. If a tool stopped
 // because of that, its effects are unknown.
 func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	done, err := tool.Do(ctx, s.task, c.Input)

@@ -11,8 +11,8 @@ import (
 )
 
 // TestLostLines verifies that a harness whose log lost entire lines does not open, regardless of
-// whether the head of the log or the ledger shows it. Otherwise it would run a task again that
-// has ended, and give new events the IDs of others.
+// whether the head of the log or the ledger shows it. Otherwise, it would run tasks that have ended
+// again, and reuse the IDs of other events.
 func TestLostLines(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))

@@ -8,7 +8,7 @@ import (
 )
 
 // A Module does the work of a task and returns its final text. It gets all external data from its
-// supply, in an order that depends on nothing else. It can therefore be run again with the same
+// supply, in an order that depends only on that data. It can therefore be run again with the same
 // answers after a crash and in a replay.
 type Module func(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 
@@ -23,7 +23,7 @@ type Supply interface {
 	Tool(ctx context.Context, c Call) (Result, error)
 }
 
-// A Call is a call of a tool.
+// A Call is a tool call.
 type Call struct {
 	Name  string
 	Input json.RawMessage // an object
@@ -42,7 +42,7 @@ const (
 )
 
 // Agent is the module of the harness. It queries a model and runs the tools that the model calls,
-// until the model calls none.
+// until the model calls no tool.
 func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error) {
 	p := Prompt{Messages: []Turn{{Role: "user", Content: textOf(input)}}}
 	for range mostRounds {

@@ -4,8 +4,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A Permission is a request for the use of a tool, which a person answers with a
-// tool_confirmation. If the task ends first, the request stays pending, because nobody decided.
+// A Permission is a request for the use of a tool, which a person answers with a tool_confirmation.
+// If the task ends first, the request stays pending, because nobody decided it.
 type Permission struct {
 	envelope
 	Status      string `json:"status"`

@@ -59,7 +59,7 @@ type Completion struct {
 // A Reply is a model's answer: a JSON value, as in a chat completion.
 type Reply json.RawMessage
 
-// turn returns the message in a reply. For a value of another form, it is the text of the value.
+// turn returns the message in a reply. For any other value, it is the JSON text of the value.
 func (r Reply) turn() Turn {
 	var answer struct {
 		Choices []struct{ Message Turn }
@@ -92,7 +92,7 @@ type Scripted struct{}
 // Name returns the name of the script.
 func (Scripted) Name() (provider, model string) { return "scripted", "script-1" }
 
-// Complete answers based on the first message and the results that followed it.
+// Complete answers based on the first message and the subsequent results.
 func (Scripted) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	verb, rest, _ := strings.Cut(p.Messages[0].Content, " ")
 	last := p.Messages[len(p.Messages)-1]

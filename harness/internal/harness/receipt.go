@@ -77,8 +77,8 @@ func (h *Harness) events(ctx context.Context, task string, give func([]byte) err
 	}
 }
 
-// issue issues the receipt of a draft. After any failure, even if it is unknown whether the
-// receipt was stored, the task is settled again, which never creates a second receipt.
+// issue issues the receipt of a draft. After any failure, even if it is unknown whether the receipt
+// was stored, the task is settled again, which never creates a second receipt.
 func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	doc, err := h.redacted(draft)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 )
 
 // replay runs the module of a task again, with the answers in its log and the overrides of the
-// request. Nothing external is queried, so the replay has ended when the request is answered. It
-// is recorded as one commit or not at all.
+// request. Nothing external is queried, so the replay has ended when the response is sent. It is
+// recorded as one commit or not at all.
 func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	if h.tellsSecrets(r.JSON) {
 		return protocol.Invalid("", "expected a value that looks like a secret only in the value of an override")
@@ -63,8 +63,8 @@ func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	})
 }
 
-// hides reports whether a module gets values that no event may contain. In that case events may
-// not contain its result either.
+// hides reports whether a module gets values that no event may contain. In that case events may not
+// contain its result either.
 func hides(request *replay.Request) bool {
 	return slices.ContainsFunc(request.Overrides, func(o replay.Override) bool {
 		return o.Visibility == replay.ReceiptOnly && o.Kind != record.KindTime

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A place is the workspace, the session, and the task of a resource; "" where it has none.
+// A place is the workspace, the session, and the task of a resource; each is "" if there is none.
 type place struct{ workspace, session, task string }
 
 // orNone returns the string at a pointer, or "" if it is nil.
@@ -38,7 +38,7 @@ func (v *envelope) id() string { return v.ID }
 // shownTo reports whether a client that sees the workspace also sees the resource.
 func (v *envelope) shownTo(*protocol.Request) bool { return true }
 
-// sees reports whether the client of a request may see the work in a workspace.
+// sees reports whether the client of a request may see resources in a workspace.
 func (h *Harness) sees(r *protocol.Request, workspace string) bool {
 	return r.Client.Reach.Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
 }
@@ -67,7 +67,7 @@ func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
 	return find(h, r, &h.state.tasks, id)
 }
 
-// get answers with the resource whose ID is in the path parameter name.
+// get responds with the resource whose ID is in the path parameter name.
 func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -78,8 +78,8 @@ func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Ha
 	}
 }
 
-// getSettled is get for resources that change when a receipt is issued. If the task has ended, it
-// waits for its receipt.
+// getSettled is like get, for resources that change when a receipt is issued. If the task has
+// ended, it waits for its receipt.
 func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -91,7 +91,7 @@ func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) prot
 	}
 }
 
-// lists answers with the resources that the query or the path selects.
+// lists responds with the resources that the query or the path selects.
 func lists[T any, R resource[T]](h *Harness, t *table[T]) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		want := place{r.Query["workspace_id"], r.Query["session_id"], r.Query["task_id"]}

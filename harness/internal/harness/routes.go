@@ -18,8 +18,8 @@ import (
 // verification.
 func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
 
-// mostHeld limits the bytes of bodies and answers that are held at the same time. The body of the
-// longest receipt in CBOR fits into the half that one client gets.
+// mostHeld is the maximum number of bytes of bodies and responses that are held at the same time.
+// The body of the longest receipt in CBOR fits into the half that a single client gets.
 const mostHeld = 128 << 20
 
 // serve creates the handler with the routes of the protocol and those of receipts.
@@ -110,7 +110,7 @@ func absent() (routes []protocol.Route) {
 		what := strings.TrimSuffix(name, "/{id}")
 		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: feed.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
 			e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusNotImplemented, Type: "server_error"}
-			e.Message = "this server does not implement " + what // the closed list of codes has none for that
+			e.Message = "this server does not implement " + what // the closed list of codes has no code for that
 			return e
 		}})
 	}

@@ -63,7 +63,7 @@ func (h *Harness) conclude(id string) {
 	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(h.life), id) })
 }
 
-// persist retries do until it succeeds or the harness is closed. In the latter case the next
+// persist retries do until it succeeds or the harness is closed. In the latter case, the next
 // process does it.
 func (h *Harness) persist(undone, id string, do func() error) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
@@ -118,8 +118,8 @@ func quoted(text string) json.RawMessage {
 	return raw
 }
 
-// tell records what happened in a task, unless the task has ended. It waits for room, because the
-// events have already happened.
+// tell records events of a task, unless the task has ended. It waits for room, because the events
+// have already happened.
 func (h *Harness) tell(id string, events ...journal.Event) (err error) {
 	h.persist("there is no room to record the event", id, func() error {
 		if err = h.tellOnce(id, events); errors.Is(err, journal.ErrNotWritten) {
@@ -161,7 +161,7 @@ func (h *Harness) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// patience is how long a request waits for the receipt of a task that has ended.
+// patience is the time for which a request waits for the receipt of a task that has ended.
 const patience = 10 * time.Second
 
 // settled returns a task, after waiting for its receipt if it has ended.

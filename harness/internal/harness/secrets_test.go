@@ -170,7 +170,7 @@ func TestSecretsOfReplays(t *testing.T) {
 // TestPlaces verifies that no client learns where a harness stores its files.
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // in the place of a directory
+	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // in place of a directory
 		t.Fatal(err)
 	}
 	_, c := start(t, options(t, dir))

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// sessionUpdated is a vendor kind, because the protocol has no kind of event for it.
+// sessionUpdated is a vendor kind, because the protocol has no event kind for it.
 const sessionUpdated = "vendor.session.updated"
 
 // A Session is a conversation in which tasks are submitted.
@@ -50,7 +50,7 @@ func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// openSession is session, except that it rejects a closed session. It must be called while
+// openSession is like session, except that it rejects a closed session. It must be called while
 // writing.
 func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) {
 	s, err := h.session(r, id)
@@ -96,8 +96,8 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	})
 }
 
-// unimplemented returns the error 422 if a request names something that this harness does not
-// have. Otherwise a receipt would state it.
+// unimplemented returns the error 422 if a request names a feature that this harness does not have.
+// Otherwise, a receipt would state it.
 func unimplemented(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		switch value := r.JSON.Root().Member(name); {

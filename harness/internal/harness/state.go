@@ -84,7 +84,7 @@ func (s *state) apply(c *journal.Commit) error {
 	return nil
 }
 
-// resource returns the current version of a resource, nil if there is none.
+// resource returns the current version of a resource, or nil if there is none.
 func (s *state) resource(of journal.Pointer) any {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -104,8 +104,8 @@ func (s *state) resource(of journal.Pointer) any {
 }
 
 // answer returns a function that returns the current version of a resource, so that a repeated
-// request gets the same answer. If a task has ended, the function returns it with its receipt,
-// for which the first answer waited.
+// request gets the same response. If a task has ended, the function returns it with its receipt,
+// for which the first response waited.
 func (s *state) answer(of journal.Pointer) func() any {
 	now := s.resource(of)
 	if t, _ := now.(*Task); t != nil && t.ended() {

@@ -24,7 +24,7 @@ func callTool(name string) harness.Module {
 	}
 }
 
-// A mill is a tool that takes some time and then grinds, unless it is asked to stop first.
+// A mill is a tool that takes some time and then grinds, unless it is stopped first.
 type mill struct {
 	mu     sync.Mutex
 	ground map[string]bool // by task ID

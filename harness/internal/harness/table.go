@@ -52,7 +52,7 @@ func (t *table[T]) put(id string, v T, groups ...string) {
 	t.list = append(t.list, &v)
 }
 
-// get returns a resource, which must not be changed, or nil if there is none with this ID.
+// get returns a resource, which must not be modified, or nil if there is none with this ID.
 func (t *table[T]) get(id string) *T {
 	if at, known := t.places[id]; known {
 		return t.list[at]

@@ -52,8 +52,8 @@ func (t *Task) ended() bool {
 	return t.Status == completed || t.Status == failed || t.Status == canceled
 }
 
-// event returns an event of the task. All events of a task are numbered together, so that a
-// missing one is noticed.
+// event returns an event of the task. All events of a task are numbered together, so that a missing
+// event is noticed.
 func (t *Task) event(kind string, told object) journal.Event {
 	return journal.Event{
 		Kind: kind, Resource: journal.Pointer{Object: "task", ID: t.ID}, Payload: told.json(),
@@ -169,7 +169,7 @@ func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	return err
 }
 
-// tier is the autonomy tier of the agent: a person approves every change.
+// tier is the autonomy tier of the agent: a person must approve every change.
 const tier = "act_with_approval"
 
 // readTask parses a SubmitTaskRequest.
@@ -177,7 +177,7 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t := new(Task)
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
-	// The path, the body, or both name the session. If both do, they must agree.
+	// The path, the body, or both name the session. If both name it, they must agree.
 	inBody, err := textMember(r, "session_id")
 	if err != nil {
 		return nil, err

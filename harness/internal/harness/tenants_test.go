@@ -86,10 +86,10 @@ func (w tenancy) requests(method, pattern string) []any {
 	return []any{object{"workspace_id": w["workspace_id"]}, object{}}
 }
 
-// TestTenants verifies that a tenant with a token of a foreign authentication sees nothing of
+// TestTenants verifies that a tenant with a token from external authentication cannot see data of
 // another tenant on any route of the description. A request that names a resource of the other
-// tenant gets the same answer as one that names no resource, and no other answer contains anything
-// of it.
+// tenant gets the same response as a request for a nonexistent resource, and no other response
+// contains any data of that tenant.
 func TestTenants(t *testing.T) {
 	const theirMarker = "loganberry"
 	auth := new(bearerTokens)
@@ -133,7 +133,7 @@ func TestTenants(t *testing.T) {
 				seen++
 			}
 
-			// Every request is compared with one for what does not exist.
+			// Every request is compared with a request for a nonexistent resource.
 			c.key = "ours"
 			bodies := absent.requests(method, pattern)
 			for i, body := range theirs.requests(method, pattern) {
@@ -162,7 +162,7 @@ func TestTenants(t *testing.T) {
 }
 
 // in reports whether an answer contains the marker or an ID of a tenant. IDs of events are short,
-// and so may be part of others.
+// so they may be substrings of other IDs.
 func (w tenancy) in(answer, marker string) bool {
 	for name, id := range w {
 		if name != "event_id" && strings.Contains(answer, id) {
@@ -172,8 +172,8 @@ func (w tenancy) in(answer, marker string) bool {
 	return strings.Contains(answer, marker)
 }
 
-// answer returns the status and the body of an answer, without what differs in every answer. Of a
-// stream, it returns the beginning.
+// answer returns the status and the body of a response, without the parts that differ in every
+// response. Of a stream, it returns the beginning.
 func (c *client) answer(method, path string, body any) string {
 	c.t.Helper()
 	if strings.HasSuffix(path, "/stream") {

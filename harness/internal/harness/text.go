@@ -63,8 +63,8 @@ func (t text) value() (json.RawMessage, error) {
 // size returns the length of the value in bytes.
 func (t text) size() int64 { return int64(len(t.raw) + t.part.Size()) }
 
-// keep replaces a long value by its place in the log. The names lead to the member of the event
-// that is being folded.
+// keep replaces a long value with its position in the log. The names lead to the member of the
+// event that is being folded.
 func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	if len(t.raw) < longText {
 		return

@@ -19,8 +19,8 @@ type Tool struct {
 	Do      func(ctx context.Context, t *Task, input json.RawMessage) (Done, error)
 }
 
-// Done is the effect of a tool. A nil list is unknown and not recorded; an empty list states that
-// there was no such effect.
+// Done is the effect of a tool. A nil list means unknown and is not recorded; an empty list states
+// that there was no such effect.
 type Done struct {
 	Output any
 	Writes []FileWrite // files that were changed
@@ -43,7 +43,7 @@ type FileWrite struct {
 	After     canon.Digest `json:"after_sha256"`
 }
 
-// askTool is answered by a person, not by a function.
+// A person, not a function, answers askTool.
 const askTool = "person.ask"
 
 // tools returns the built-in tools.

@@ -126,7 +126,7 @@ func TestVisibility(t *testing.T) {
 	}
 }
 
-// streamed returns what a stream of events sends within a short time.
+// streamed returns the events that a stream sends within a short time.
 func (c *client) streamed(path string) []byte {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)

@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A work contains the answers that the log records for a task that has not ended. If the module
-// is run again after a crash, it gets the same answers.
+// A work contains the answers that the log records for a task that has not ended. If the module is
+// run again after a crash, it gets the same answers.
 type work struct {
 	models    []answer          // of model calls, in their order
 	tools     map[string]answer // by call ID
@@ -20,7 +20,7 @@ type work struct {
 // An answer is the recorded answer to a call.
 type answer struct {
 	output json.RawMessage
-	failed *Failure // nil: it did not fail
+	failed *Failure // nil if it did not fail
 }
 
 func newWork() *work {
@@ -90,7 +90,7 @@ func (s *state) inputSubmitted(c *journal.Commit, e *journal.Event) error {
 	return s.messageAppended(c, e)
 }
 
-// look returns a value from the work of a task, and whether there is one.
+// look returns a value from the work of a task, and reports whether there is one.
 func look[T any](s *state, task string, at func(*work) (T, bool)) (value T, found bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -82,7 +82,7 @@ func TestAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A directory, twice: the second run sends nothing, so that it needs no log.
+	// A directory, twice: the second run sends nothing, so it needs no log.
 	for _, log := range []string{url, "http://127.0.0.1:1"} {
 		code, out, errs := command(t, "append", good, "--log", log, "--policy", policy, "--proofs", proofs, "--wait", "10s")
 		if code != exitVerified || !strings.HasPrefix(out, "0 sha256:") || !strings.HasSuffix(out, "task.json\n") {

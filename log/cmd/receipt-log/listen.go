@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// serveHTTP serves requests until ctx ends, and then until those that have begun are answered.
+// serveHTTP serves requests until ctx ends, and then until the requests in progress have completed.
 // announce is called with the URL.
 func serveHTTP(ctx context.Context, address string, handler http.Handler, announce func(url string)) error {
 	listener, err := net.Listen("tcp", address)

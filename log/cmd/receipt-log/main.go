@@ -41,7 +41,7 @@ func main() {
 	os.Exit(code)
 }
 
-// A terminal is where a command writes. Its methods are safe for concurrent use.
+// A terminal represents the output streams of a command. Its methods are safe for concurrent use.
 type terminal struct {
 	mu       sync.Mutex
 	out, err io.Writer

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An Answer is the answer to a request, and the first thing that is wrong with it. After the
-// first failure, further expectations have no effect, so that they can be chained:
+// An Answer is the response to a request, with the first failed expectation. After the first
+// failure, further expectations have no effect, so that they can be chained:
 //
 //	client.Do(ctx, r).Status(200).Object("task").Has("id").Err
 type Answer struct {
@@ -35,7 +35,7 @@ func (a *Answer) fail(err error) *Answer {
 	return a
 }
 
-// Fail records that the answer is not as expected. The format must quote and truncate text from
+// Fail records that the response is not as expected. The format must quote and truncate text from
 // the server.
 func (a *Answer) Fail(format string, args ...any) *Answer {
 	return a.fail(fmt.Errorf("%s: %s", a.Request, fmt.Sprintf(format, args...)))
@@ -55,7 +55,7 @@ func (a *Answer) Root() canon.Node {
 	return a.doc.Root()
 }
 
-// Is reports whether nothing is wrong and the status is one of codes.
+// Is reports whether no expectation has failed and the status is one of codes.
 func (a *Answer) Is(codes ...int) bool { return a.Err == nil && slices.Contains(codes, a.Code) }
 
 // Status expects one of the given statuses.
@@ -152,8 +152,8 @@ func (a *Answer) Tells(text string) bool {
 	return bytes.Contains(a.Body, []byte(text)) || a.doc != nil && bytes.Contains(a.doc.AppendCanonical(nil), []byte(text))
 }
 
-// Without returns the canonical form of the body without a member of a member that is random in
-// each answer. It returns "" if the body is not JSON.
+// Without returns the canonical form of the body without a member that is random in each response.
+// It returns "" if the body is not JSON.
 func (a *Answer) Without(outer, inner string) string {
 	if a.doc == nil {
 		return ""

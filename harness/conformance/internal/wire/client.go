@@ -1,7 +1,7 @@
-// Package wire sends requests to an untrusted server. Each answer is bounded in size and time.
-// The client does not follow redirects, decompress answers, or keep cookies, and JSON is parsed
-// by the strict parser of package canon. Whatever a server sends, the cost for the client stays
-// within these bounds.
+// Package wire sends requests to an untrusted server. Each response is limited in size and time.
+// The client does not follow redirects, decompress answers, or keep cookies, and JSON is parsed by
+// the strict parser of package canon. Regardless of the data that a server sends, the cost for the
+// client stays within these limits.
 package wire
 
 import (
@@ -39,14 +39,14 @@ type Client struct {
 }
 
 // New returns a client for the server at base, which must end with a slash. If given is nil, the
-// client has its own transport. The timeout covers each request and its answer. Every answer is
+// client has its own transport. The timeout covers each request and its response. Every answer is
 // passed to watch.
 func New(base, key string, given *http.Client, timeout time.Duration, watch *Watch) *Client {
 	own := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, DisableCompression: true}}
 	if given != nil && given.Transport != nil {
 		own.Transport = given.Transport
 	}
-	// A redirect is returned as an answer, so that the key is sent only to the intended server.
+	// A redirect is returned as a response, so that the key is sent only to the intended server.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: base, http: &own, key: key, timeout: timeout, watch: watch}
 }
@@ -157,7 +157,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 var errTooLarge = fmt.Errorf("expected an answer of at most %d bytes, found more", MaxBody)
 
 func readAll(body io.Reader) ([]byte, error) {
-	var text bytes.Buffer // its size doubles as it grows, so that few bytes of a large answer are copied
+	var text bytes.Buffer // its size doubles as it grows, so that few bytes of a large response are copied
 	_, err := text.ReadFrom(io.LimitReader(body, MaxBody+1))
 	if err == nil && text.Len() > MaxBody {
 		err = errTooLarge
@@ -203,7 +203,7 @@ func (w *Watch) Add(text string) {
 	}
 }
 
-// Hide adds a text that answers may contain, but that no message may show.
+// Hide adds a text that responses may contain, but that messages must not show.
 func (w *Watch) Hide(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,10 +242,10 @@ func inHeader(header http.Header, text string) bool {
 	return false
 }
 
-// leastPart is the length from which a part of a secret is withheld from a message.
+// leastPart is the minimum length of a part of a secret that is withheld from a message.
 const leastPart = 8
 
-// Withhold replaces every part of a watched text in a message. An error may quote an answer and
+// Withhold replaces every part of a watched text in a message. An error may quote a response and
 // truncate it within a secret.
 func (w *Watch) Withhold(text string) string {
 	w.mu.Lock()

@@ -80,11 +80,11 @@ func (c *component) isResource() bool {
 // object returns the discriminator of a resource.
 func (c *component) object() string { return c.members[1].types[0] }
 
-// A Fault is the first value that does not have the form of its component.
+// A Fault is the first value that does not match its component.
 type Fault struct {
 	Component string // the resource that has the value, or the component of the entire body
-	Text      string // what was expected and what was found
-	mismatch  bool   // the value has another type, so that another alternative may be closer
+	Text      string // the expectation and the actual value
+	mismatch  bool   // the value has the wrong type, so another alternative may be closer
 	node      canon.Node
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Route is an operation of the protocol. In its path and body, {name} stands for the ID of a
+// A Route is an operation of the protocol. In its path and body, {name} represents the ID of a
 // resource.
 type Route struct {
 	Method, Path string

@@ -15,8 +15,8 @@ import (
 // maxResources limits the number of resources that are remembered.
 const maxResources = 1 << 14
 
-// Seen compares every answer and every event of a run with the component of its route, and every
-// resource with what was read of it before. It is safe for concurrent use.
+// Seen compares every response and every event of a run with the component of its route, and every
+// resource with earlier reads of it. It is safe for concurrent use.
 type Seen struct {
 	mu      sync.Mutex
 	faults  map[string]string // by component, the first fault
@@ -113,7 +113,7 @@ func digestOf(value canon.Node) canon.Digest {
 }
 
 // resource compares a resource with what this client read of it before. A member without a value
-// may get one later.
+// may get a value later.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ const (
 	maxStream = 32 << 20 // bytes of the entire stream
 )
 
-// ErrQuiet indicates that no more events came while the stream was read.
+// ErrQuiet indicates that no more events arrived while the stream was read.
 var ErrQuiet = errors.New("nothing more came")
 
 // A Stream is a stream of server-sent events.
