@@ -1,5 +1,5 @@
-// The rules of the architecture: which package may import which, what the pure packages must not
-// use, and that each library is used in one package only.
+// The rules of the architecture: which packages each package may import, what pure packages must
+// not use, and that each library is used in only one package.
 package receiptkit_test
 
 import (
@@ -22,10 +22,10 @@ import (
 
 const module = "github.com/receiptkit/receiptkit"
 
-// A room is an entry of the architecture: a package and the packages below it that have no entry of
-// their own.
+// A room is an entry of the architecture: a package, with the packages below it that have no entry
+// of their own.
 type room struct {
-	pure bool     // no clock, randomness, files, network, or state of its own
+	pure bool     // no clock, randomness, files, network, or mutable state
 	may  []string // packages that it may import; "receipt/" is every package below receipt
 	libs []string // import paths outside the standard library
 }

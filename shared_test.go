@@ -42,7 +42,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// shared holds the values that all goroutines of TestShared use at the same time.
+// shared contains the values that all goroutines of TestShared use concurrently.
 type shared struct {
 	doc       *canon.Document // a receipt that is not in canonical form, so that its digest needs a buffer
 	sealed    *receipt.Sealed
@@ -82,7 +82,7 @@ var exclusive = map[string]string{
 }
 
 // uses contains a call of each exported function or method that has a Document, Sealed, Verifier,
-// or Policy as a parameter or receiver. Each call returns what a caller sees of the result.
+// or Policy as a parameter or receiver. Each call returns the result that a caller would see.
 var uses = map[string]func(s *shared) any{
 	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
 	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },

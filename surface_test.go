@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/api.txt")
 
-// frozen lists the packages whose exported names are promised.
+// frozen lists the packages whose exported names are stable.
 var frozen = []string{"canon", "chain", "merkle", "schemas", "receipt", "receipt/keys", "receipt/stream"}
 
 // listed lists packages that may still change, but on which programs depend.

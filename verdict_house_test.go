@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// givesVerdicts returns the places where a file creates a verdict itself: it assigns one of the
-// three verdicts, returns one, or stores one in a value. A command may compare, count, and name
+// givesVerdicts returns the positions at which a file itself creates a verdict: it assigns one of
+// the three verdicts, returns one, or stores one in a value. A command may compare, count, and name
 // verdicts.
 func givesVerdicts(set *token.FileSet, name string, file *ast.File) (list []string) {
 	verdict := func(e ast.Expr) bool {

@@ -48,8 +48,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestContestantsAgree: all verify what is good, nobody what was altered, and a
-// contestant of which that is not true is found.
+// TestContestantsAgree verifies that all contestants verify intact receipts and reject altered
+// ones, and that a contestant that does not is detected.
 func TestContestantsAgree(t *testing.T) {
 	b := few(t)
 	unsigned := contestants(nil)
@@ -195,7 +195,7 @@ func TestShortForm(t *testing.T) {
 	}
 }
 
-// TestRecorded: a record is of a whole run.
+// TestRecorded verifies that a record covers a complete run.
 func TestRecorded(t *testing.T) {
 	r, err := result.Load(recordedFile)
 	if err != nil {
@@ -215,7 +215,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestDocumentIsCurrent: what users read is what was recorded.
+// TestDocumentIsCurrent verifies that the document contains the recorded results.
 func TestDocumentIsCurrent(t *testing.T) {
 	r, err := result.Load(recordedFile)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestCommand(t *testing.T) {
 	if jobs := lines[0]; !jobs.Absent && jobs.Seen <= 0 {
 		t.Errorf("%+v", jobs)
 	}
-	// A Go program needs more than 5 MiB, and this one less than what it may.
+	// A Go program needs more than 5 MiB, and this program needs less than its limit.
 	if memory := lines[1]; runtime.GOOS == "linux" && (memory.Seen < 5 || !memory.Met()) {
 		t.Errorf("%+v", memory)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// receiptLike returns an indented document of the shape and about the mean size
-// of a receipt, 11 KB: names out of order, some escapes, money, digests.
+// receiptLike returns an indented document with the structure and the approximate mean size of a
+// receipt, 11 KB: unsorted names, some escapes, money, digests.
 func receiptLike() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{

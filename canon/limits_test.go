@@ -113,8 +113,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// members returns an object of n members, their names all beginning alike:
-// descending when order is -1, else shuffled.
+// members returns an object of n members whose names all begin alike: in descending order if order
+// is -1, and otherwise shuffled.
 func members(n int, beginning string, order int) string {
 	rng := rand.New(rand.NewPCG(8785, 6))
 	names := rng.Perm(n)

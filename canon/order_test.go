@@ -9,8 +9,8 @@ import (
 )
 
 // TestManyNames verifies the order of many names that are as similar as an attacker can make them:
-// made of few pieces, with long common prefixes, ending where others continue with U+0000, on both
-// sides of the surrogates, and some of them repeated.
+// composed of few pieces, with long common prefixes, ending where others continue with U+0000, on
+// both sides of the surrogates, and some of them repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))
 	pieces := []string{"\x00", "a", "b", "é", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "aaaaaaaa", "\x00\x00\x00\x00\x00\x00\x00\x00"}

@@ -15,7 +15,7 @@ func digest(n int) (d canon.Digest) {
 	return d
 }
 
-// links returns a whole stream of n receipts.
+// links returns a complete stream of n receipts.
 func links(n int) []chain.Link {
 	list := []chain.Link{{First: true, Hash: digest(1)}}
 	for i := 2; i <= n; i++ {
@@ -52,8 +52,8 @@ func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 	return list
 }
 
-// TestMergeIsAssociative verifies that the parts of a run, however it is split and in whatever
-// order adjacent parts are merged, result in the segment of one pass.
+// TestMergeIsAssociative verifies that the parts of a run result in the segment of one pass,
+// regardless of how the run is split and in which order adjacent parts are merged.
 func TestMergeIsAssociative(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}
@@ -89,7 +89,7 @@ func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
 	first, middle, last, none := fold(s, list[:2]), fold(s, list[2:3]), fold(s, list[3:]), chain.Segment{}
-	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, which are the head of nothing
+	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, which are not the hash of any receipt
 	for _, c := range []struct {
 		a, b chain.Segment
 		want bool

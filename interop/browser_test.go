@@ -70,7 +70,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// sample returns what the page reports about every n-th case if all answers are as expected.
+// sample returns the page's reports about every n-th case if all answers are as expected.
 func sample(cases []corpusCase, n int) string {
 	chosen := (len(cases) + n - 1) / n
 	return fmt.Sprintf("%d cases, %d answered, 0 differ", chosen, chosen)

@@ -154,7 +154,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// docstring is a string that is a statement of its own in Python.
+// docstring matches a string that is a separate statement in Python.
 var docstring = regexp.MustCompile(`(?ms)^\s*""".*?"""$`)
 
 // codeLines returns the number of lines without blank lines and comments.

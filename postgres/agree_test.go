@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A full ledger is what the functions of package ledger and package served need.
+// A full ledger has all methods that packages ledger and served require.
 type full interface {
 	ledger.Replacer
 	ledger.Pruner

@@ -102,9 +102,9 @@ func (w *wire) carry(client net.Conn, address string) {
 	<-done
 }
 
-// TestCut verifies that if the connection is lost at any byte of an append, in either direction, no
-// error states that nothing was stored unless that is so, and that the same draft then returns its
-// receipt.
+// TestCut verifies that, if the connection is lost at any byte of an append, in either direction,
+// an error states that nothing was stored only if that is true, and that the same draft then
+// returns its receipt.
 func TestCut(t *testing.T) {
 	step := int64(97)
 	if testsize.Full() {
@@ -193,7 +193,7 @@ func TestDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Somebody holds all locks.
+	// Another process holds all locks.
 	locked, release := make(chan struct{}), make(chan struct{})
 	go holdLocks(t, address, locked, release)
 	<-locked

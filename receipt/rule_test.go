@@ -43,8 +43,8 @@ func ruled(t *testing.T, trust receipt.Trust, p receipt.Policy) *receipt.Verifie
 	return v
 }
 
-// TestRules verifies that a rule refutes a receipt or leaves it undecided, and that no answer
-// of a rule verifies a receipt that is not verified without it.
+// TestRules verifies that a rule refutes a receipt or leaves it undecided, and that no result of a
+// rule verifies a receipt that is not verified without it.
 func TestRules(t *testing.T) {
 	full, err := receipt.NewVerifier(logKeys(), receipt.Policy{})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestRuleNames(t *testing.T) {
 		}
 	}
 
-	// The rules of a verifier do not change with the caller's list.
+	// Later changes to the caller's list do not change the rules of a verifier.
 	rules := []receipt.Rule{rule{name: "a"}, rule{name: "b_2"}}
 	v := intactBy(t, rules...)
 	rules[0] = rule{name: "c"}

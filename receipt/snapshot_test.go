@@ -34,8 +34,8 @@ func snapshot(t *testing.T, s keyService, p receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// TestSnapshotDown verifies that what the keys would have decided is undecided if their source
-// is down, that the cause is not an unknown key, and that everything else is judged.
+// TestSnapshotDown verifies that, if the source of keys is down, results that depend on keys are
+// undecided, that the cause is not an unknown key, and that everything else is judged.
 func TestSnapshotDown(t *testing.T) {
 	keys := logKeys()
 	secret := errors.New("dial postgres://audit:hunter2@keys")
@@ -77,8 +77,8 @@ func TestSnapshotDown(t *testing.T) {
 	}
 }
 
-// TestSnapshot verifies that a verifier keeps the keys and the version of its snapshot, and
-// that a source is asked once.
+// TestSnapshot verifies that a verifier keeps the keys and the version of its snapshot, and that a
+// source is queried once.
 func TestSnapshot(t *testing.T) {
 	asked := 0
 	s := keyService{keys: logKeys(), version: "v7", asked: &asked}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestRun: an engine says what one machine does, whose receipts it is given, or nothing is
-// measured.
+// TestRun verifies that an engine gives the same result as the single machine whose receipts it is
+// given, and that otherwise nothing is measured.
 func TestRun(t *testing.T) {
 	m, err := measure(10_000, 7, 3)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCosts: a table of what was measured, and nothing else.
+// TestCosts verifies that the table contains exactly the measured costs.
 func TestCosts(t *testing.T) {
 	m := measured{documents: 1000, bytes: 2_000_000, verify: 30 * time.Millisecond, group: 6 * time.Millisecond, shuffled: 500_000}
 	var out bytes.Buffer

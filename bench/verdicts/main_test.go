@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// program writes a script in the place of the command: it refutes what has a word in it.
+// program writes a script to replace the command: it refutes files that contain a word.
 func program(t *testing.T, word, code string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "receipt")

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// A keyService receives the reports of plugins when they are asked to sign.
+// A keyService receives the reports of plugins that are requested to sign.
 type keyService struct {
 	ids     chan int      // IDs of the plugin processes, or of their children
 	release chan struct{} // if closed, waiting plugins continue
@@ -59,7 +59,7 @@ func (s *keyService) letGo() {
 	}
 }
 
-// asked waits until a plugin is asked to sign, and returns its process ID.
+// asked waits until a plugin is requested to sign, and returns its process ID.
 func (s *keyService) asked(t *testing.T) int {
 	t.Helper()
 	select {

@@ -65,7 +65,7 @@ func (d *daily) sh(commands, in string) string {
 	return string(out)
 }
 
-// said returns what the hook and the jobs logged, and clears it.
+// said returns the output that the hook and the jobs logged, and clears the log.
 func (d *daily) said() string {
 	d.t.Helper()
 	return d.sh("cat record.log; : >record.log", "")

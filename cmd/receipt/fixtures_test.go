@@ -97,7 +97,7 @@ func some[T any](list []T) (kept []T) {
 func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures", c.File) }
 
 // TestFixtureExits verifies that every fixture gives the exit code that the manifest states, in
-// every format, with and without the fast paths. Only verified gives 0.
+// every format, with and without the fast paths. Only verified exits 0.
 func TestFixtureExits(t *testing.T) {
 	seen := map[int]int{}
 	for _, c := range some(cases(t)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runs [-codes] LINE… runs receipt with the words of each line. A line with {A,B} stands for one
+// runs [-codes] LINE… runs receipt with the words of each line. A line with {A,B} represents one
 // line with A and one with B. For each line, runs prints the line, its output, and its exit status,
 // or with -codes only the exit statuses.
 func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestScript, bool, []string) {
@@ -67,8 +67,8 @@ func alternatives(line string) (lines []string) {
 	return lines
 }
 
-// TestAlternatives verifies that {A,B} gives A before B, and that the first alternatives of a line
-// change last.
+// TestAlternatives verifies that {A,B} produces A before B, and that the first alternatives of a
+// line change last.
 func TestAlternatives(t *testing.T) {
 	got := alternatives("verify {a,b}.{json,csv,} -")
 	want := []string{"verify a.json -", "verify a.csv -", "verify a. -", "verify b.json -", "verify b.csv -", "verify b. -"}

@@ -91,7 +91,7 @@ func TestServeUnderAttack(t *testing.T) {
 }
 
 // timeOfOthers returns the processor time used so far by all processes except this one and the
-// server, including time that the host of a virtual machine took.
+// server, including time that the host of a virtual machine used.
 func timeOfOthers(t *testing.T, r *running) time.Duration {
 	t.Helper()
 	const tick = 10 * time.Millisecond // of proc_stat(5) and proc_pid_stat(5)

@@ -88,7 +88,7 @@ func (r *replayed) edits(x map[string]any) {
 		return "", false
 	}
 
-	// Claude Code states the file, and what it replaced.
+	// Claude Code states the file, and the text that it replaced.
 	name, _ := text(x, "filePath", "path", "file_path", "file")
 	before, old := text(x, "originalFile", "originalFileContents", "before")
 	hunks, _ := x["structuredPatch"].([]any)

@@ -109,8 +109,7 @@ func TestNoReceipt(t *testing.T) {
 	}
 }
 
-// TestRun verifies that the program serves until it is told to end, and that it leaves no files
-// behind.
+// TestRun verifies that the program serves until it is stopped, and that it leaves no files behind.
 func TestRun(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -132,7 +131,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v", answer)
 	}
 
-	// A request that is being answered when the program is told to end has a receipt, too.
+	// A request in progress when the program is stopped also gets a receipt.
 	body, rest := io.Pipe()
 	answered := make(chan *http.Response, 1)
 	go func() {

@@ -88,7 +88,7 @@ func TestFailedTask(t *testing.T) {
 }
 
 // TestUnknownOutcome verifies that a draft is issued again until its outcome is known, even if the
-// program has been told to end.
+// program is being stopped.
 func TestUnknownOutcome(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	i := issuer(t)

@@ -45,8 +45,8 @@ func tenants(t *testing.T, names ...string) http.Handler {
 
 const keyFile = "../../fixtures/keys/key_2026_04.private.json"
 
-// TestTenants verifies that each tenant issues signed receipts, also if it states another tenant,
-// and sees nothing of another tenant, neither by ID nor in a list.
+// TestTenants verifies that each tenant issues signed receipts, even if it states another tenant,
+// and cannot see anything of another tenant, either by ID or in a list.
 func TestTenants(t *testing.T) {
 	h := tenants(t, "a", "b")
 	draft := storetest.Draft("", "w")

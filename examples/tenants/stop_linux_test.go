@@ -65,8 +65,8 @@ func lockWriting(t *testing.T, path string) (unlock func()) {
 	return func() { f.Close() }
 }
 
-// TestStop verifies that, after SIGTERM, the program ends only when it has stored the receipt of a
-// draft that it accepted, even if the client has left.
+// TestStop verifies that, after SIGTERM, the program ends only after it has stored the receipt of
+// an accepted draft, even if the client has left.
 func TestStop(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	program, address := start(t, path)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// change replaces a text that stands once in another.
+// change replaces a text that occurs once in another text.
 func change(t testing.TB, data []byte, from, to string) []byte {
 	t.Helper()
 	if n := bytes.Count(data, []byte(from)); n != 1 {
@@ -24,8 +24,8 @@ func change(t testing.TB, data []byte, from, to string) []byte {
 	return bytes.Replace(data, []byte(from), []byte(to), 1)
 }
 
-// TestBundleForm violates each rule of a bundle once. Malformed bundles are refuted, and
-// bundles of another kind are undecided, each with its own check.
+// TestBundleForm violates each rule of a bundle once. Malformed bundles are refuted, and other
+// kinds of bundles are undecided, each with its own check.
 func TestBundleForm(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	sig := func(b []byte) string { return between(t, b, `"sig":"`, `"`) }
@@ -36,7 +36,7 @@ func TestBundleForm(t *testing.T) {
 	}
 
 	tests := []struct{ name, from, to, want, detail string }{
-		// Other versions, and what else Sigstore has.
+		// Other versions, and other features of Sigstore.
 		{"version 0.2", "bundle.v0.3+json", "bundle+json;version=0.2", "undecided parse attestation_unsupported", "mediaType"},
 		{"version 0.4", "bundle.v0.3+json", "bundle.v0.4+json", "undecided parse attestation_unsupported", "mediaType"},
 		{"a certificate", `{"publicKey":{"hint":"key_2026_04"}}`, `{"certificate":{"rawBytes":""}}`, "undecided parse attestation_unsupported", "certificate"},
@@ -45,7 +45,7 @@ func TestBundleForm(t *testing.T) {
 		{"a timestamp", `{"publicKey"`, `{"timestampVerificationData":{},"publicKey"`, "undecided parse attestation_unsupported", "timestampVerificationData"},
 		{"a signature of bytes", `"dsseEnvelope":{`, `"messageSignature":{},"dsseEnvelope":{`, "undecided parse attestation_unsupported", "signs bytes"},
 
-		// Members that are missing, of another type, or more than there are.
+		// Members that are missing, have the wrong type, or are surplus.
 		{"a number for a type", `"` + attest.MediaType + `"`, `3`, "refuted parse attestation_invalid", `mediaType is "3"`},
 		{"one more member", `"dsseEnvelope":{`, `"note":1,"dsseEnvelope":{`, "refuted parse attestation_invalid", `unknown member "note"`},
 		{"one more in the material", `{"publicKey"`, `{"note":1,"publicKey"`, "refuted parse attestation_invalid", `unknown member "note"`},
@@ -82,7 +82,7 @@ func TestBundleForm(t *testing.T) {
 		{"a line end in the payload", text, text[:80] + `\r\n` + text[80:], "refuted parse attestation_invalid", "the payload is not standard base64"},
 		{"no payload", text, "", "refuted signatures signature_invalid", ""},
 
-		// What lies outside the signature.
+		// The parts outside the signature.
 		{"another trusted key", `"hint":"key_2026_04"`, `"hint":"key_second"`, "refuted signatures signature_invalid", `not a signature of "key_second" over the envelope`},
 		{"an unknown key", `"hint":"key_2026_04"`, `"hint":"key_2026_05"`, "undecided signatures unknown_key", "key_2026_05"},
 		{"a key of another algorithm", `"hint":"key_2026_04"`, `"hint":"key_es256"`, "refuted signatures signature_invalid", "key_es256"},
@@ -101,7 +101,8 @@ func TestBundleForm(t *testing.T) {
 		}
 	}
 
-	// What looks like a bundle is one, and what looks like a receipt is not.
+	// A document that looks like a bundle is treated as a bundle, and one that looks like a receipt
+	// is not.
 	for text, want := range map[string]string{
 		`{"dsseEnvelope":7}`: "refuted parse attestation_invalid",
 		`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`:                                                "refuted parse attestation_invalid",
@@ -115,7 +116,7 @@ func TestBundleForm(t *testing.T) {
 		}
 	}
 
-	// Strict JSON is asked for first.
+	// Strict JSON is checked first.
 	for name, data := range map[string][]byte{
 		"duplicate_name":  change(t, good, `"dsseEnvelope":{`, `"dsseEnvelope":{},"dsseEnvelope":{`),
 		"duplicate_name ": change(t, good, `{"payload"`, `{"payload":"","payload"`),
@@ -137,7 +138,7 @@ func between(t testing.TB, data []byte, before, after string) string {
 	return string(text)
 }
 
-// looseBits sets a bit that the last character of base64 with == behind it has no use for.
+// looseBits sets an unused bit of the last base64 character before ==.
 func looseBits(text string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	at := len(text) - 3

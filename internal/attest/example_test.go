@@ -47,7 +47,7 @@ func ExampleSign() {
 	// {"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"
 }
 
-// Whoever has the attestation asks whether it is for a commit.
+// The recipient of the attestation checks whether it is for a commit.
 func ExampleOpener_Judge() {
 	data, _ := fixtures.Read("valid/task.json")
 	secret, _ := fixtures.Read("keys/key_2026_04.private.json")

@@ -53,7 +53,7 @@ func sealed(t testing.TB, data []byte) *receipt.Sealed {
 	return s
 }
 
-// statement makes the statement of a fixture.
+// statement creates the statement of a fixture.
 func statement(t testing.TB, file, commit string) *attest.Statement {
 	t.Helper()
 	s, err := attest.NewStatement(sealed(t, read(t, file)), commit)
@@ -109,7 +109,7 @@ func newDesk(t testing.TB, policy receipt.Policy, asked ...attest.Subject) *desk
 	return &desk{v, attest.NewOpener(trusted(t), policy, asked...)}
 }
 
-// judge returns the one report of an input.
+// judge returns the only report of an input.
 func (d *desk) judge(t testing.TB, data []byte) *receipt.Report {
 	t.Helper()
 	run := stream.Verify(context.Background(), d.v, bytes.NewReader(data), stream.Options{Unwrap: d.o.Unwrap, Jobs: 1})
@@ -132,7 +132,7 @@ func outcome(rep *receipt.Report) string {
 	return text
 }
 
-// payload is what a bundle holds.
+// payload returns the content of a bundle.
 func payload(t testing.TB, bundle []byte) []byte {
 	t.Helper()
 	doc, err := canon.Parse(bundle)

@@ -93,7 +93,7 @@ func TestSign(t *testing.T) {
 		}
 	}
 
-	// Ed25519 makes the same bundle each time.
+	// Ed25519 produces the same bundle each time.
 	if a, b := bundle(t, "valid/task.json", head, "key_second"), bundle(t, "valid/task.json", head, "key_second"); string(a) != string(b) {
 		t.Errorf("two bundles:\n%s%s", a, b)
 	}

@@ -64,7 +64,7 @@ func (l *limited) dial() *client {
 	return &client{c, l.t, bufio.NewReader(c)}
 }
 
-// dials returns n connections, each of which has got the beginning of an answer.
+// dials returns n connections, each of which has received the beginning of a response.
 func (l *limited) dials(n int, path, header string) (list []*client) {
 	l.t.Helper()
 	for range n {
@@ -139,7 +139,7 @@ func TestWaitingMakeRoom(t *testing.T) {
 			}
 		}
 		closed := make(chan bool, n)
-		for _, c := range waiting { // whose answer ended first is not known
+		for _, c := range waiting { // it is unknown whose response ended first
 			go func() { closed <- c.closed() }()
 		}
 		for range n - 2 {
@@ -208,7 +208,7 @@ func TestKeyedStay(t *testing.T) {
 
 	l.end()
 	for _, c := range active {
-		// The rest of its answer, and the next answer.
+		// The rest of its response, and the next response.
 		if _, err := io.CopyN(io.Discard, c.from, int64(len("0\r\n\r\n"))); err != nil {
 			t.Fatalf("a request with a key was broken off: %v", err)
 		}

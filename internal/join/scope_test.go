@@ -158,7 +158,7 @@ func (s scope) world(n uint64) (w world, number uint64) {
 }
 
 // torn reports whether receipts of two streams name one absent receipt. One of them is wrong, and a
-// run may or may not find that before the receipt is there, so nothing is specified.
+// run may or may not find that before the receipt is available, so nothing is specified.
 func (w world) torn() bool {
 	streams := map[int]bool{}
 	for _, it := range w.items {
@@ -169,7 +169,7 @@ func (w world) torn() bool {
 	return len(streams) > 1
 }
 
-// A press makes receipts, each once.
+// A press creates receipts, each only once.
 type press struct {
 	t    *testing.T
 	made map[string]*receipt.Sealed

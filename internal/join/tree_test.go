@@ -215,8 +215,8 @@ func TestTreeAgrees(t *testing.T) {
 	}
 }
 
-// TestBranches verifies that a tree of pieces has the root of its leaves, regardless of
-// where they were cut, and that missing or duplicated leaves are rejected.
+// TestBranches verifies that a tree of pieces has the root of its leaves, regardless of where they
+// were cut, and that missing or duplicated leaves are rejected.
 func TestBranches(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 6))
 	for size := range 70 {

@@ -38,7 +38,7 @@ func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	return append(list, rows.About(sum)...)
 }
 
-// told is what a row says, without what is NULL.
+// told returns the values of a row, without NULL values.
 func told(r rows.Row) map[string]string {
 	m, cells := map[string]string{}, r.AppendCells(nil)
 	for i, name := range rows.Columns() {
@@ -192,7 +192,7 @@ func TestUntoldTexts(t *testing.T) {
 		}
 	}
 
-	// What the format leaves out may be left out.
+	// Members that the format treats as optional may be omitted.
 	got := told(tableOf(t, edited(t, func(r map[string]any) {
 		delete(r["identifiers"].(map[string]any), "tenant_id")
 		r["autonomy_budget"] = map[string]any{"consumed": map[string]any{}}
@@ -256,7 +256,7 @@ func TestAbout(t *testing.T) {
 		equal(t, fmt.Sprint(i), told(list[i]), want[i])
 	}
 
-	// A run that stopped is no whole run, and one that was whole has nothing to add.
+	// A run that stopped is not complete, and a complete run has no additional row.
 	equal(t, "stopped", told(rows.About(&stream.Summary{})[0]), map[string]string{"kind": "input", "verdict": "not read", "detail": "the inputs were not read to their end"})
 	if list := rows.About(&stream.Summary{Complete: true}); len(list) != 0 {
 		t.Errorf("%v", list)
@@ -304,7 +304,7 @@ func TestTextsAreBounded(t *testing.T) {
 		t.Error("257 bytes are not cut")
 	}
 
-	// A name of a file may be no text.
+	// A file name may not be valid text.
 	rep := &receipt.Report{Source: "a\xff.json", Index: 1}
 	if got := told(rows.Of(rep)); got["source"] != `a\xff.json` || got["address"] != `a\xff.json` {
 		t.Errorf("%q", got)

@@ -67,7 +67,7 @@ func hashOf(n uint64) canon.Digest {
 	return canon.Sum(fmt.Appendf(nil, "receipt %d", n))
 }
 
-// seen returns what an input with the first n receipts shows.
+// seen returns the results for an input with the first n receipts.
 func seen(n uint64) statement.Observed {
 	return statement.Observed{Count: n, Head: hashOf(n), First: true, Hash: func(i uint64) (canon.Digest, bool) { return hashOf(i), i <= n }}
 }
@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("case %d: tail and statements deleted: %+v", i, got)
 		}
 
-		// The whole run is deleted.
+		// The entire run is deleted.
 		if got := judge(h.statements, seen(0)); got.Verdict() != receipt.Refuted || !has(got, receipt.CodeTruncated) {
 			t.Errorf("case %d: run deleted: %+v", i, got)
 		}
@@ -350,8 +350,9 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCopies verifies that copies of a statement with other signatures are judged alike in any
-// order: one by an unknown key decides nothing if another counts, and an invalid one refutes.
+// TestCopies verifies that copies of a statement with different signatures are judged alike in any
+// order: a copy with an unknown key does not matter if another copy counts, and an invalid copy
+// refutes.
 func TestCopies(t *testing.T) {
 	signer, set := newKey(t, garden.Issuer)
 	s := &statement.Statement{Stream: garden, Count: 3, Head: hashOf(3), At: noon, Final: true}

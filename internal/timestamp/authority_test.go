@@ -89,7 +89,7 @@ func certificate(t *testing.T, template *x509.Certificate, key crypto.Signer, pa
 	return cert
 }
 
-// An info is what a token states; package tspclient has no type that can be written.
+// An info is the content of a token; package tspclient has no type that can be encoded.
 type info struct {
 	Version    int
 	Policy     asn1.ObjectIdentifier
@@ -101,7 +101,8 @@ type info struct {
 	Extensions []pkix.Extension   `asn1:"optional,tag:1"`
 }
 
-// A mistake of an authority: in what it states, and in its token before and after it is signed.
+// A mistake is made by an authority in the content of a token, or in the token before or after it
+// is signed.
 type mistake struct {
 	info   func(*info)
 	attrs  func([]attribute) []attribute

@@ -35,7 +35,7 @@ var (
 	now     = began.AddDate(3, 0, 0) // the certificate of the authority has expired
 )
 
-// outcome returns the verdict that an error of Verify stands for, and the beginning of its text.
+// outcome returns the verdict that an error of Verify represents, and the beginning of its text.
 func outcome(err error) (verdict, text string) {
 	var missing *MissingError
 	switch {
@@ -285,8 +285,8 @@ func TestAnotherStamp(t *testing.T) {
 	}
 }
 
-// TestMutants verifies that no change of a token is accepted: of a byte, by cutting it, by adding
-// bytes, and by BER.
+// TestMutants verifies that no changed token is accepted: with a changed byte, truncated, extended,
+// or encoded in BER.
 func TestMutants(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "1.2.3.4")

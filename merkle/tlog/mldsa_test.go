@@ -240,7 +240,8 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Errorf("cosigned by the log itself: %v", err)
 	}
 
-	// Who does not know the keys of ML-DSA-44 cannot check their lines, which decide nothing.
+	// A client that does not know the ML-DSA-44 keys cannot check their lines, which do not affect
+	// the result.
 	blind, err := tlog.OpenSigned(mixed, nil, []*tlog.Witness{old.Witness})
 	if err != nil || len(blind.Cosignatures) != 1 || len(blind.Unknown) != 2 {
 		t.Errorf("%+v, %v", blind, err)

@@ -48,8 +48,8 @@ func unhex(tb testing.TB, text string) []byte {
 	return b
 }
 
-// decode is ToJSON with what must hold of every answer: no value with an error,
-// an error of the promised type and form, and the item unchanged.
+// decode is like ToJSON, and checks the properties of every result: no value with an error, an
+// error of the documented type and form, and the item unchanged.
 func decode(tb testing.TB, c *archive.Codec, item []byte) ([]byte, *archive.ItemError) {
 	tb.Helper()
 	seed := maphash.MakeSeed()

@@ -18,14 +18,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// An item as a Reader gives it.
+// An item as returned by a Reader.
 type piece struct {
 	bytes  []byte
 	offset int64
 }
 
-// pieces reads a sequence to its end, io.EOF or another error, and checks what
-// holds of every sequence.
+// pieces reads a sequence to its end, io.EOF or another error, and checks the properties of every
+// sequence.
 func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	tb.Helper()
 	r := archive.NewReader(source)
@@ -82,7 +82,7 @@ func chunks(sequence []byte) map[string]io.Reader {
 type chunked struct {
 	rest []byte
 	size int
-	idle bool // every second Read brings nothing
+	idle bool // every second Read returns nothing
 	odd  bool
 }
 
@@ -235,7 +235,7 @@ func TestReaderIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads a million pieces")
 	}
-	size, items, most := 4_000_000, 200_000, 1500*time.Millisecond // some times what it takes; what is quadratic takes longer
+	size, items, most := 4_000_000, 200_000, 1500*time.Millisecond // a few times the usual duration; quadratic algorithms take longer
 	if testsize.Full() {
 		size, items, most = 30_000_000, 1_000_000, 20*time.Second
 	}
@@ -255,8 +255,8 @@ func TestReaderIsLinear(t *testing.T) {
 	})
 }
 
-// inTime does something that takes a fraction of the time given. A machine that is busy now
-// is not always so.
+// inTime performs work that takes a fraction of the given time. A machine that is busy now is not
+// always so.
 func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Helper()
 	var took time.Duration
@@ -270,8 +270,8 @@ func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Errorf("%s: takes %v", name, took)
 }
 
-// TestReaderMemory verifies that a Reader uses at most twice what it has read of an item,
-// regardless of the lengths in the item.
+// TestReaderMemory verifies that a Reader uses at most twice the size of the part of an item that
+// it has read, regardless of the lengths stated in the item.
 func TestReaderMemory(t *testing.T) {
 	lie := append([]byte{0x7a, 0x02, 0x00, 0x00, 0x00}, bytes.Repeat([]byte{'x'}, 1<<20)...) // says 32 MiB
 	var before, after runtime.MemStats
@@ -286,7 +286,7 @@ func TestReaderMemory(t *testing.T) {
 	}
 }
 
-// libraryMode judges single items of a sequence as Reader.Next promises to.
+// libraryMode judges single items of a sequence as documented for Reader.Next.
 func libraryMode() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxNestedLevels: 65_535, MaxArrayElements: archive.MaxItemBytes, MaxMapPairs: archive.MaxItemBytes,
@@ -298,7 +298,7 @@ func libraryMode() cbor.DecMode {
 	return mode
 }
 
-// split takes a sequence apart with the library.
+// split splits a sequence with the library.
 func split(mode cbor.DecMode, sequence []byte) (items [][]byte, err error) {
 	d := mode.NewDecoder(bytes.NewReader(sequence))
 	for begin := 0; ; begin = d.NumBytesRead() {

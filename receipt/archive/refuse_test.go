@@ -131,7 +131,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)
 	item := encode(t, c, `{"`+strings.Repeat("ü", 5000)+`":1}`)
-	item[0]++ // one more member, which comes again
+	item[0]++ // an additional member, which is a duplicate
 	item = append(item, item[1:]...)
 	e := refused(t, c, item, "duplicate_name")
 	if len(e.Error()) > 300 || strings.ContainsAny(e.Error(), "\n\x1b") {

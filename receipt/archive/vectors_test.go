@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A vector is one case of the public vectors, whatever the file calls its parts.
+// A vector is one case of the public vectors, regardless of the names of its parts in the file.
 type vector struct {
 	Hex        string
 	Decoded    json.RawMessage
@@ -27,9 +27,8 @@ func load(t *testing.T, elem ...string) []vector {
 	return all
 }
 
-// judge decodes every vector and returns the number accepted, and of each code.
-// What is accepted must come back byte for byte, and be the value that the vector
-// says, if it says one.
+// judge decodes every vector and returns the number accepted, and of each code. Accepted items must
+// be returned byte for byte and, if the vector states a value, represent that value.
 func judge(t *testing.T, c *archive.Codec, all []vector, names map[string]string) (accepted int, codes map[string]int) {
 	t.Helper()
 	codes = map[string]int{}
@@ -128,8 +127,8 @@ func TestDCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	valid := load(t, "cbor-dcbor-hildjj", "valid.json")
 	accepted, codes := judge(t, c, valid, map[string]string{
-		// dCBOR has integers of 64 bits, and floats beyond; here their neighbours
-		// could not be told apart.
+		// dCBOR has integers of 64 bits, and floats beyond; here, neighboring values could not be
+		// distinguished.
 		"1bffffffffffffffff": "number_precision", "3b7ffffffffffffbff": "number_precision", "1bfffffffffffff800": "number_precision",
 		"fa5f800000": "number_precision", "fadf7fffff": "number_precision", "fa7f7fffff": "number_precision",
 		"fb47efffffe0000001": "number_precision", "fb7fefffffffffffff": "number_precision",

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestDamagedManifest changes every byte of a manifest. The manifest is rejected, does not list
-// a receipt as it is, or has the same meaning.
+// TestDamagedManifest changes every byte of a manifest. Either the manifest is rejected, or it does
+// not list a receipt unchanged, or it has the same meaning.
 func TestDamagedManifest(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	text, docs := b.Manifest.Marshal(), documents(t, b)

@@ -58,7 +58,7 @@ func drafts(t testing.TB, n int) []*canon.Document {
 
 func name(i int) string { return fmt.Sprintf("receipt_%d", i) }
 
-// seal makes an unsigned batch of new streams.
+// seal creates an unsigned batch of new streams.
 func seal(t testing.TB, list []*canon.Document) *batch.Batch {
 	t.Helper()
 	b, err := batch.Seal(context.Background(), list, nil, nil)
@@ -102,7 +102,7 @@ func manifest(root canon.Digest, entries ...batch.Entry) string {
 	return fmt.Sprintf("{\"batch_version\":1,\"merkle_root\":%q,\"profile\":\"content\",\"receipts\":[%s]}\n", root, strings.Join(list, ","))
 }
 
-// rootOf is the root that package merkle gives.
+// rootOf returns the root computed by package merkle.
 func rootOf(entries []batch.Entry) canon.Digest {
 	var tree merkle.Tree
 	for _, e := range entries {

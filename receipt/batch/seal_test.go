@@ -163,8 +163,8 @@ func TestVerify(t *testing.T) {
 	verify(t, unsigned)
 }
 
-// verify checks the receipts of a batch for integrity, and against the manifest
-// as another reads it.
+// verify checks the receipts of a batch for integrity, and against the manifest as another party
+// parses it.
 func verify(t *testing.T, b *batch.Batch) {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

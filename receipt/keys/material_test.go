@@ -52,9 +52,8 @@ func TestNonCanonicalPoints(t *testing.T) {
 	}
 }
 
-// TestROCA verifies that a modulus that is a power of 65537 modulo every small prime, as in
-// CVE-2017-15361, is rejected, and that a modulus for which this does not hold modulo one of the
-// primes is accepted.
+// TestROCA verifies that a modulus is rejected if it is a power of 65537 modulo every small prime,
+// as in CVE-2017-15361, and accepted if this does not hold modulo one of the primes.
 func TestROCA(t *testing.T) {
 	primes := []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
 	product := big.NewInt(1)

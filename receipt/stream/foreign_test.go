@@ -49,7 +49,7 @@ func TestForeignReceipts(t *testing.T) {
 	}
 }
 
-// TestForeignChains verifies that links between records of another maker are checked inside one
+// TestForeignChains verifies that links between third-party records are checked inside one
 // source, and that a selection breaks none.
 func TestForeignChains(t *testing.T) {
 	previous, texts := "null", []string(nil)

@@ -95,8 +95,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestGuard: a line may lose 30 % of what was recorded, whichever way it counts,
-// and none may be missing on either side.
+// TestGuard verifies that a line may lose 30 % of the recorded value, in either direction, and that
+// no line may be missing on either side.
 func TestGuard(t *testing.T) {
 	least := func(id string, seen float64) Line { return Line{ID: id, Bound: Least, Seen: seen} }
 	most := func(id string, seen float64) Line { return Line{ID: id, Bound: Most, Seen: seen} }

@@ -49,7 +49,7 @@ func signerOf(t testing.TB, name string) *keys.Signer {
 	return keys.NewSigner(k, nil)
 }
 
-// readForeign judges a document of another format as the command does.
+// readForeign judges a document in another format in the same way as the command.
 func readForeign(t testing.TB, set *keys.Set, data []byte) receipt.Verdict {
 	t.Helper()
 	v, err := receipt.NewVerifier(set, receipt.Policy{})
@@ -68,7 +68,7 @@ func readForeign(t testing.TB, set *keys.Set, data []byte) receipt.Verdict {
 	return rep.Verdict
 }
 
-// changes returns copies of a document of which one byte differs.
+// changes returns copies of a document that differ from it in one byte.
 func changes(data []byte) (list [][]byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -45,7 +45,7 @@ func trusted(t testing.TB) *keys.Set {
 	return set
 }
 
-// attested makes the statement of a fixture, and its bundle.
+// attested creates the statement of a fixture, and its bundle.
 func attested(t testing.TB, file, key string) (*attest.Statement, []byte) {
 	t.Helper()
 	sealed, err := receipt.ParseSealed(read(t, file))
@@ -121,8 +121,8 @@ func ours(t testing.TB, set *keys.Set) func([]byte) receipt.Verdict {
 	}
 }
 
-// TestSigstoreVerifies: sigstore-go verifies what we write, for each of its subjects, and for
-// nothing else.
+// TestSigstoreVerifies verifies that sigstore-go verifies our output for each of its subjects, and
+// for no other subject.
 func TestSigstoreVerifies(t *testing.T) {
 	set := trusted(t)
 	o := newOther(t, set)
@@ -173,7 +173,7 @@ func TestChanged(t *testing.T) {
 			}
 		}
 
-		// The bits that no byte takes are few: of the last character of each base64.
+		// The last character of each base64 string has a few unused bits.
 		if unseen > 8 {
 			t.Errorf("%s: %d changes that sigstore-go does not see", key, unseen)
 		}
@@ -185,7 +185,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// regionOf names the member whose text a byte of a bundle is in.
+// regionOf returns the name of the member whose text contains a byte of a bundle.
 func regionOf(data []byte, at int) string {
 	for _, name := range []string{"mediaType", "hint", "payload", "payloadType", "sig"} {
 		from := bytes.Index(data, []byte(`"`+name+`":"`)) + len(name) + 4
@@ -196,9 +196,8 @@ func regionOf(data []byte, at int) string {
 	return ""
 }
 
-// lenient reports whether a change is one that sigstore-go does not see: base64 whose last
-// character has bits that no byte takes, or which has another alphabet, stands for the same
-// bytes to it.
+// lenient reports whether sigstore-go ignores a change: in base64, unused bits of the last
+// character, or another alphabet, represent the same bytes to it.
 func lenient(data, changed []byte) bool {
 	var a, b struct {
 		DsseEnvelope struct {

@@ -143,13 +143,13 @@ func prepare(t *testing.T, dir string) {
 }
 
 var (
-	// ofLedger matches the name of a ledger, and what is reported only of a file.
+	// ofLedger matches the name of a ledger, and the messages that are reported only for a file.
 	ofLedger = regexp.MustCompile(`postgres://[^\s"]*/commands(\?[^\s":]*)?|ledger\.db(, readable by its owner only)?`)
 
 	// unmarked matches the line about a ledger without a record of its end next to it.
 	unmarked = regexp.MustCompile(`not checked  whether receipts are missing after the heads.*\n`)
 
-	// signing matches what differs between two signatures of one receipt.
+	// signing matches the parts that differ between two signatures of one receipt.
 	signing = regexp.MustCompile(`"(signature|signed_at|value)":"[^"]*"`)
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// BenchmarkSync measures how long the disk takes to make 4 KiB durable, which is the minimum time
-// for one issue.
+// BenchmarkSync measures the time in which the disk makes 4 KiB durable, which is the minimum time
+// for issuing one receipt.
 func BenchmarkSync(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "file"))
 	if err != nil {

@@ -16,5 +16,5 @@ func Migrations() []string { return migrations() }
 // Writing returns the connection for writes.
 func (l *Ledger) Writing() *sql.DB { return l.write }
 
-// VersionError is the error of a file of another version.
+// VersionError is the error for a file of another version.
 type VersionError = versionError

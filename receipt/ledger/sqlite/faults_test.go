@@ -91,7 +91,7 @@ func faultWorker(path string) error {
 // faultPruned is the number of receipts that are pruned.
 const faultPruned = 3
 
-// A thread is a store whose calls all run on one thread of the operating system.
+// A thread is a store whose calls all run on one operating system thread.
 type thread struct {
 	ledger.Store
 	calls chan func()
