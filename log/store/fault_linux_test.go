@@ -1,0 +1,137 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/log/store"
+)
+
+// workVariable names the directory of the log to which TestWork adds hashes.
+const workVariable = "LOG_WORK"
+
+// worked is the number of hashes that TestWork adds, after the first two, which are in the log.
+const worked = 3
+
+// TestWork is the program of TestEachCallFails: it adds hashes, and prints the acknowledged ones.
+func TestWork(t *testing.T) {
+	dir := os.Getenv(workVariable)
+	if dir == "" {
+		t.Skip("it is run by TestEachCallFails")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	l, err := store.Open(ctx, newConfig(t, dir, "k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 2; i < 2+worked; i++ {
+		if _, err := l.Add(ctx, hashOf(i)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("acknowledged", i)
+	}
+	if err := l.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEachCallFails makes the nth system call of a kind fail in each thread of a process that adds
+// hashes to a log, or ends the process there. The log then opens, has all acknowledged hashes once,
+// and accepts the same hashes again. LOG_FAULTS=all tests every call.
+func TestEachCallFails(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	switch {
+	case testing.Short() || !testsize.Full() && os.Getenv("LOG_FAULTS") == "":
+		t.Skip("it starts many processes")
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
+	}
+	base := t.TempDir()
+	l := open(t, newConfig(t, base, "k"))
+	addAll(t, l, policyOf(newConfig(t, base, "k")), []canon.Digest{hashOf(0), hashOf(1)})
+	closeLog(t, l)
+
+	step, injected := 9, 0
+	if os.Getenv("LOG_FAULTS") == "all" {
+		step = 1
+	}
+	for _, fault := range []string{
+		"openat:error=EIO", "write:error=EIO", "write:error=ENOSPC", "fsync:error=EIO", "linkat:error=EIO", "renameat:error=EIO", "mkdirat:error=EIO", "close:error=EIO",
+		"write:signal=KILL", "fsync:signal=KILL", "linkat:signal=KILL", "renameat:signal=KILL", "openat:signal=KILL",
+	} {
+		for n := 1 + injected%step; withFault(t, strace, base, fault, n); n += step {
+			injected++
+		}
+	}
+	if t.Logf("%d faults", injected); injected < 10 {
+		t.Errorf("only %d faults", injected)
+	}
+}
+
+// withFault runs TestWork on a copy of a log with a fault at call n, and reports whether there was
+// such a call.
+func withFault(t *testing.T, strace, base, fault string, n int) bool {
+	t.Helper()
+	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+		t.Fatal(err)
+	}
+	call, _, _ := strings.Cut(fault, ":")
+	cmd := exec.Command(strace, "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace="+call,
+		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), os.Args[0], "-test.run=^TestWork$")
+	cmd.Env = append(os.Environ(), workVariable+"="+dir, "GOMAXPROCS=1")
+	out, err := cmd.Output()
+	trace, readErr := os.ReadFile(log)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	if !strings.Contains(string(trace), "(INJECTED)") && !(strings.Contains(fault, "KILL") && err != nil) {
+		return false
+	}
+
+	what := fmt.Sprintf("%s %d", fault, n)
+	c := newConfig(t, dir, "k")
+	l, err := store.Open(t.Context(), c)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return true
+	}
+	note, err := l.Checkpoint()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	before := indexes(t, c, note)
+	hashes := []canon.Digest{hashOf(0), hashOf(1)}
+	for i := 2; i < 2+worked; i++ {
+		if strings.Contains(string(out), fmt.Sprintf("acknowledged %d\n", i)) && before[hashOf(i)] != 1 {
+			t.Errorf("%s: hash %d was acknowledged, and is %d times in the log", what, i, before[hashOf(i)])
+		}
+		hashes = append(hashes, hashOf(i))
+	}
+
+	addAll(t, l, policyOf(c), hashes)
+	if note, err = l.Checkpoint(); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	after := indexes(t, c, note)
+	if len(after) != len(hashes) || slices.ContainsFunc(hashes, func(h canon.Digest) bool { return after[h] != 1 }) {
+		t.Errorf("%s: the log has %d hashes, expected each of %d once", what, len(after), len(hashes))
+	}
+	closeLog(t, l)
+	return true
+}
