@@ -107,7 +107,7 @@ func inMemory(name string, data []byte) stream.Source {
 }
 
 // maxShell is the maximum size of a command to paste. A shell accepts 128 KiB as one argument, but
-// a terminal accepts far less in one paste.
+// a terminal accepts much less in a single paste.
 const maxShell = 16 << 10
 
 // shell returns a command that prints the hash of the preimage. The command contains the preimage,

@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A trusted holds the keys and the policy that receipts are verified with. They may be replaced
+// A trusted contains the keys and the policy with which receipts are verified. They may be replaced
 // while in use.
 type trusted struct {
 	e        *cli.Env
@@ -170,7 +170,7 @@ func ParseAnchors(data []byte) (list []Anchor, err error) {
 	return list, nil
 }
 
-// An apiKeyFile is a file of API keys. It holds the most recent valid content.
+// An apiKeyFile is a file of API keys. It contains the most recent valid content.
 type apiKeyFile struct {
 	e       *cli.Env
 	path    string

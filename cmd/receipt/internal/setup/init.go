@@ -54,7 +54,7 @@ type setup struct {
 	made map[bool][]string // lines about files, by whether they were created
 }
 
-// newSetup returns the setup of the user. An existing file of defaults decides.
+// newSetup returns the setup of the user. If a file of defaults exists, its values apply.
 func newSetup(e *cli.Env, issuer string) (*setup, error) {
 	if e.Config == "" {
 		return nil, cli.Usage("set RECEIPT_CONFIG to a file, or unset it", "no file of defaults: RECEIPT_CONFIG is empty, or the user has no configuration directory")
@@ -118,12 +118,12 @@ func (s *setup) run(ctx context.Context) error {
 	return nil
 }
 
-// tell records what was done about a file.
+// tell records the result for a file.
 func (s *setup) tell(created bool, noun, path, detail string) {
 	s.made[created] = append(s.made[created], fmt.Sprintf("%-12s %s%s", noun, cli.Tilde(s.env, path), detail))
 }
 
-// keys creates the key, and the trust file with its public half.
+// keys creates the key, and the trust file with its public key.
 func (s *setup) keys(ctx context.Context) error {
 	key, trust := s.want.Key, s.want.Keys
 	hasKey, hasTrust := custody.Elsewhere(key) || exists(key), exists(trust)

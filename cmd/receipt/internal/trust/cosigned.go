@@ -115,7 +115,7 @@ func readClaims(path string) (list []claim, err error) {
 		}
 
 		// Only the last line may be incomplete, after a crash. Any other invalid line could hide a
-		// tree.
+		// tree, so it is an error.
 		c, ok := parseClaim(line)
 		if !ok && !whole {
 			break
@@ -128,8 +128,7 @@ func readClaims(path string) (list []claim, err error) {
 	return list, nil
 }
 
-// parseClaim parses one line strictly: a line that is not read as it was written would hide
-// a tree.
+// parseClaim parses one line strictly, because a line that is misread could hide a tree.
 func parseClaim(line []byte) (c claim, ok bool) {
 	doc, err := canon.Parse(line)
 	if err != nil || doc.Root().Len() != 3 {
@@ -151,6 +150,6 @@ func appendClaim(path string, c claim) error {
 	if err != nil {
 		return err
 	}
-	// Begin with a line end, in case that of the last line is missing.
+	// Begin with a line feed, in case the last line lacks one.
 	return cli.AppendFile(path, append(append([]byte("\n"), line...), '\n'), 0o600)
 }

@@ -33,7 +33,7 @@ type EvidenceFlags struct {
 
 	Findings []stream.Finding // malformed evidence, which refutes the input regardless of the receipts
 
-	opened *receipt.Checkpoint // the opened Checkpoint; nil: none
+	opened *receipt.Checkpoint // the opened Checkpoint, or nil
 
 	timestampFlags
 
@@ -58,7 +58,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 		if err != nil {
 			return nil, err
 		}
-		// Malformed evidence is a finding, and does not end the run.
+		// Malformed evidence is a finding, but does not end the run.
 		if malformed != nil {
 			f.Findings = append(f.Findings, *malformed)
 			continue

@@ -48,7 +48,7 @@ func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
-// OpenGiven opens the key if one is named, and returns nil otherwise.
+// OpenGiven opens the key if one is named, and otherwise returns nil.
 func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	if given, err := k.Given(); err != nil || !given {
 		return nil, err
@@ -75,7 +75,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, seale
 		}
 	}
 
-	// The key may be that of a witness, so this is only a warning.
+	// The key may belong to a witness, so this is only a warning.
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ClockTolerance is how much clocks may differ.
+// ClockTolerance is the maximum accepted difference between clocks.
 const ClockTolerance = time.Minute
 
 // timestampFlags name timestamps, and the roots of their authorities.
@@ -26,8 +26,8 @@ type timestampFlags struct {
 	roots string
 
 	read       []string                    // the files of the timestamps of receipts and checkpoints
-	Statements map[canon.Digest]*Timestamp // the timestamps of statements, by what they are of
-	Missing    []receipt.Note              // timestamps that show nothing
+	Statements map[canon.Digest]*Timestamp // the timestamps of statements, keyed by the digest that they cover
+	Missing    []receipt.Note              // timestamps that match nothing
 }
 
 // A Timestamp is a verified timestamp from a file.
@@ -41,7 +41,7 @@ func (f *timestampFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.roots, "timestamp-roots", "", "trusted timestamp authorities, in PEM (`FILE`)")
 }
 
-// apply verifies the timestamps. An invalid one is a finding, and does not end the run.
+// apply verifies the timestamps. An invalid timestamp is a finding, but does not end the run.
 func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Finding) (list []receipt.Timestamp, err error) {
 	if len(f.files) == 0 && f.roots == "" {
 		return nil, nil
@@ -115,9 +115,9 @@ func ReadRoots(e *cli.Env, path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// Proven verifies a timestamp. If the chain of the authority has the material of a key in the trust
-// file, the authority is not independent: the holder of a stolen key could be its own authority. The
-// file is nil where no key is judged.
+// Proven verifies a timestamp. If the authority's chain shares key material with the trust file,
+// the authority is not independent, because the holder of a stolen key could act as its own
+// authority. The file is nil if no keys are judged.
 func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFile) (receipt.Timestamp, error) {
 	p, err := s.Verify(roots, now.Add(ClockTolerance))
 	if err != nil {
@@ -126,7 +126,7 @@ func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFi
 	for _, cert := range p.Chain {
 		alg := ""
 		if cert.PublicKeyAlgorithm == x509.RSA {
-			alg = "PS256" // any: the thumbprint does not cover it
+			alg = "PS256" // any, because the thumbprint does not cover it
 		}
 		k, err := keys.FromPublic(cert.PublicKey, "", alg)
 		if err != nil || file == nil {

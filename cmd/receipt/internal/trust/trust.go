@@ -24,7 +24,7 @@ type KeyFile struct {
 	Path   string
 	SHA256 canon.Digest
 	Set    *keys.Set
-	Named  bool // named by --keys; commands to copy then name it, too
+	Named  bool // named by --keys; if so, commands to copy also name it
 }
 
 // String formats the file for results.
@@ -90,8 +90,8 @@ func SignsLog(e *cli.Env, key *keys.PublicKey, origin string) bool {
 	})
 }
 
-// usualKeys returns the keys of the file that is read if none is named. It returns nil if
-// the file does not exist.
+// usualKeys returns the keys in the file that is used by default. It returns nil if the file does
+// not exist.
 func usualKeys(e *cli.Env) []*keys.PublicKey {
 	if _, err := os.Stat(TrustPath(e, "")); err != nil {
 		return nil
@@ -152,7 +152,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*key
 	return p, trusted, err
 }
 
-// readPolicy reads a policy of ours, or a tlog-policy (C2SP), which also states keys.
+// readPolicy reads a policy of this project, or a tlog-policy (C2SP), which also states keys.
 func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	data, err := input.ReadBounded(e, path, keys.MaxPolicyBytes+1)
 	if err != nil {
@@ -216,7 +216,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, err
 	}
 
-	// A policy may name keys that the file does not have.
+	// A policy may name keys that the file does not contain.
 	set, err := file.Set.With(trusted...)
 	var v *receipt.Verifier
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// continuityFlags specify what the input continues and what it must end in.
+// continuityFlags specify how the input must begin and end.
 type continuityFlags struct {
 	expectFlags
 	previous  string
@@ -37,8 +37,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 			return err
 		}
 
-		// A report contains the head of each stream, a receipt names its own stream, and a hash names
-		// none.
+		// A report contains the head of each stream, a receipt names its own stream, and a hash
+		// names no stream.
 		if k.Stream != nil {
 			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
 		} else if o.Continuity.After, err = headsOf(f.previous, k); err != nil {
@@ -50,7 +50,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	return f.expectFlags.apply(e, o)
 }
 
-// headsOf returns the heads in a report, which must have one, and nil for a receipt or a hash.
+// headsOf returns the heads in a report, which must contain at least one, and nil for a receipt or
+// a hash.
 func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
 	if k.Summary == nil {
 		return nil, nil
@@ -62,7 +63,7 @@ func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
 	return heads, nil
 }
 
-// expectFlags specify what the input must end in.
+// expectFlags specify how the input must end.
 type expectFlags struct {
 	head  string
 	count *pflag.Flag
@@ -92,7 +93,7 @@ func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 	}
 	k, err := input.ReadKnown(e, f.head)
 	if err == nil {
-		o.Continuity.Head = k.Hash // a receipt is expected by its hash
+		o.Continuity.Head = k.Hash // a receipt is identified by its hash
 		o.Continuity.Expect, err = headsOf(f.head, k)
 	}
 	return err

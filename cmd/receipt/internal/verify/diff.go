@@ -187,9 +187,8 @@ func (d *differences) line(sign byte, values string) {
 	fmt.Fprintf(&d.text, "%c %s  %s\n", sign, cli.EscapeLine(at), values)
 }
 
-// pointer returns the pointer to the compared values. Its length is limited, and it is only
-// created for lines that are printed: names can be as long as a receipt, above a million
-// values.
+// pointer returns the pointer to the compared values. Its length is limited, and it is created only
+// for lines that are printed, because names can be as long as a receipt, above a million values.
 func (d *differences) pointer() string {
 	const most = 256
 	var b []byte

@@ -153,7 +153,8 @@ func replayText(rep *receipt.Report) []byte {
 	return b.Bytes()
 }
 
-// Codes of what the log and the request cannot support, and of members that neither determines.
+// Codes for statements that the log and the request cannot support, and for members that neither
+// determines.
 const (
 	codeUnavailable receipt.Code = "replay_unavailable"
 	codeNotChecked  receipt.Code = "replay_not_checked"

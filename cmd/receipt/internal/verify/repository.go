@@ -103,7 +103,7 @@ func (r *repository) git(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// A message keeps the beginning of what a command of git reports.
+// A message keeps the beginning of the text that a git command writes to stderr.
 type message struct{ text []byte }
 
 func (m *message) Write(b []byte) (int, error) {
@@ -111,7 +111,7 @@ func (m *message) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// trouble returns the error of a command of git, with the first line of its message.
+// trouble returns the error of a git command, with the first line of its message.
 func trouble(c *exec.Cmd, err error) error {
 	m, ok := c.Stderr.(*message)
 	if err == nil || !ok || len(m.text) == 0 {

@@ -50,7 +50,7 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 	return show(context.Background(), e, path, data, judge, "")
 }
 
-// show is Show with the commits of the repository in dir, unless it is "".
+// show is like Show, with the commits of the repository in dir, unless dir is "".
 func show(ctx context.Context, e *cli.Env, path string, data []byte, judge, dir string) error {
 	// Signatures are left to receipt verify.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
@@ -99,8 +99,8 @@ func integrityLine(rep *receipt.Report, judge string) string {
 	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
 }
 
-// Shown formats a receipt from its document, so that an invalid receipt is shown as far as
-// it can be read.
+// Shown formats a receipt from its document, so that even an invalid receipt is shown as far as it
+// can be read.
 type Shown struct {
 	*headline.Reading
 	b *print.Block

@@ -47,7 +47,7 @@ func (s table) write() {
 	s.listUntold()
 }
 
-// unread prints how much of the log was not read. Any of it may be an action that no row
+// unread prints how much of the log was not read. Any of these records may be an action that no row
 // shows.
 func (s table) unread() {
 	if text := s.Unread(); text != "" {
@@ -83,8 +83,8 @@ func (s table) issuer(n canon.Node) string {
 	return text
 }
 
-// members are the lists that rows print. All rows except artifacts are printed if the list is empty,
-// too.
+// members are the lists that rows print. All rows except artifacts are printed even if the list is
+// empty.
 var members = map[string]string{
 	"approvals": "/approvals", "files": "/side_effects/fs_writes", "network": "/side_effects/network_egress", "tools": "/side_effects/tool_calls",
 	"handoffs": "/side_effects/a2a_handoffs", "signatures": "/signatures", "artifacts": "/final_artifacts",
@@ -128,7 +128,7 @@ func (s table) times() string {
 	lifecycle, issued := s.Root.Member("lifecycle"), s.Root.Member("issued_at")
 	started, completed := lifecycle.Member("started_at"), lifecycle.Member("completed_at")
 
-	text, dated := "", true // whether the text contains the day of the others
+	text, dated := "", true // whether the text contains the day of the other times
 	switch begun, ended := !s.Hidden(started), !s.Hidden(completed); {
 	case begun && ended:
 		text = cli.ClockText(started, true) + " to " + cli.ClockText(completed, !s.sameDay()) + " UTC"
@@ -155,7 +155,7 @@ func (s table) file(n canon.Node) string {
 	return s.text(n, "operation") + " " + s.text(n, "path")
 }
 
-// ended returns the name of what was called, and its outcome.
+// ended returns the name of the called tool or agent, and the outcome.
 func (s table) ended(n canon.Node, name string) string {
 	if s.Hidden(n.Member("status")) {
 		return s.text(n, name) + ", outcome " + headline.NotTold

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// statementFlags name the statements of streams, and what they must show.
+// statementFlags name the statements of streams, and the requirements for them.
 type statementFlags struct {
 	path      string
 	heartbeat time.Duration
@@ -64,7 +64,7 @@ func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Option
 	f.keys = file.Set
 	f.streams = statement.ByStream(statement.ParseFile(data, f.fault))
 
-	// An input that does not contain a stated head was truncated, or is another chain.
+	// An input that does not contain a stated head was truncated, or belongs to another chain.
 	for s, list := range f.streams {
 		last := statement.Last(f.keys, list)
 		if _, given := o.Continuity.Expect[s]; given || last == nil || last.Count == 0 || o.Partial {
@@ -90,7 +90,7 @@ func (f *statementFlags) fault(line int, err error) {
 	f.findings = append(f.findings, stream.Finding{Code: receipt.CodeStatementMalformed, Source: source, Detail: err.Error()})
 }
 
-// judge adds what the statements show to the summary.
+// judge adds the results for the statements to the summary.
 func (f *statementFlags) judge(sum *stream.Summary, now time.Time) {
 	if f.path == "" {
 		return
@@ -112,7 +112,8 @@ func (f *statementFlags) judge(sum *stream.Summary, now time.Time) {
 	}
 }
 
-// existed returns the times before which statements existed. A timestamp of none of them shows nothing.
+// existed returns the times before which statements existed. A timestamp that matches none of them
+// shows nothing.
 func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time {
 	given, times := map[canon.Digest]bool{}, map[canon.Digest]time.Time{}
 	for _, list := range f.streams {
@@ -128,7 +129,8 @@ func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time
 	return times
 }
 
-// observed returns what the input shows about a stream, which has gaps if it has several segments.
+// observed returns the receipts of a stream in the input. The stream has gaps if it has several
+// segments.
 func observed(segments []chain.Segment, partial bool) statement.Observed {
 	switch len(segments) {
 	case 0:
@@ -139,7 +141,8 @@ func observed(segments []chain.Segment, partial bool) statement.Observed {
 	return statement.Observed{Partial: partial}
 }
 
-// add adds the result for one stream. Heads that the run itself has found missing are not repeated.
+// add adds the result for one stream. Heads that the run itself has reported as missing are not
+// repeated.
 func (f *statementFlags) add(sum *stream.Summary, s chain.Stream, r *statement.Result) {
 	heads := []receipt.Code{receipt.CodeTruncated, receipt.CodeHeadMismatch}
 	known := slices.ContainsFunc(sum.Findings, func(g stream.Finding) bool {

@@ -201,7 +201,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
 
-	// The verifier does not know malformed evidence, the time, or the key file.
+	// The verifier has no information about malformed evidence, the time, or the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.NotChecked = append(slices.Clip(sum.NotChecked), o.Missing...)
@@ -231,7 +231,7 @@ func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli
 	return nil
 }
 
-// complete adds to the summary what was found before the run.
+// complete adds findings from before the run to the summary.
 func complete(sum *stream.Summary, s *input.Selection) {
 	for _, m := range s.Missing {
 		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, m.Notice())
