@@ -13,8 +13,8 @@ import (
 const (
 	maxBins       = 100 // as many as there are centuries
 	maxCurrencies = 8
-	// maxSeen is how many hashes are remembered to count copies once; copies of later receipts
-	// count again, and the JSON form reports how many receipts this may concern.
+	// maxSeen is the number of hashes that are remembered to count copies only once; copies of
+	// later receipts count again, and the JSON form reports how many receipts this may concern.
 	maxSeen = 1 << 18
 )
 
@@ -23,7 +23,7 @@ const (
 type Aggregate struct {
 	bins       timeline[pair]
 	totals     pair
-	currencies map[string]int // how many receipts in the sums state it
+	currencies map[string]int // number of receipts in the sums that state it
 	versions   versions
 	out        leftOut
 	verdicts   verdicts
@@ -78,7 +78,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	a.versions.keep(at, p)
 }
 
-// newest reports whether a receipt is to be added to the sums, because no newer version of it was
+// newest reports whether a receipt must be added to the sums, because no newer version of it was
 // added. It subtracts the version that the receipt supersedes.
 func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 	// The superseded version is subtracted, unless it cannot be.
@@ -98,7 +98,7 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 		}
 	}
 
-	// The receipt may itself be superseded by one that was added before.
+	// The receipt may itself be superseded by a receipt that was added before.
 	if a.versions.old(s, issuer) {
 		a.out.Older++
 		return false

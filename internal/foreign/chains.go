@@ -50,7 +50,7 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 		c.byHash, c.next = map[canon.Digest]*thread{}, map[canon.Digest]canon.Digest{}
 	}
 
-	// A predecessor that is not in the source leaves the link unchecked.
+	// If the predecessor is not in the source, the link is unchecked.
 	chain, other := c.byHash[f.Place.Previous], c.next[f.Place.Previous]
 	switch {
 	case f.Place.Previous.IsZero():
@@ -78,7 +78,7 @@ func (c *Chains) link(v *receipt.Verifier, f *receipt.Foreign, chain *thread, re
 		return
 	}
 
-	// Both decisions may be authentic, so this is a warning.
+	// Both decisions may be authentic, so this is only a warning.
 	v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 	if f.Place.Allowed && chain.denied[f.Place.Request] {
 		rep.Warnings = append(rep.Warnings, receipt.Note{Code: receipt.CodeDecisionReversed, Detail: "an earlier receipt of the chain denies the same request"})

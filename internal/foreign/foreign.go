@@ -27,7 +27,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Read reads a document of a format that [kind.Of] recognized. doc is empty for a text that is not
+// Read reads a document in a format that [kind.Of] recognized. doc is empty if the text is not
 // JSON. Read returns nil if there is no reader for the format.
 func Read(format kind.Kind, text []byte, doc *canon.Document) *receipt.Foreign {
 	switch format {

@@ -8,20 +8,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A counter counts the things that the lists of a receipt name.
+// A counter counts the distinct objects that the lists of a receipt name.
 type counter struct{ *Reading }
 
-// A tally is a list with the distinct things that its entries name.
+// A tally is a list with the distinct objects that its entries name.
 type tally struct {
 	entries  int  // that happened
 	distinct int  // things with a name
-	unnamed  int  // entries whose thing the receipt does not name
+	unnamed  int  // entries that do not name their object
 	open     bool // entries may be missing
 	over     bool // there may be fewer entries
 }
 
-// things returns the minimum number of distinct things, and whether there may be more. Several
-// unnamed entries may refer to one thing, or to things that other entries name.
+// things returns the minimum number of distinct objects, and reports whether there may be more.
+// Several unnamed entries may refer to the same object, or to objects that other entries name.
 func (t tally) things() (n int, more bool) {
 	if t.unnamed == 0 || t.entries == 1 {
 		return t.distinct + t.unnamed, false
@@ -62,7 +62,7 @@ func (r counter) files() string {
 	return text + in
 }
 
-// filesAlone is files without the noun.
+// filesAlone is like files, without the noun.
 func (r counter) filesAlone() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
@@ -95,7 +95,7 @@ func (r counter) network() string {
 		return bytes
 	}
 
-	// Entries without a name may be of the same host, so hosts are a lower bound.
+	// Entries without a name may have the same host, so the number of hosts is a lower bound.
 	n, more := t.things()
 	hosts := Between(t.open || more, t.over) + Plural(n, "host", "")
 	requests := Between(t.open, t.over) + Plural(t.entries, "request", "")
@@ -138,8 +138,8 @@ func (r counter) sent(t tally) (phrase string, known bool) {
 	return Between(under || len(stated) < t.entries, over) + Group3(sum(stated)) + " bytes sent", true
 }
 
-// calls counts distinct calls, and those that did not succeed by how they ended. A call
-// that two entries list counts as its worst end.
+// calls counts distinct calls, and those that did not succeed by how they ended. If two entries
+// list the same call, its worst end counts.
 func (r counter) calls() string {
 	worst := []string{"failed", "canceled", "", "succeeded"}
 	ends := map[string]string{}
@@ -183,7 +183,7 @@ func (r counter) approvals() string {
 	return strings.Join(append([]string{text}, phrases(counts, otherDecisions())...), ", ")
 }
 
-// decisions is approvals without the noun.
+// decisions is like approvals, without the noun.
 func (r counter) decisions() string {
 	counts := r.decided()
 	switch {
@@ -221,8 +221,8 @@ func phrases(counts map[string]int, words [][2]string) (text []string) {
 	return text
 }
 
-// name is a name that the receipt states; "" if the source did not report it, or if a part
-// of it was withheld.
+// name returns a name that the receipt states, or "" if the source did not report it or a part of
+// it was withheld.
 func (r counter) name(n canon.Node) string {
 	if n.Kind() != canon.KindString || r.Hidden(n) {
 		return ""
@@ -230,8 +230,8 @@ func (r counter) name(n canon.Node) string {
 	return unveiled(n.String())
 }
 
-// unveiled returns a text, or "" if a part of it was withheld: two texts with the same
-// placeholder need not be the same.
+// unveiled returns a text, or "" if a part of it was withheld, because two texts with the same
+// placeholder need not be equal.
 func unveiled(text string) string {
 	// Placeholders of packages redact and record.
 	for _, placeholder := range []string{"[redacted]", "[withheld]", "<redacted:", "(outside the workspace)"} {

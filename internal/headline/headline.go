@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Headline is the sentence that a person reads first, and the parts of it that the page
-// also shows apart.
+// A Headline is the first sentence that a person reads, with the parts of it that the page also
+// shows separately.
 type Headline struct {
 	Sentence  Words  `json:"sentence"`
 	Cost      Words  `json:"cost"` // "not stated" if there is none
@@ -33,7 +33,7 @@ func headlineOf(r *Reading) *Headline {
 		h.Sentence = Words{}.add(s.subject()).join(s.ended())
 	}
 
-	// The page shows the cost apart, also if there is none.
+	// The page shows the cost separately, even if there is none.
 	switch {
 	case s.untoldCost():
 		h.Cost = Words{NotTold}
@@ -57,8 +57,8 @@ func (r story) about() Words {
 	return Words{}.add("Receipt of ").quote(object).add(" ").quote(subject.Member("id"))
 }
 
-// subject begins the sentence about a task. A source that records the end of a turn does
-// not record that the task is done.
+// subject begins the sentence about a task. If a source records the end of a turn, that does not
+// mean that the task is complete.
 func (r story) subject() string {
 	if r.turnEnded() {
 		return "Turn"
@@ -200,7 +200,7 @@ func (r replay) sentence() Words {
 }
 
 // substitutions counts the recorded answers that a replay exchanged, by operation. Several deltas
-// with the same key are one answer.
+// with the same key count as one answer.
 func (r replay) substitutions() (phrases []string) {
 	seen := map[string]map[string]bool{}
 	for i, n := range r.Root.Member("deltas").Elements() {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// NotTold replaces what metadata.unreported lists.
+// NotTold replaces values that metadata.unreported lists.
 const NotTold = "not told by the source"
 
 // A Reading is a receipt with the places that its source did not report, or reported as a
@@ -43,14 +43,14 @@ func pointers(root canon.Node, name string) (list receipt.Pointers) {
 	return list
 }
 
-// Hidden reports whether the source did not report a value, so that the value in its place
-// states nothing. The entries of a list that may be incomplete were reported, and so were
-// the members of an entry that may not have happened.
+// Hidden reports whether the source did not report a value, so that the value in its place means
+// nothing. The entries of a list that may be incomplete were reported, and so were the members of
+// an entry that may not have happened.
 func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Untold) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
 
-// Hides is Hidden for the value at a pointer. It searches upward from the value itself: in an
+// Hides is like Hidden, for the value at a pointer. It searches upward from the value itself: in an
 // entry of a list, only a member that is itself listed is unreported.
 func (r *Reading) Hides(pointer string) bool {
 	if lists(r.Untold, pointer) {
@@ -79,8 +79,8 @@ func (r *Reading) Reckoned(pointer string) string {
 	return ""
 }
 
-// Bound precedes a number, or the length of a list, and names the bound that it is. A number
-// that may be both too small and too large is only reported by the source.
+// Bound precedes a number, or the length of a list, and describes its kind of bound. A number that
+// may be both too small and too large is described only as reported by the source.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Untold.Has(pointer), r.Over.Has(pointer))
 }
@@ -133,7 +133,7 @@ func (r *Reading) Determinism() string {
 	return w.String()
 }
 
-// Between is Bound for a number that may be too small, too large, or both.
+// Between is like Bound, for a number that may be too small, too large, or both.
 func Between(under, over bool) string {
 	switch {
 	case under && over:
@@ -158,8 +158,8 @@ func isIndex(token string) bool {
 	return err == nil
 }
 
-// Unread returns how many records of the log were not read, and of which types: any of them may
-// be an action that the receipt does not state. It is "" if there are none.
+// Unread describes how many records of the log were not read, and of which types, because any of
+// them may be an action that the receipt does not state. It is "" if there are none.
 func (r *Reading) Unread() string {
 	records, types := 0, 0
 	var names []string

@@ -101,7 +101,7 @@ func Elapsed(from, to time.Time) string {
 		name string
 	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "min"}, {1, "s"}}
 
-	// Smaller units than the second one are omitted.
+	// Units smaller than the second one are omitted.
 	var parts []string
 	for _, u := range units {
 		if n := seconds / u.size; n > 0 && len(parts) < 2 {
@@ -134,8 +134,8 @@ func sum(numbers []float64) string {
 	return strconv.FormatFloat(about, 'f', -1, 64)
 }
 
-// Fault returns a short name of the mistake that a cause states, such as "missing
-// predecessor", for a line that otherwise has only the code. It is "" if the code says all.
+// Fault returns a short name for the mistake that a cause describes, such as "missing predecessor",
+// for a line that otherwise has only the code. It is "" if the code is sufficient.
 func Fault(cause receipt.Cause) string {
 	switch cause {
 	case "predecessor_missing":
@@ -166,7 +166,7 @@ func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.No
 		}
 		of := Plural(documents[code], "receipt", "")
 
-		// Each code has a noun of its own. A code without one is reported by its name.
+		// Each code has its own noun. A code without a noun is reported by its name.
 		switch code {
 		case "signatures_not_checked":
 			note.Detail = "the signatures of " + of + ": only integrity was verified"

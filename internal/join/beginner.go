@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Rank orders the receipts of a stream that have no predecessor by the likelihood that they
-// begin the stream. First is the receipt that follows the given predecessor, then a receipt
-// that states to be the first, and then any other. [Earlier] orders receipts of equal rank.
+// Rank orders the receipts of a stream that have no predecessor by the likelihood that they begin
+// the stream. The receipt that follows the given predecessor comes first, then a receipt that
+// claims to be the first, and then any other. [Earlier] orders receipts of equal rank.
 func Rank(first bool, previous, given canon.Digest) int {
 	switch {
 	case !given.IsZero() && !first && previous == given:

@@ -76,7 +76,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		return refuse(receipt.CodeMalformedSignature, "the protected header is not strict JSON")
 	}
 
-	// Algorithm and key are read from the protected header only, so that nobody can exchange them.
+	// Algorithm and key are read only from the protected header, so that nobody can exchange them.
 	alg, kid := header.Root().Member("alg").String(), header.Root().Member("kid").String()
 	switch {
 	case !header.Root().Member("crit").IsZero():
@@ -93,7 +93,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		}
 	}
 
-	// Ed25519 is the name in RFC 9864 of EdDSA with an Ed25519 key.
+	// Ed25519 is the name in RFC 9864 for EdDSA with an Ed25519 key.
 	s := receipt.ForeignSignature{KeyID: kid, Algorithm: alg, Value: sig, Pointer: n.Pointer()}
 	if alg == "Ed25519" {
 		s.Algorithm = "EdDSA"

@@ -45,7 +45,7 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 		return f
 	}
 
-	// In the flat form, the signature covers kid, so that the two may differ.
+	// In the flat form, the signature covers kid, so the two may differ.
 	kid, issuer := names.Member("kid").String(), payload.Member("issuer_id")
 	flat := at == ""
 	switch {

@@ -34,7 +34,7 @@ func Read(line []byte) *receipt.Foreign {
 	}
 	f.Hash = canon.Sum(text)
 
-	// One record shows neither what is missing nor which level the others support.
+	// A single record shows neither which records are missing nor which level the others support.
 	root := doc.Root()
 	f.ID = root.Member("run").String()
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the level, which needs the manifest of the artifact and the files that it names"},
@@ -44,7 +44,7 @@ func Read(line []byte) *receipt.Foreign {
 		return f
 	}
 
-	// Another encoding of the same values has another signature and another hash.
+	// A different encoding of the same values has a different signature and a different hash.
 	if !doc.IsCanonical() {
 		form.Fail(f, receipt.StepHash, receipt.CodeHashMismatch, "", "the payload is not in its canonical form")
 	}
@@ -68,7 +68,7 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 		required = append(required, "count", "head")
 	}
 
-	// The rules of another version are not known.
+	// The rules of other versions are unknown.
 	if version := root.Member("v"); string(version.Raw()) != "1" {
 		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, "/v", "the version is not known")
 		return false
@@ -90,7 +90,7 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 		form.OneOf(f, decision.Member("verdict"), "allow", "block", "defer")
 }
 
-// readPlace reads the place of a record. The numbers of a recorder increase, and may have gaps.
+// readPlace reads the place of a record. The numbers of a recorder increase, but may have gaps.
 func readPlace(f *receipt.Foreign, root canon.Node) {
 	const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 	seq, ok := form.Integer(root.Member("seq"))

@@ -21,12 +21,12 @@ type artifact struct {
 	missing  []string
 }
 
-// A recorder is the records of one recorder in one run.
+// A recorder contains the records of one recorder in one run.
 type recorder struct {
 	id      string
 	key     string // of the manifest, which is not signed
 	records []record
-	lower   bool // it meets every check of level 1
+	lower   bool // it passes every check of level 1
 }
 
 // A record is a line that was read.
@@ -42,7 +42,7 @@ type record struct {
 // trusted. The letters in the details are the checks of the specification.
 //
 // A check that fails on complete evidence refutes. A check that only shows that evidence is missing
-// leaves the artifact undecided, so an artifact of a lower level than 4 is undecided.
+// leaves the artifact undecided, so an artifact below level 4 is undecided.
 func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "ael-artifact", All: true}
 	a := &artifact{f: f, files: doc.Root().Member("ael_directory")}
@@ -64,7 +64,7 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 		runs = append(runs, n.Member("run").String())
 	}
 
-	// A recorder of a run that the manifest does not list is checked, too.
+	// A recorder of a run that the manifest does not list is also checked.
 	for i, run := range runs {
 		if !slices.Contains(runs[:i], run) {
 			a.run(run)
@@ -134,7 +134,7 @@ func (a *artifact) read(r *recorder, run, file string) {
 			return
 		}
 
-		// The manifest is not signed, so the records have to name the run and the recorder.
+		// The manifest is not signed, so the records must name the run and the recorder.
 		root := doc.Root()
 		seq, _ := form.Integer(root.Member("seq"))
 		r.records = append(r.records, record{root, payload, form.HexOf(canon.Sum(payload)), seq, form.Time(root.Member("ts"))})
@@ -167,7 +167,8 @@ func (a *artifact) order(r *recorder) {
 		return
 	}
 
-	// The opening bounds the time between records, and the close states how many there are.
+	// The opening record limits the time between records, and the closing record states their
+	// number.
 	first, last := r.records[0], len(r.records)-1
 	if first.Member("type").String() != "open" || first.seq != 0 || first.Member("hmax").Float() <= 0 {
 		a.miss("f", "the records of %q do not begin with an opening that bounds the time between them", r.id)
@@ -184,7 +185,7 @@ func (a *artifact) order(r *recorder) {
 	}
 }
 
-// times checks that heartbeats bound the time between records (h).
+// times checks that heartbeats limit the time between records (h).
 func (a *artifact) times(r *recorder) {
 	if len(r.records) == 0 || r.records[0].Member("hmax").Float() <= 0 {
 		return
@@ -211,7 +212,7 @@ func (a *artifact) compare(list []*recorder) {
 		a.miss("k", "fewer than two recorders are complete")
 	}
 
-	// Two recorders with one key are one.
+	// Two recorders with the same key count as one.
 	owners := map[string]string{}
 	for _, r := range list {
 		for _, n := range r.records {
@@ -354,7 +355,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		return
 	}
 	key, nonce, flows := block.Member("key").String(), "", block.Member("flows")
-	var at time.Time // a statement has none of its own
+	var at time.Time // a statement has no such member
 
 	// The nonce in the openings binds the statements to this run.
 	for _, r := range list {
@@ -392,7 +393,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		}
 		statements++
 
-		// Each statement has exactly one of an event and none.
+		// Each statement contains exactly one of an event and none.
 		a.f.Signatures = append(a.f.Signatures, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Messages: [][]byte{signed}, Value: sig, At: at})
 		none, event := n.Member("none"), n.Member("received").Member("event_id")
 		if string(n.Member("v").Raw()) != "1" || n.Member("type").String() != "received" || n.Member("nonce").String() != nonce || none.IsZero() == event.IsZero() || !none.IsZero() && !none.Bool() {
@@ -404,7 +405,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		}
 	}
 
-	// Statements of other runs show nothing about this one.
+	// Statements about other runs show nothing about this run.
 	if statements == 0 {
 		a.fail("s", receipt.StepSchema, receipt.CodeAttestationMismatch, "the statements of the counterparty are for other runs only")
 	}

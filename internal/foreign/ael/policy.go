@@ -7,7 +7,7 @@ import (
 )
 
 // decisions checks that the policies lead to the decisions (R). A record without a decision needs
-// none.
+// no policy.
 func decisions(a *artifact, r *recorder) {
 	for _, n := range r.records {
 		decision := n.Member("decision")

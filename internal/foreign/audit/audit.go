@@ -5,7 +5,7 @@
 //	key           keyid, half of the SHA-256 of the observer's public key in hexadecimal digits
 //
 // The rules of the record relate its members to each other. They show that the record is
-// consistent, and not that the observer was right.
+// consistent, but not that the observer was right.
 package audit
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Read reads an envelope, also in a bundle.
+// Read reads an envelope, which may be in a bundle.
 func Read(doc *canon.Document) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "gilda-audit-record"}
 	s := form.OpenStatement(f, doc.Root(), false)

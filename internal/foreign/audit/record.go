@@ -206,7 +206,7 @@ func (r *record) delegation() bool {
 func (r *record) digests() bool {
 	resource, decision, commitment := r.p.Member("resource"), r.p.Member("decision"), r.p.Member("observation").Member("priorCommitment")
 
-	// An absent member is absent from the digested object, too.
+	// A member that is absent is also absent from the digested object.
 	request := digestOf(of("action", decision.Member("action"), "argumentsDigest", resource.Member("argumentsDigest"), "resourceId", resource.Member("id"), "resourceKind", resource.Member("kind")))
 	if decision.Member("requestDigest").String() != request {
 		return r.mismatch(decision.Member("requestDigest"), "requestDigest is that of another request")
@@ -220,7 +220,7 @@ func (r *record) digests() bool {
 		return r.mismatch(commitment, "commitmentDigest is that of another commitment")
 	}
 
-	// A commitment by the agent commits nobody else.
+	// A commitment by the agent binds only the agent.
 	for _, signer := range r.p.Member("agent").Member("signers").Elements() {
 		if signer.String() == commitment.Member("keyid").String() {
 			return r.refuse(commitment, "the agent itself made the commitment")

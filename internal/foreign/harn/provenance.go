@@ -1,6 +1,6 @@
 // Package harn reads the other formats of Harn: provenance receipts, receipts of personas, and
-// records of OpenTrustGraph. Their hashes are of compact JSON in an order of their own, with
-// numbers as spelled, and not of RFC 8785.
+// records of OpenTrustGraph. Their hashes cover compact JSON in a format-specific order, with
+// numbers as spelled, not the RFC 8785 form.
 //
 //	provenance      receipt_hash  SHA-256(T), where T is the receipt in the order of declaration,
 //	                              with an empty receipt_hash and no signatures
@@ -76,8 +76,8 @@ func mismatch(f *receipt.Foreign, step receipt.Step, at, stated string, computed
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: receipt.CodeHashMismatch, Pointer: at, Stated: stated[:min(len(stated), 80)], Computed: computed.String(), Detail: "the hash is that of different content"})
 }
 
-// readObjects checks the members of all objects. A member that upstream does not declare is
-// outside the hash, so nothing shows who wrote it.
+// readObjects checks the members of all objects. A member that upstream does not declare is outside
+// the hash, so nothing shows who wrote it.
 func readObjects(f *receipt.Foreign, root canon.Node) bool {
 	ok := members(f, root, provenanceObject())
 	for _, name := range []string{"producer", "run", "event_log", "chain"} {
@@ -212,8 +212,8 @@ func recordText(e canon.Node) []byte {
 	return append(form.AppendSorted(text, e.Member("topic")), '}')
 }
 
-// rootOf combines the texts of the hashes in pairs. The last one of an odd number is combined with
-// itself, so that two lists can have one root; the links distinguish them.
+// rootOf combines the texts of the hashes in pairs. If their number is odd, the last one is
+// combined with itself, so two lists can have the same root; the links distinguish them.
 func rootOf(list []event) canon.Digest {
 	if len(list) == 0 {
 		return canon.Sum(nil)

@@ -52,7 +52,7 @@ func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
 		return false
 	}
 
-	// A success that needed an approval names the approver and at least one signature.
+	// A success that required an approval names the approver and at least one signature.
 	approval := n.Member("metadata").Member("approval")
 	if n.Member("outcome").String() != "success" || n.Member("autonomy_tier").String() != "act_with_approval" || !approval.Member("required").Bool() {
 		return true
@@ -65,8 +65,8 @@ func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
 	return true
 }
 
-// readTrustChain checks the records of an export and their links. That its header calls the chain
-// verified shows nothing.
+// readTrustChain checks the records of an export and their links. The statement in its header that
+// the chain is verified shows nothing.
 func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	header, records := root.Member("chain"), root.Member("records")
 	if !form.Members(f, root, []string{"schema", "chain", "records"}, []string{}) || !form.Members(f, header, []string{"topic", "total", "root_hash", "verified"}, []string{"generated_at", "producer"}) {
@@ -100,7 +100,7 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 		form.Fail(f, receipt.StepLink, receipt.CodeHeadMismatch, "/chain", "total or root_hash is not that of the records")
 		return
 	}
-	f.Hash, _ = canon.ParseDigest(header.Member("root_hash").Text()) // an empty export has none
+	f.Hash, _ = canon.ParseDigest(header.Member("root_hash").Text()) // an empty export has no such hash
 	for _, step := range []receipt.Step{receipt.StepSchema, receipt.StepHash, receipt.StepLink} {
 		form.Pass(f, step)
 	}
@@ -149,7 +149,7 @@ func actors(f *receipt.Foreign, parent, child canon.Node) bool {
 	return true
 }
 
-// sameActor compares two chains of hops. An absent one and null are the same.
+// sameActor compares two chains of hops. An absent value and null are equivalent.
 func sameActor(a, b canon.Node) bool {
 	if a.Kind() != canon.KindObject || b.Kind() != canon.KindObject {
 		return a.Kind() != canon.KindObject && b.Kind() != canon.KindObject

@@ -1,5 +1,5 @@
-// Package obsigna reads agent receipts (agent-receipts, obsigna), which have the shape of a W3C
-// Verifiable Credential and a signature of their own.
+// Package obsigna reads agent receipts (agent-receipts, obsigna), which have the structure of a W3C
+// Verifiable Credential but their own signature.
 //
 //	signed bytes   JCS(receipt without proof)
 //	hash and link  "sha256:" and the SHA-256 of the same bytes; proof is not covered
@@ -86,7 +86,7 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	return true
 }
 
-// readChain checks what one receipt alone shows about its place.
+// readChain checks the place of a receipt by that receipt alone.
 func readChain(f *receipt.Foreign, chain canon.Node) {
 	sequence, ok := form.Integer(chain.Member("sequence"))
 	previous := chain.Member("previous_receipt_hash")

@@ -95,7 +95,8 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 		return false
 	}
 
-	// Identifiers are printed and logged, so a control character in one may forge a line.
+	// Identifiers are printed and logged, so a control character in an identifier could forge a
+	// line.
 	for _, name := range []string{"action_id", "parent_action_id", "principal", "actor", "target", "transport", "method", "layer", "request_id", "session_task_id", "venue"} {
 		if strings.ContainsFunc(record.Member(name).String(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, record.Member(name).Pointer(), "an identifier contains a control character")
@@ -105,7 +106,7 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 	return true
 }
 
-// readPlace checks what one receipt alone shows about its place in a chain.
+// readPlace checks the place of a receipt in a chain by that receipt alone.
 func readPlace(f *receipt.Foreign, record canon.Node) {
 	previous := record.Member("chain_prev_hash")
 	seq, ok := form.Integer(record.Member("chain_seq"))
@@ -121,8 +122,8 @@ func readPlace(f *receipt.Foreign, record canon.Node) {
 	}
 }
 
-// appendRecord appends an action record as Go wrote it. Unsure states why the bytes may not be
-// those that were signed: the order of the members was changed since, or is not known.
+// appendRecord appends an action record as Go wrote it. Unsure states why the bytes may differ from
+// the signed bytes: the order of the members was changed later, or is unknown.
 func appendRecord(dst []byte, record canon.Node) (text []byte, unsure string) {
 	order := declared()
 	var names []string

@@ -46,7 +46,7 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 	return f
 }
 
-// readKind leaves a receipt undecided whose kind, version, or critical extensions are not known.
+// readKind leaves a receipt undecided if its kind, version, or critical extensions are unknown.
 func readKind(f *receipt.Foreign, root canon.Node) {
 	kind, crit := root.Member("payload_kind").String(), root.Member("crit")
 	if crit.IsZero() {

@@ -13,7 +13,7 @@ import (
 
 var errCBOR = errors.New("expected one CBOR item in the shortest form, without indefinite lengths and duplicate keys")
 
-// maxNesting is the depth of items, which a statement does not reach.
+// maxNesting is the maximum depth of items; statements are less deep.
 const maxNesting = 16
 
 // decode decodes one item without tags. The library converts some items, such as null to 0, so the
@@ -109,7 +109,7 @@ func (h headers) raw(label int64) (raw cbor.RawMessage, found bool) {
 
 // text returns the string of a label, and "" for anything else.
 func (h headers) text(label int64) (s string) {
-	h.at(label, &s) // s stays empty if it fails
+	h.at(label, &s) // s stays empty if decoding fails
 	return s
 }
 
@@ -157,7 +157,7 @@ func (m *message) registered() []byte {
 	// The head of the map, which has one entry less.
 	head := []byte{0xa0 | byte(count)}
 	if count >= 24 {
-		head = []byte{0xb8, byte(count)} // a header of 256 entries has another digest
+		head = []byte{0xb8, byte(count)} // a header of 256 entries has a different digest
 	}
 	size := 1
 	if count+1 >= 24 {
@@ -188,7 +188,8 @@ func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byt
 		return s, false
 	}
 
-	// Without a key ID, an altered message cannot be distinguished from an unknown key.
+	// Without a key ID, an altered message cannot be distinguished from a message with an unknown
+	// key.
 	s = receipt.ForeignSignature{Algorithm: algorithm(code), Messages: [][]byte{structure(m.raw, payload)}, Value: m.signed}
 	var kid []byte
 	if m.protected.at(labelKID, &kid) && len(kid) > 0 {

@@ -6,8 +6,8 @@
 //	receipt    COSE_Sign1 over the root, which the reader computes from the entry and the path:
 //	           a tree of RFC 9162 (vds 1), or one of CCF (vds 2)
 //
-// A header that is not protected shows nothing: algorithms and structures are read from the
-// protected header only.
+// An unprotected header shows nothing, so algorithms and structures are read only from the
+// protected header.
 package scitt
 
 import (
@@ -145,7 +145,7 @@ func rootRFC9162(data []byte, entry [32]byte) (root [32]byte, ok bool) {
 		path = append(path, merkle.Hash(hash))
 	}
 
-	// The root is not known, so the check reports the one that it computes.
+	// The root is unknown, so the check reports the computed root.
 	var computed *merkle.RootError
 	err := merkle.CheckInclusion(merkle.LeafHash(entry[:]), proof.Index, proof.Size, path, merkle.Hash{})
 	if !errors.As(err, &computed) {

@@ -33,7 +33,7 @@ type Verdict struct {
 	Verifier   string // a URI
 	At         time.Time
 	Subjects   []Subject
-	Refuted    bool // false: verified; an undecided result has no Verdict
+	Refuted    bool // false means verified; an undecided result has no Verdict
 	Properties []string
 	Policies   []Resource   // the first is that of a VSA
 	Report     canon.Digest // zero: none

@@ -1,5 +1,5 @@
-// Package form has the checks of text that readers of several formats share: strict encodings,
-// member lists, and compact JSON in other orders than that of RFC 8785.
+// Package form contains text checks that the readers of several formats share: strict encodings,
+// member lists, and compact JSON in orders other than that of RFC 8785.
 package form
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Fail records a rule of the format that the receipt breaks.
+// Fail records a rule of the format that the receipt violates.
 func Fail(f *receipt.Foreign, step receipt.Step, code receipt.Code, pointer, format string, args ...any) {
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
@@ -38,8 +38,8 @@ func Uncovered(f *receipt.Foreign, pointer, detail string) {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUncovered, Pointer: pointer, Detail: detail})
 }
 
-// Hex decodes lowercase hexadecimal digits that stand for size bytes, or for any positive number
-// if size is 0.
+// Hex decodes lowercase hexadecimal digits that represent size bytes, or any positive number of
+// bytes if size is 0.
 func Hex(text string, size int) ([]byte, bool) {
 	b, err := hex.DecodeString(text)
 	ok := err == nil && text == strings.ToLower(text) && len(b) > 0 && (size == 0 || len(b) == size)
@@ -77,9 +77,9 @@ func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
 	return doc
 }
 
-// Members checks the members of an object: the required ones are present, and there are no others
-// than these and the optional ones. It records the first mistake as a failed schema, and reports
-// whether there is none. Without optional names, others are permitted.
+// Members checks the members of an object: the required members are present, and all others are
+// optional ones. It records the first mistake as a failed schema, and reports whether there is no
+// mistake. If there are no optional names, all other members are permitted.
 func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool {
 	if n.Kind() != canon.KindObject {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
@@ -123,8 +123,8 @@ func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 	return true
 }
 
-// Exact leaves the schema unchecked if a number of the document stands for several: other integers
-// have the same canonical form (RFC 8785), so that no signature distinguishes them.
+// Exact leaves the schema unchecked if a number in the document has the same canonical form (RFC
+// 8785) as other integers, because no signature distinguishes them.
 func Exact(f *receipt.Foreign, doc *canon.Document) {
 	if n, lossy := doc.LossyInteger(); lossy {
 		Leave(f, receipt.StepSchema, receipt.CodeNumberPrecision, n.Pointer(), "an integer outside ±(2^53−1) has the canonical form of others, too")

@@ -26,9 +26,9 @@ type Statement struct {
 	lenient    bool
 }
 
-// OpenStatement opens the envelope of a statement. It returns nil if there is none, and records
-// why. A lenient reader follows DSSE: it ignores unknown members, which it lists as not covered, and
-// accepts both alphabets of base64 and signatures without keyid.
+// OpenStatement opens the envelope of a statement. It returns nil if there is no envelope, and
+// records why. A lenient reader follows DSSE: it ignores unknown members, which it lists as not
+// covered, and accepts both alphabets of base64 and signatures without keyid.
 func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement {
 	s := &Statement{lenient: lenient}
 	if bundled := root.Member("dsseEnvelope"); !bundled.IsZero() {
