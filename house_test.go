@@ -56,7 +56,7 @@ var rooms = map[string]room{
 	"internal/conn":         {},
 	"internal/headline":     {pure: true, may: core},
 	"internal/statement":    {pure: true, may: core},
-	"internal/timestamp":    {pure: true, may: []string{"canon"}, libs: []string{"github.com/notaryproject/tspclient-go"}},
+	"internal/timestamp":    {pure: true, may: []string{"canon", "receipt"}, libs: []string{"github.com/notaryproject/tspclient-go"}},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/untrusted":    {pure: true},
