@@ -268,6 +268,7 @@ func TestAction(t *testing.T) {
 		{"absent", good, map[string]string{"receipts": "absent"}, 2, "", "absent"},
 		{"no keys", good, map[string]string{"receipts": "receipts", "keys": "absent.json"}, 2, "", "absent.json"},
 		{"none", good, nil, 2, "", ""},
+		{"a command as a name", good, map[string]string{"receipts": "###[add-mask]absent\n::add-mask::absent"}, 2, "", "add-mask"},
 		{"a flag as a receipt", good, map[string]string{"receipts": "--integrity-only"}, 2, "", "--integrity-only"},
 		{"strange name", tampered, map[string]string{"receipts": strange}, 0, "## Receipts: verified\n", "verified: 1 of 1 receipt"},
 	} {
@@ -281,6 +282,9 @@ func TestAction(t *testing.T) {
 			}
 			if !strings.HasPrefix(r.summary, c.summary) || (r.summary == "") != (c.summary == "") || !strings.Contains(r.log.String(), c.log) {
 				t.Errorf("summary %q, want %q; log:\n%s", r.summary, c.summary, &r.log)
+			}
+			if log := "\n" + r.log.String(); strings.Contains(log, "##[") || strings.Contains(log, "\n::add") {
+				t.Errorf("the log has a command:\n%s", log)
 			}
 			if got := r.output(t, "exit-code"); got != string(rune('0'+c.exit)) {
 				t.Errorf("output exit-code is %q", got)

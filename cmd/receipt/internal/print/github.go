@@ -116,7 +116,7 @@ func (l *annotations) append(b *bytes.Buffer) {
 		case i < maxAnnotations:
 			c.append(b, l.level)
 		case i < 2*maxAnnotations:
-			fmt.Fprintf(b, "%s: %s: %s\n", cli.EscapeLine(c.place()), cli.EscapeLine(c.title), cli.EscapeLine(c.text))
+			fmt.Fprintf(b, "%s: %s: %s\n", logged(c.place()), logged(c.title), logged(c.text))
 		default:
 			fmt.Fprintf(b, "and %s more causes\n", cli.Count(len(l.order)-i))
 			return
@@ -158,6 +158,10 @@ func (a *annotation) append(b *bytes.Buffer, level string) {
 	fmt.Fprintf(b, "::%s %s::%s\n", level, strings.Join(properties, ","), message(a.text))
 }
 
+// logged escapes text in a line that is no workflow command. The runner obeys the older form of
+// commands, ##[command], at any place of a line.
+func logged(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "##[", "# [") }
+
 // message and property escape text as workflow commands require. Control characters are
 // first replaced by escapes.
 func message(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "%", "%25") }
@@ -189,7 +193,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	// Everything else is printed as lines, so that it does not displace annotations.
 	var b bytes.Buffer
 	for _, n := range unchecked(s) {
-		fmt.Fprintf(&b, "not checked: %s\n", cli.EscapeLine(n.Detail))
+		fmt.Fprintf(&b, "not checked: %s\n", logged(n.Detail))
 	}
 	fmt.Fprintln(&b, new(Totals).Line(s))
 	_, err := p.w.Write(b.Bytes())

@@ -25,7 +25,7 @@ func printMany(t *testing.T, p printer, n, size int) {
 			name[j] = byte('!' + r.IntN(90))
 		}
 		rep := &receipt.Report{Verdict: receipt.Undecided, Source: string(name), Index: i + 1, Listed: true,
-			NotChecked: []receipt.Note{{Code: receipt.CodeUnsigned, Detail: string(name)}}}
+			Checks: []receipt.Check{{Step: receipt.StepSignatures, Status: receipt.StatusNotChecked, Code: receipt.CodeUnsigned, Detail: string(name)}}}
 		if i >= n {
 			rep.Verdict = receipt.Refuted
 			rep.Checks = []receipt.Check{{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: receipt.CodeHashMismatch, Detail: string(name)}}
@@ -103,5 +103,33 @@ func TestMarkdownLimit(t *testing.T) {
 		if b.Len() > 1<<20 || rows == 0 || !strings.Contains(b.String(), want) {
 			t.Errorf("%d rows in %d bytes, without %q", rows, b.Len(), want)
 		}
+	}
+}
+
+// TestGithubLines verifies that a line that is not an annotation contains no older command.
+func TestGithubLines(t *testing.T) {
+	var b bytes.Buffer
+	p := newGithubPrinter(&b)
+	for i := range 2 * maxAnnotations {
+		name := fmt.Sprintf("###[add-mask]%d", i)
+		rep := &receipt.Report{Verdict: receipt.Undecided, Source: name, Checks: []receipt.Check{{Step: receipt.StepSignatures, Status: receipt.StatusNotChecked, Code: receipt.CodeUnsigned, Detail: name}}}
+		if err := p.Report(rep, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.End(&stream.Summary{NotChecked: []receipt.Note{{Code: receipt.CodeTailNotChecked, Detail: "##[add-mask]x"}}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(line, "::") {
+			continue
+		}
+		if lines++; strings.Contains(line, "##[") {
+			t.Errorf("the line has a command: %s", line)
+		}
+	}
+	if lines < maxAnnotations {
+		t.Errorf("%d lines are no annotations", lines)
 	}
 }
