@@ -16,7 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// nameOf returns the hash that identifies a stream: of its names, each after its length.
+// nameOf returns the hash that identifies a stream. It covers the stream's names, each preceded by
+// its length.
 func nameOf(s chain.Stream) []byte {
 	var text []byte
 	for _, name := range []string{s.Issuer, s.Workspace} {
@@ -31,10 +32,10 @@ func nameOf(s chain.Stream) []byte {
 	return sum[:]
 }
 
-// An end is the end of a stream, as the tables have it.
+// An end is the end of a stream, as stated in the tables.
 type end struct {
 	ledger.StreamHead
-	id   int64  // of the stream; 0: there is no such stream
+	id   int64  // ID of the stream; 0 if there is no such stream
 	last []byte // hash of its last receipt
 }
 
@@ -51,13 +52,13 @@ func scanEnd(row pgx.CollectableRow) (e end, err error) {
 	return e, err
 }
 
-// Head is described at [ledger.Store].
+// Head implements [ledger.Store].
 func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	ends, err := endsOf(ctx, l.pool, [][]byte{nameOf(s)})
 	return ends[s].Head, l.wrap(ctx, "read the head of a stream", err)
 }
 
-// endsOf returns the ends of streams with names, except those that have no receipts.
+// endsOf returns the ends of streams with the given names, except those that have no receipts.
 func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]end, error) {
 	rows, err := db.Query(ctx, selectEnds+" WHERE s.name = ANY ($1)", names)
 	if err != nil {
@@ -74,7 +75,7 @@ func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]e
 	return ends, err
 }
 
-// Append is described at [ledger.Store].
+// Append implements [ledger.Store].
 func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 	rows, err := ledger.RowsOf(runs...)
 	if err != nil {
@@ -104,15 +105,16 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 	})
 }
 
-// An appending is what a transaction appends.
+// An appending describes the rows that a transaction appends.
 type appending struct {
 	rows  [][]ledger.Row
 	names [][]byte             // of the streams
 	ends  map[chain.Stream]end // of these streams, after the rows that were placed
 }
 
-// lock locks the ends of the streams until the transaction ends, always in the same order, and reads
-// them. A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
+// lock locks the ends of the streams until the transaction ends, always in the same order, and
+// reads them. A duplicate ID is reported in preference to a moved head, so that a repeated draft
+// finds its receipt.
 func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	var ids [][]byte
 	for _, r := range slices.Concat(a.rows...) {
@@ -120,7 +122,8 @@ func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 		ids = append(ids, sum[:])
 	}
 
-	// Each statement sees what was committed before it, so the ends are read when the locks are held.
+	// Each statement sees data that was committed before it, so the ends are read once the locks
+	// are held.
 	b := &pgx.Batch{}
 	var taken int
 	b.Queue("SELECT FROM ledger_streams WHERE name = ANY ($1) ORDER BY name FOR UPDATE", a.names)
@@ -185,7 +188,7 @@ SELECT ledger.last - $1, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM ledger,
 	return b
 }
 
-// Replace is described at [ledger.Replacer].
+// Replace implements [ledger.Replacer].
 func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
 	hash := was.Hash()
 	err = l.transact(ctx, "add a signature", func(conn *pgxpool.Conn) (*pgx.Batch, error) {

@@ -40,7 +40,7 @@ func hashes(ctx context.Context, db querier, last int64) iter.Seq2[ledger.Row, e
 	}
 }
 
-// Prunings is described at [ledger.Pruner].
+// Prunings implements [ledger.Pruner].
 func (l *Ledger) Prunings(ctx context.Context) ([]ledger.Pruning, error) {
 	rows, err := l.pool.Query(ctx, "SELECT size, after, last, root, checkpoint, archive, digest FROM ledger_prunings ORDER BY size")
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *Ledger) Prunings(ctx context.Context) ([]ledger.Pruning, error) {
 	return list, l.wrap(ctx, "list the prunings", err)
 }
 
-// Hashes is described at [ledger.Pruner].
+// Hashes implements [ledger.Pruner].
 func (l *Ledger) Hashes(ctx context.Context, last int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		for r, err := range hashes(ctx, l.pool, last) {
@@ -67,7 +67,7 @@ func (l *Ledger) Hashes(ctx context.Context, last int64) iter.Seq2[ledger.Row, e
 	}
 }
 
-// Cut is described at [ledger.Pruner].
+// Cut implements [ledger.Pruner].
 func (l *Ledger) Cut(ctx context.Context, c *ledger.Cut) error {
 	return l.transact(ctx, "prune", func(conn *pgxpool.Conn) (*pgx.Batch, error) {
 		// Readers continue; other writers wait.

@@ -30,7 +30,7 @@ func condition(k ledger.Key) (where string, args []any) {
 	return "", nil
 }
 
-// Find is described at [ledger.Store].
+// Find implements [ledger.Store].
 func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	where, args := condition(k)
 	if where == "" {
@@ -65,7 +65,7 @@ func (l *Ledger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return r, l.wrap(ctx, "read a receipt", err)
 }
 
-// Streams is described at [ledger.Reader].
+// Streams implements [ledger.Reader].
 func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
 	ends, err := streams(ctx, l.pool)
 	for _, e := range ends {
@@ -78,7 +78,7 @@ func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err err
 	return list, nil
 }
 
-// Audit is described at [ledger.Auditor]. The number that orders appends is compared with the rows.
+// Audit implements [ledger.Auditor]. The number that orders appends is compared with the rows.
 // PostgreSQL has no record outside of the database.
 func (l *Ledger) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
 	var stated, last int64

@@ -18,7 +18,7 @@ const (
 	pageBytes    = 8 << 20
 )
 
-// Walk is described at [ledger.Reader].
+// Walk implements [ledger.Reader].
 func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		left := q.Limit

@@ -43,14 +43,14 @@ type Damage struct {
 type Orphan struct {
 	Hash     canon.Digest
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as that of its predecessor; zero if First
+	Previous canon.Digest // the hash that it names as its predecessor's; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 	Mark     Mark  // found so far
-	Related  Place // the receipt that the mark refers to; zero: none
+	Related  Place // the receipt to which the mark refers; zero if there is none
 }
 
-// settle keeps the first mark that is found for a receipt: one finding, not two.
+// settle keeps the first mark that is found for a receipt, so that there is one finding, not two.
 func (o *Orphan) settle(m Mark, related Place) {
 	if o.Mark == MarkLinked && m != MarkLinked {
 		o.Mark, o.Related = m, related
@@ -59,7 +59,7 @@ func (o *Orphan) settle(m Mark, related Place) {
 
 // An Opening specifies what a stream must continue, and whether it is a selection.
 type Opening struct {
-	Given   canon.Digest // the hash that its first receipt must name; zero: unknown
+	Given   canon.Digest // the hash that its first receipt must name; zero if unknown
 	Partial bool         // an absent predecessor refutes nothing
 }
 
@@ -78,7 +78,7 @@ type Beginner struct {
 	ends  Ends
 
 	damage []Damage              // strays, and receipts that follow damaged receipts
-	stray  map[Place]bool        // damaged receipts whose place nothing shows
+	stray  map[Place]bool        // damaged receipts whose position is unknown
 	hurt   map[canon.Digest]bool // the hashes that the strays state
 	tails  []Node                // receipts that no receipt names, sorted by Earlier
 
@@ -116,7 +116,7 @@ func (b *Beginner) Judge(o Orphan) Orphan {
 	again := b.begun && o.Hash == b.last.Hash
 	was := o.Mark
 	switch {
-	// A copy has the same mark. If it was read first, later marks refer to it.
+	// A copy has the same mark. If it is read first, later marks refer to it.
 	case again:
 		if o.Hash == b.first.Hash && o.Place.Compare(b.first.Place) < 0 {
 			b.first.Place = o.Place
@@ -170,7 +170,7 @@ func (b *Beginner) afterDamage() {
 	follows := func(d Damage) bool { return d.After && b.hurt[d.Previous] }
 	i := slices.IndexFunc(b.damage, follows)
 
-	// The damaged receipt may be of another stream, because its name may be damaged, too.
+	// The damaged receipt may belong to another stream, because its name may be damaged, too.
 	if i < 0 {
 		i = slices.IndexFunc(b.damage, func(d Damage) bool { return !d.Stray && !d.After })
 	}
@@ -179,7 +179,7 @@ func (b *Beginner) afterDamage() {
 	}
 }
 
-// end finds the head: the last issued receipt that no receipt names.
+// end finds the head: the receipt that was issued last among those that no receipt names.
 func (b *Beginner) end() {
 	for i := len(b.tails) - 1; i >= 0; i-- {
 		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {
@@ -187,5 +187,5 @@ func (b *Beginner) end() {
 			return
 		}
 	}
-	b.ends.Failures++ // every receipt is named: there is a circle, or only damaged receipts
+	b.ends.Failures++ // every receipt is named, so there is a cycle, or only damaged receipts
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Counts are counts of receipts that can be added up over any number of workers.
+// Counts are numbers of receipts that can be added over any number of workers.
 type Counts struct {
 	Receipts  int64                  `json:"receipts"` // copies count once
 	Verified  int64                  `json:"verified"`
@@ -30,8 +30,7 @@ func (c *Counts) Record(r *Record, strict bool) {
 	c.count(r.outcome(strict))
 }
 
-// Gap counts a document that states no place in a stream, by its verdict and the code of
-// that.
+// Gap counts a document that states no place in a stream, by its verdict and that verdict's code.
 func (c *Counts) Gap(verdict receipt.Verdict, code receipt.Code) {
 	c.Gaps++
 	c.count(verdict, code)
@@ -98,7 +97,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	for i := range done {
 		r := &done[i]
 
-		// A gap excuses one content, with all of its copies.
+		// A gap excuses one content, with all its copies.
 		if i > 0 && done[i-1].Computed == r.Computed { // a copy that counts
 			r.Mark, r.Related = done[i-1].Mark, done[i-1].Related
 			continue
@@ -114,7 +113,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	return done, failures
 }
 
-// A Result is what an engine found out about all receipts.
+// A Result is an engine's result for all receipts.
 type Result struct {
 	Counts  Counts
 	Strands []Strand // from [Begin], in any order

@@ -13,7 +13,7 @@
 //   - A [Beginner] judges the receipts of a stream that have no predecessor, and finds where
 //     the stream begins and ends.
 //
-// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one stands.
+// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one is accepted.
 //
 // # Three groupings
 //
@@ -47,8 +47,8 @@
 //
 // # Checkpoints
 //
-// What a checkpoint shows of a receipt depends on all receipts, so an engine first reads the
-// inputs for their leaves (stream.Leaves). Only here, their order matters:
+// The result for a checkpoint depends on all receipts, so an engine first reads the inputs for
+// their leaves (stream.Leaves). Their order matters only here:
 //
 //	for each input, each leaf: extent.Add(leaf)
 //	starts = join.Starts(extents)
@@ -60,23 +60,23 @@
 //
 // # Conflicts
 //
-// If two receipts name one predecessor, state one ID, or both state to be the first, the one
-// that was issued earlier stands. If both were issued in the same millisecond, the one with the
-// smaller hash stands. (Package stream judges the receipts of one ordered input as it reads
-// them.)
+// If two receipts name the same predecessor, have the same ID, or both claim to be the first, the
+// receipt that was issued earlier is accepted. If both were issued in the same millisecond, the
+// receipt with the smaller hash is accepted. (Package stream judges the receipts of one ordered
+// input as it reads them.)
 //
-// Copies are receipts whose contents have the same hash. They count once for each outcome that
-// they have without the others, such as with other signatures, and every time if that outcome
-// is refuted. What is found about their link applies to all copies that count.
+// Copies are receipts whose contents have the same hash. They count once for each outcome that they
+// would have alone, for example because of different signatures, and every time if that outcome is
+// refuted. Findings about their link apply to all copies that count.
 //
 // # Limitations
 //
 // Package join does not know the order of receipts in a file. Package stream also checks that
-// order, unless stream.Options.Unordered is set. A chain that was truncated at its end shows no
-// trace of that; use [Terms.Head].
+// order, unless stream.Options.Unordered is set. If a chain was truncated at its end, the remaining
+// chain does not show that; use [Terms.Head].
 //
-// Do not use chain.Segment.Merge here, which is associative but not commutative: it is for
+// Do not use chain.Segment.Merge here: it is associative but not commutative, because it is for
 // parts that follow each other.
 //
-// The exported names may still change.
+// The API may still change.
 package join

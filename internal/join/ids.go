@@ -6,15 +6,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// IDs judges the receipts of one ID, which are all receipts with the same [Record.Key].
-// done are copies that do not count; all others go to the next grouping.
+// IDs judges the receipts with one ID, which are all receipts with the same [Record.Key]. done are
+// copies that do not count; all others go to the next grouping.
 func IDs(group []Record) (done, on []Record) {
 	group = slices.Clone(group)
 	slices.SortFunc(group, func(a, b Record) int { return a.compare(&b) })
 
 	var t Taking
-	var content Record // the first receipt of the content, as it was judged
-	var before *Record // the last one that counts
+	var content Record // the first receipt with the content, as it was judged
+	var before *Record // the last receipt that counts
 	for i := range group {
 		r := &group[i]
 		m, related := t.Next(r.ID, r.Computed, r.Place)

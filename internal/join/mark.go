@@ -4,22 +4,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Mark states how a receipt is related to the others.
+// A Mark states the relation of a receipt to the others.
 type Mark uint8
 
-// The marks. Those about the order within one source are used only by package survey.
+// The marks. Marks about the order within one source are used only by package survey.
 const (
 	MarkUnplaced  Mark = iota // the document states no place in a stream
-	MarkLinked                // its predecessor is there, or it is the first of its stream
-	MarkFollows               // its predecessor is there, before it in the same source
+	MarkLinked                // its predecessor is present, or it is the first of its stream
+	MarkFollows               // its predecessor is present, before it in the same source
 	MarkOpen                  // its predecessor is not in the input
 	MarkMissing               // the same, but other receipts of its stream precede it
-	MarkGap                   // the same, but an unreadable document may be it
+	MarkGap                   // the same, but an unreadable document may be the predecessor
 	MarkFork                  // another receipt names the same predecessor
 	MarkLate                  // its predecessor comes after it in the same source
 	MarkBetween               // another receipt is between it and its predecessor in the same source
 	MarkElsewhere             // the receipt that it names is in another stream
-	MarkSecond                // another receipt also states to be the first
+	MarkSecond                // another receipt also claims to be the first
 	MarkForeign               // it does not name the given predecessor
 	MarkDamaged               // it does not match its own hash
 	MarkCopy                  // a copy that does not count
@@ -36,7 +36,7 @@ func (m Mark) Failed() bool {
 // Open reports whether the mark leaves the link unchecked.
 func (m Mark) Open() bool { return m.Code() == receipt.CodeLinkNotChecked }
 
-// Cause returns the cause that reports state for an invalid or unchecked link; "" for other
+// Cause returns the cause that reports state for an invalid or unchecked link, or "" for other
 // marks.
 func (m Mark) Cause() receipt.Cause {
 	switch m {
@@ -66,8 +66,8 @@ func (m Mark) Cause() receipt.Cause {
 	return ""
 }
 
-// Code returns the code of a mark that refutes the receipt or leaves its link unchecked; ""
-// for other marks.
+// Code returns the code of a mark that refutes the receipt or leaves its link unchecked, or "" for
+// other marks.
 func (m Mark) Code() receipt.Code {
 	switch m {
 	case MarkMissing, MarkLate, MarkBetween, MarkElsewhere, MarkSecond, MarkForeign:

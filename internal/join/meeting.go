@@ -6,8 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Place is where a receipt was read: the number of the input, from 0 in the order of the
-// caller, and the line or item in it, from 1. The zero Place is none.
+// A Place is the position at which a receipt was read: the number of the input, from 0 in the order
+// of the caller, and the line or item in it, from 1. The zero Place means that there is no
+// position.
 type Place struct{ Source, Index int }
 
 // Compare orders places by the order of reading.
@@ -28,13 +29,13 @@ type Node struct {
 // maxDamaged limits the memory that an input of damaged receipts can take.
 const maxDamaged = 1 << 16
 
-// A Meeting compares the receipts that have one digest with those that name it as the hash
-// of their predecessor. All of the former must be added before the latter.
+// A Meeting compares the receipts that have a digest with the receipts that name it as the hash of
+// their predecessor. All receipts that have the digest must be added first.
 type Meeting struct {
 	has     bool
 	intact  Node           // the receipt whose content has the digest
 	bearers map[int]bearer // by stream: receipts that state the digest
-	damaged []Node         // receipts that state the digest and do not match it, the first maxDamaged
+	damaged []Node         // receipts that state the digest but do not match it, up to maxDamaged
 	hurt    bool           // a damaged receipt states the digest, or its content has it
 
 	naming bool

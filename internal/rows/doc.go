@@ -33,5 +33,5 @@
 // Information about an input, and not about a receipt in it, has its own rows (kind finding,
 // note, or input), in which the columns of receipts are NULL.
 //
-// The exported names may still change.
+// The API may still change.
 package rows

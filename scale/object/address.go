@@ -22,7 +22,7 @@ func schemes() []string { return []string{"s3", "gs", "azblob", "file"} }
 // last slash, or before the first segment with a pattern.
 func Parse(text string) (Address, error) {
 	// A question mark in a pattern would start the query, and url.Parse unescapes the path, but
-	// keys must stay as they are written.
+	// keys must not be changed.
 	text, query, _ := strings.Cut(text, "?")
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || !known(scheme) {

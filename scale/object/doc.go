@@ -5,18 +5,18 @@
 //	azblob://lake/part-7.jsonl          one object
 //	file:///srv/receipts/               a directory, for trials
 //
-// The part after a question mark is for the storage, such as the region or another endpoint. It
-// is not part of the names in reports. Credentials are read from where the SDK of the service
-// looks for them, never from an address.
+// The part after a question mark contains parameters for the storage, such as the region or a
+// different endpoint. It is not part of the names in reports. Credentials are read from the usual
+// places of the service's SDK, never from an address.
 //
 // # Versions
 //
 // Several sources are read twice: once for the links of their receipts, and once to verify the
 // receipts. Both passes must read the same content. The version of an object is therefore pinned
 // when it is first opened, by its version ID or generation if the bucket keeps versions, and
-// otherwise by its ETag. The service is asked for that version, and its answer is compared with
-// it, because not every service with the S3 API supports the request. An object that was replaced
-// or deleted in between results in [stream.ErrChanged].
+// otherwise by its ETag. The service is requested to return that version, and its response is
+// compared with it, because not every service with the S3 API supports the request. An object that
+// was replaced or deleted in between results in [stream.ErrChanged].
 //
 // # Interrupted reads
 //

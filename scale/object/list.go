@@ -26,7 +26,7 @@ type Listing struct {
 	buckets Buckets
 }
 
-// Close closes the connections. No source can be read afterwards.
+// Close closes the connections. No source can be read afterward.
 func (l *Listing) Close() error { return l.buckets.Close() }
 
 // List finds the objects that addresses name. An address that names no object is an error. The

@@ -65,7 +65,7 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	return nil, err
 }
 
-// attempts is how often in a row a read is resumed without receiving a byte.
+// attempts is the number of times in a row that a read is resumed without receiving a byte.
 const attempts = 3
 
 // A reading reads a version to its end, even if the connection is interrupted.

@@ -52,8 +52,8 @@ func (v version) same(o version) bool {
 	return modified && v == o
 }
 
-// unversioned is the version ID of objects that S3 stored while the bucket kept no versions.
-// Later such objects have the same ID.
+// unversioned is the version ID of objects that S3 stored while the bucket kept no versions. Later
+// objects that are stored without versions have the same ID.
 const unversioned = "null"
 
 // ask makes a storage return this version or an error. For the zero version it requests the

@@ -1,5 +1,5 @@
-// Package parquet writes the rows of verdicts ([rows.Row]) as Apache Parquet. The core writes
-// them as CSV. Engines that read many gigabytes of rows read Parquet faster.
+// Package parquet writes the rows of verdicts ([rows.Row]) as Apache Parquet. The core writes them
+// as CSV. Engines that read many gigabytes of rows can read Parquet faster.
 //
 //	out := parquet.NewWriter(file)
 //	run := stream.Verify(ctx, v, input, stream.Options{Extract: rows.Extract})
@@ -8,5 +8,5 @@
 //	}
 //	err := out.Close()
 //
-// The exported names may still change.
+// The API may still change.
 package parquet

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags specify the requirements for receipts, and the heads that the input must continue and end
-// with.
+// Flags specify the requirements for receipts, and the heads with which the input must begin and
+// end.
 type Flags struct {
 	keys, issuer, policy, at string
 	integrityOnly, strict    bool

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// maxReport is the maximum size of a report that is read for its heads. For many receipts,
+// maxReport is the maximum size of a report that is read for its heads. If there are many receipts,
 // receipt verify --report-only summary writes a report without them.
 const maxReport = 256 << 20
 
@@ -49,8 +49,8 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 // maxCheckpoint is the maximum size of a checkpoint.
 const maxCheckpoint = 1_000_000
 
-// readCheckpoint reads a signed checkpoint. An altered checkpoint is evidence that fails later; a
-// file of another kind is an error.
+// readCheckpoint reads a signed checkpoint. An altered checkpoint is evidence that fails later; any
+// other kind of file is an error.
 func readCheckpoint(name string) ([]byte, error) {
 	note, err := readBounded(name, maxCheckpoint)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// WriteText writes the summary of all receipts as text: unread inputs, findings about the whole,
-// checks that were not made, and the verdict. readings is how often inputs were read, which may
-// cost money.
+// WriteText writes the summary of all receipts as text: unread inputs, findings about the entire
+// input, checks that were not made, and the verdict. readings is the number of times that inputs
+// were read, which may cost money.
 func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 	p := lines{w}
 	for _, n := range s.Inputs.Unreadable {

@@ -12,7 +12,7 @@ type tally struct {
 	counts join.Counts
 }
 
-// StartBundle resets the counts, so that those of a worker that died do not count.
+// StartBundle resets the counts, so that counts from a worker that died are discarded.
 func (t *tally) StartBundle(_ func(int, []byte), _ func(int, []byte)) { t.counts = join.Counts{} }
 
 // ProcessElement counts one receipt. Its result is sent to the input of the receipt that it

@@ -24,7 +24,7 @@ type plot struct {
 // mostLeaves is the number of leaves that are sent together: 2 MiB.
 const mostLeaves = 1 << 16
 
-// A leafReading reads each input only for its leaves. What a checkpoint proves about a receipt is
+// A leafReading reads each input only for its leaves. The result of a checkpoint for a receipt is
 // known only when all leaves are known.
 type leafReading struct {
 	worker
@@ -146,8 +146,8 @@ func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, 
 type bough struct {
 	Branches []join.Branch `json:"branches"`
 
-	// The last leaf that the checkpoint covers is in input Source, at document Until. Zero: it is
-	// not in this bough.
+	// The last leaf that the checkpoint covers is in input Source, at document Until. zero if it is
+	// not in this bough
 	Source int `json:"source,omitzero"`
 	Until  int `json:"until,omitzero"`
 }

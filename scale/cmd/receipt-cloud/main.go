@@ -29,7 +29,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings are the inputs of a run in addition to its arguments.
+// surroundings contains the inputs of a run in addition to its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A printer writes results as they come.
+// A printer writes results as they become available.
 type printer interface {
 	report(*receipt.Report) error
 	end(*stream.Summary) error
@@ -28,7 +28,7 @@ func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, erro
 	return nil, fmt.Errorf("invalid --format %q: expected text, json, or ndjson", o.format)
 }
 
-// A jsonPrinter writes exactly what receipt verify writes in the same format.
+// A jsonPrinter writes exactly the output of receipt verify in the same format.
 type jsonPrinter struct {
 	w                    io.Writer
 	open, between, after string // around reports
