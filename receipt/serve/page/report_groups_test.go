@@ -72,7 +72,7 @@ func TestReportGroups(t *testing.T) {
 	}
 
 	plain := between(t, out.String(), "<main", "</main>")
-	for _, want := range []string{"Refuted receipts (5076)", "… 4976 more", "<tr><td>5000<td", "<td>sales<td>i<td>w<td>k</tr>", "Streams and their heads (1000 of 1500)", "<td>i / w1400<td>1<td>7<td>"} {
+	for _, want := range []string{"Refuted receipts (100 of 5076)", "… 4976 more", "<tr><td>5000<td", "<td>sales<td>i<td>w<td>k</tr>", "Streams and their heads (1000 of 1500)", "<td>i / w1400<td>1<td>7<td>"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the plain part has no %q", want)
 		}
@@ -91,7 +91,7 @@ func TestReportManyGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := between(t, out.String(), "<main", "</main>")
-	for _, want := range []string{"Refuted receipts (3000)", "<tr><td>2000<td colspan=5>of other groups", "… 901 more groups", "… 2900 more"} {
+	for _, want := range []string{"Refuted receipts (100 of 3000)", "<tr><td>2000<td colspan=5>of other groups", "… 901 more groups", "… 2900 more"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the plain part has no %q", want)
 		}

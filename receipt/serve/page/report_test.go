@@ -92,7 +92,7 @@ func TestReportPlain(t *testing.T) {
 	for _, want := range []string{
 		"<h2>refuted</h2>",
 		fmt.Sprintf("%d receipts judged: %d verified, %d refuted, %d undecided.", len(list), counts[receipt.Verified], counts[receipt.Refuted], counts[receipt.Undecided]),
-		fmt.Sprintf("Refuted receipts (%d)", counts[receipt.Refuted]), fmt.Sprintf("Undecided receipts (%d)", counts[receipt.Undecided]),
+		fmt.Sprintf("Refuted receipts (100 of %d)", counts[receipt.Refuted]), fmt.Sprintf("Undecided receipts (%d)", counts[receipt.Undecided]),
 		fmt.Sprintf("… %d more", counts[receipt.Refuted]-100),
 		"<code>truncated</code>", "whether receipts follow <code>tail_not_checked</code>", "3 keys, " + canon.Sum(nil).String(),
 		"5 files, 70000 bytes; 1 could not be read; 1 skipped", "Begun 2026-04-25T19:17:33Z, finished 2026-04-25T19:18:33Z", "<code>" + canon.Sum(nil).String() + "</code>",
@@ -205,7 +205,7 @@ func TestReportBounds(t *testing.T) {
 	if len(data.Reports) != 100 || data.More.Refuted != 29900 || len(s.Streams) != 1000 || s.Count != 5000 || len(s.Inputs.Unreadable) != 1000 || s.Inputs.Count != 5000 || s.Verdict != "refuted" {
 		t.Errorf("%d reports, %+v", len(data.Reports), data.More)
 	}
-	if !strings.Contains(between(t, out.String(), "<main", "</main>"), "Refuted receipts (30000)") {
+	if !strings.Contains(between(t, out.String(), "<main", "</main>"), "Refuted receipts (100 of 30000)") {
 		t.Error("the plain part has another number")
 	}
 }

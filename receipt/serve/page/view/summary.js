@@ -6,7 +6,7 @@ import { renderOverTime } from "./overtime.js";
 import { renderPictures } from "./pictures.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
-import { clock, duration, instant, number, plural } from "./text.js";
+import { clock, duration, instant, number, plural, visible } from "./text.js";
 import { finding, notes, renderCheck, renderStrip, verdictOf } from "./verdict.js";
 import { causeName } from "./words.js";
 
@@ -91,7 +91,7 @@ const shown = 200;
 function renderFindings(verdict, title, reports, more, brief, groups) {
   const all = reports.filter((report) => report.verdict === verdict), found = brief || all.length <= shown ? all : shared(all);
   if (found.length + more === 0) return null;
-  return section(`of-${verdict}`, `${title} (${number(found.length + more)})`,
+  return section(`of-${verdict}`, `${title} (${more > 0 ? `${number(found.length)} of ` : ""}${number(found.length + more)})`,
     renderGroups(list(member(groups, verdict)), count(groups, `${verdict}_count`)),
     verdict === "refuted" && more === 0 && found.every((report) => absent.has(member(finding(report), "cause"))) && h("p", { class: "hint" },
       h("strong", {}, "Hint: "), "the predecessors of these receipts are not here. If this is one part of a set, verify all parts together, or as a selection (--partial)."),
@@ -118,9 +118,9 @@ function shared(reports) {
 // renderGroups counts receipts by what they have in common.
 function renderGroups(groups, total) {
   if (groups.length === 0) return null;
-  return table("By cause, directory, issuer, workspace, and key", [{ name: "receipts", kind: "number" }, "cause", { name: "directory", kind: "path" }, "issuer", "workspace", "key"], groups, (group) => [
+  return h("div", { class: "groups" }, table("By cause, directory, issuer, workspace, and key", [{ name: "receipts", kind: "number" }, "cause", { name: "directory", kind: "path" }, "issuer", "workspace", "key"], groups, (group) => [
     number(count(group, "count")), member(group, "others") === true ? "of other groups" : causeName(group),
-    ...["directory", "issuer", "workspace", "key"].map((name) => foreign(text(member(group, name)), 160))], 100, total);
+    ...["directory", "issuer", "workspace", "key"].map((name) => foreign(text(member(group, name)), 160))], 100, total));
 }
 
 // detailed is how many refuted receipts are shown with all that is known; those
@@ -153,8 +153,9 @@ function renderUndecided(found) {
 function renderFinding(report, tone) {
   const failed = list(member(report, "checks")).filter((check) => member(check, "status") === "failed");
   const why = tone === "bad" && failed.length > 0 ? failed : [finding(report)].filter(Boolean);
-  return h("li", { class: tone },
-    h("div", { class: "finding-head" }, icon(tone), mono(address(report), 160), text(report.receipt_id) && h("span", { class: "aside" }, "receipt ", mono(report.receipt_id, 160)), h("span", { class: "reason" }, causeOf(report))),
+  const id = visible(`receipt-${text(report.receipt_id) || address(report)}`);
+  return h("li", { class: tone, id },
+    h("div", { class: "finding-head" }, icon(tone), h("a", { href: `#${encodeURIComponent(id)}`, title: "address of this entry" }, mono(address(report), 160)), text(report.receipt_id) && h("span", { class: "aside" }, "receipt ", mono(report.receipt_id, 160)), h("span", { class: "reason" }, causeOf(report))),
     why.slice(0, 5).map((check) => renderCheck(check)),
     why.length > 5 && h("p", { class: "rest" }, `… ${why.length - 5} more`),
     renderStrip(report));
