@@ -166,10 +166,16 @@ func (f *fox) call(method string, params any) json.RawMessage {
 // open loads the page, when it is ready.
 func (f *fox) open(url string, width int) {
 	f.Helper()
+	f.visit(url, width)
+	f.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
+}
+
+// visit loads a page.
+func (f *fox) visit(url string, width int) {
+	f.Helper()
 	f.url = url
 	f.call("browsingContext.setViewport", map[string]any{"context": f.context, "viewport": map[string]int{"width": width, "height": 900}})
 	f.call("browsingContext.navigate", map[string]any{"context": f.context, "url": url, "wait": "complete"})
-	f.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
 }
 
 // eval returns the value of an expression as a string.

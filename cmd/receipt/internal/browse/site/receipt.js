@@ -11,8 +11,9 @@ import { nameOf } from "./lanes.js";
 export async function renderPage(table, row, size, keys, back) {
   const name = `receipts-${Math.floor(row / size)}`, entry = (await load(name))[row % size];
   const { report, receipt, headline } = entry, content = isObject(receipt);
-  return h("article", { class: "page" }, neighbors(table, row, back),
+  return h("article", { class: "page" },
     h("h2", { class: "part", tabindex: -1 }, foreign(table.value("sentence", row) || table.ids[row] || entry.address)),
+    neighbors(table, row, back),
     entry.withheld === true && h("p", { class: "caution" }, "The content is not shown, because it may contain a secret. To read it, use receipt show."),
     renderHeadlines(report, keys, receipt, headline), renderSteps(report), content && renderReceipt(receipt, report));
 }
