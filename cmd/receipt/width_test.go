@@ -19,7 +19,7 @@ func TestWidth(t *testing.T) {
 	const keys = "../../fixtures/keys/trust.json"
 	commands := [][]string{{"--help"}, {"keys", "list", keys}, {"explain", "hash_mismatch"}, {"diff", "../../fixtures/valid/full.json", "../../fixtures/valid/task.json"}}
 	for _, c := range some(cases(t)) {
-		commands = append(commands, []string{"verify", "--keys", keys, fixturePath(c)}, []string{"show", fixturePath(c)})
+		commands = append(commands, []string{"verify", "--keys", keys, fixturePath(c)}, []string{"show", "--full", fixturePath(c)})
 	}
 	commands = append(commands, []string{"verify", "--keys", keys, "../../fixtures/malicious"})
 	err := eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {

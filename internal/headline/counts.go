@@ -8,20 +8,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A counter counts the distinct objects that the lists of a receipt name.
+// A counter counts the things that the lists of a receipt name.
 type counter struct{ *Reading }
 
-// A tally is a list with the distinct objects that its entries name.
+// A tally is a list with the distinct things that its entries name.
 type tally struct {
 	entries  int  // that happened
 	distinct int  // things with a name
-	unnamed  int  // entries that do not name their object
+	unnamed  int  // entries whose thing the receipt does not name
 	open     bool // entries may be missing
 	over     bool // there may be fewer entries
 }
 
-// things returns the minimum number of distinct objects, and reports whether there may be more.
-// Several unnamed entries may refer to the same object, or to objects that other entries name.
+// things returns the minimum number of distinct things, and whether there may be more. Several
+// unnamed entries may refer to one thing, or to things that other entries name.
 func (t tally) things() (n int, more bool) {
 	if t.unnamed == 0 || t.entries == 1 {
 		return t.distinct + t.unnamed, false
@@ -52,17 +52,18 @@ func (r counter) tally(list string, name func(i int, n canon.Node) string) tally
 	return t
 }
 
-// files counts distinct paths, and the writes if there are more of them.
+// files counts distinct paths, and the writes if there are more of them. It is "" if the receipt
+// does not state any number.
 func (r counter) files() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
-		return "files changed " + NotTold
+		return ""
 	}
 	text, in := t.parts("file", "changed")
 	return text + in
 }
 
-// filesAlone is like files, without the noun.
+// filesAlone is files without the noun.
 func (r counter) filesAlone() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
@@ -87,38 +88,40 @@ func (t tally) parts(noun, verb string) (text, in string) {
 	return text, in
 }
 
-// network counts the bytes that were sent, distinct hosts, and requests.
-func (r counter) network() string {
-	t := r.tally("network_egress", func(_ int, n canon.Node) string { return r.host(n.Member("destination")) })
-	bytes, known := r.sent(t)
-	if t.entries == 0 {
-		return bytes
-	}
-
-	// Entries without a name may have the same host, so the number of hosts is a lower bound.
-	n, more := t.things()
-	hosts := Between(t.open || more, t.over) + Plural(n, "host", "")
-	requests := Between(t.open, t.over) + Plural(t.entries, "request", "")
-
-	switch {
-	case !known:
-		return hosts + ", " + requests + ", bytes not stated"
-	case t.entries == 1:
-		return bytes + " to " + hosts
-	}
-
-	return bytes + " to " + hosts + " in " + requests
+// requests is the tally of hosts.
+func (r counter) requests() tally {
+	return r.tally("network_egress", func(_ int, n canon.Node) string { return r.host(n.Member("destination")) })
 }
 
-// sent returns the number of bytes that were sent, and whether any entry states it. An entry that
-// does not state it may have sent any number.
-func (r counter) sent(t tally) (phrase string, known bool) {
-	var stated []float64
-	under, over := t.open, t.over
-	for _, n := range r.Root.Member("side_effects").Member("network_egress").Elements() {
-		if r.Possible(n) {
-			continue
+// network counts requests, distinct hosts, and the bytes that were sent. It is "" if the receipt
+// does not state any number.
+func (r counter) network() string {
+	t := r.requests()
+	if t.entries == 0 {
+		if t.open {
+			return ""
 		}
+		return "0 requests"
+	}
+
+	// Entries without a name may be of the same host, so hosts are a lower bound.
+	n, more := t.things()
+	text := Between(t.open, t.over) + Plural(t.entries, "request", "") + " to " + Between(t.open || more, t.over) + Plural(n, "host", "")
+	if bytes, known := r.sent(t); known {
+		text += ", " + bytes
+	}
+	return text
+}
+
+// sent returns the number of bytes that were sent, and whether any entry states it.
+func (r counter) sent(t tally) (phrase string, known bool) {
+	return r.sentBy(r.happened("network_egress"), t.open, t.over)
+}
+
+// sentBy is sent for some requests. A request that does not state the bytes may have sent any number.
+func (r counter) sentBy(requests []canon.Node, under, over bool) (phrase string, known bool) {
+	var stated []float64
+	for _, n := range requests {
 		sent := n.Member("bytes_sent")
 		least, most := r.Bounds(sent)
 		under, over = under || least, over || most
@@ -128,62 +131,94 @@ func (r counter) sent(t tally) (phrase string, known bool) {
 			stated = append(stated, sent.Float())
 		}
 	}
-
-	// If no entry states the bytes, their number is unknown unless the list is complete and
-	// empty.
-	if len(stated) == 0 && (t.entries > 0 || under) {
-		return "bytes sent " + NotTold, false
+	if len(stated) == 0 {
+		return "", false
 	}
-
-	return Between(under || len(stated) < t.entries, over) + Group3(sum(stated)) + " bytes sent", true
+	return Between(under || len(stated) < len(requests), over) + Group3(sum(stated)) + " bytes sent", true
 }
 
-// calls counts distinct calls, and those that did not succeed by how they ended. If two entries
-// list the same call, its worst end counts.
-func (r counter) calls() string {
-	worst := []string{"failed", "canceled", "", "succeeded"}
-	ends := map[string]string{}
-	t := r.tally("tool_calls", func(i int, n canon.Node) string {
-		id := strconv.Quote(r.name(n.Member("tool"))) + r.identity(n, i, "call_id")
+// A call is a distinct tool call with its worst end.
+type call struct{ tool, end string }
+
+// distinctCalls returns the distinct calls. A call that two entries list counts as its worst end.
+func (r counter) distinctCalls() (calls []*call, t tally) {
+	worst := []string{"failed", "denied", "canceled", "", "succeeded"}
+	denied, by := r.denied(), map[string]*call{}
+	t = r.tally("tool_calls", func(i int, n canon.Node) string {
+		tool := r.name(n.Member("tool"))
+		id := strconv.Quote(tool) + r.identity(n, i, "call_id")
 		end := n.Member("status").String()
-		if !slices.Contains(worst, end) || r.Hidden(n.Member("status")) {
+		if end == "denied" || !slices.Contains(worst, end) || r.Hidden(n.Member("status")) {
 			end = ""
 		}
-		if other, again := ends[id]; !again || slices.Index(worst, end) < slices.Index(worst, other) {
-			ends[id] = end
+		if end == "canceled" && denied[r.name(n.Member("call_id"))] {
+			end = "denied"
+		}
+
+		c := by[id]
+		if c == nil {
+			c = &call{tool, end}
+			by[id] = c
+			calls = append(calls, c)
+		}
+		if slices.Index(worst, end) < slices.Index(worst, c.end) {
+			c.end = end
 		}
 		return id
 	})
+	return calls, t
+}
+
+// denied returns the IDs of the calls that an approval denied: the ID of the approval is that of its
+// call.
+func (r counter) denied() map[string]bool {
+	ids := map[string]bool{}
+	for _, n := range r.Root.Member("approvals").Elements() {
+		if id := r.name(n.Member("approval_id")); id != "" && r.decision(n) == "denied" {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// unsuccessful lists how many calls ended in another way than successfully.
+func unsuccessful(counts map[string]int) string {
+	list := phrases(counts, [][2]string{{"failed", "failed"}, {"denied", "denied"}, {"canceled", "canceled"}, {"", "of unknown outcome"}})
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// calls counts distinct calls, and those that did not succeed by how they ended. It is "" if the
+// receipt does not state any number.
+func (r counter) calls() string {
+	calls, t := r.distinctCalls()
 	if t.entries == 0 && t.open {
-		return "tool calls " + NotTold
+		return ""
 	}
-
 	counts := map[string]int{}
-
-	// Only calls that did not succeed are listed by their ends.
-	for _, end := range ends {
-		counts[end]++
+	for _, c := range calls {
+		counts[c.end]++
 	}
-	text := Between(t.open, t.over) + Plural(t.distinct, "tool call", "")
-	if phrases := phrases(counts, [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}); len(phrases) > 0 {
-		text += " (" + strings.Join(phrases, ", ") + ")"
-	}
-
-	return text
+	return Between(t.open, t.over) + Plural(t.distinct, "tool call", "") + unsuccessful(counts)
 }
 
 // approvals counts decisions: a request that was denied, or that nobody answered, is not an
-// approval.
+// approval. It is "" if the receipt does not state any decision.
 func (r counter) approvals() string {
 	counts := r.decided()
-	text := r.Bound("/approvals") + Plural(counts["approved"], "approval", "")
+	others := phrases(counts, otherDecisions())
 	if counts["approved"] == 0 && r.Untold.Has("/approvals") {
-		text = "approvals " + NotTold
+		if len(others) == 0 {
+			return ""
+		}
+		return "approvals: " + strings.Join(others, ", ")
 	}
-	return strings.Join(append([]string{text}, phrases(counts, otherDecisions())...), ", ")
+	return strings.Join(append([]string{r.Bound("/approvals") + Plural(counts["approved"], "approval", "")}, others...), ", ")
 }
 
-// decisions is like approvals, without the noun.
+// decisions is approvals without the noun.
 func (r counter) decisions() string {
 	counts := r.decided()
 	switch {
@@ -202,13 +237,18 @@ func otherDecisions() [][2]string {
 func (r counter) decided() map[string]int {
 	counts := map[string]int{}
 	for _, n := range r.Root.Member("approvals").Elements() {
-		decision := n.Member("decision").String()
-		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || r.Hidden(n.Member("decision")) {
-			decision = ""
-		}
-		counts[decision]++
+		counts[r.decision(n)]++
 	}
 	return counts
+}
+
+// decision returns the decision of an approval, or "" if it is unknown.
+func (r counter) decision(n canon.Node) string {
+	decision := n.Member("decision").String()
+	if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || r.Hidden(n.Member("decision")) {
+		return ""
+	}
+	return decision
 }
 
 // phrases writes counts in the order of their words.
@@ -221,8 +261,8 @@ func phrases(counts map[string]int, words [][2]string) (text []string) {
 	return text
 }
 
-// name returns a name that the receipt states, or "" if the source did not report it or a part of
-// it was withheld.
+// name is a name that the receipt states; "" if the source did not report it, or if a part
+// of it was withheld.
 func (r counter) name(n canon.Node) string {
 	if n.Kind() != canon.KindString || r.Hidden(n) {
 		return ""
@@ -230,8 +270,8 @@ func (r counter) name(n canon.Node) string {
 	return unveiled(n.String())
 }
 
-// unveiled returns a text, or "" if a part of it was withheld, because two texts with the same
-// placeholder need not be equal.
+// unveiled returns a text, or "" if a part of it was withheld: two texts with the same
+// placeholder need not be the same.
 func unveiled(text string) string {
 	// Placeholders of packages redact and record.
 	for _, placeholder := range []string{"[redacted]", "[withheld]", "<redacted:", "(outside the workspace)"} {

@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -10,7 +11,9 @@ import (
 // A Headline is the first sentence that a person reads, with the parts of it that the page also
 // shows separately.
 type Headline struct {
+	Title     Words  `json:"title"`
 	Sentence  Words  `json:"sentence"`
+	Rows      []Row  `json:"rows"`
 	Cost      Words  `json:"cost"` // "not stated" if there is none
 	Files     string `json:"files"`
 	Approvals string `json:"approvals"`
@@ -21,9 +24,9 @@ type Headline struct {
 // and a session bundle are named before what is stated of the task.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
-	h := &Headline{Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
+	h := &Headline{Title: r.title(), Rows: rowsOf(s), Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
 	switch {
-	case r.Root.Member("subject").Member("object").String() == "replay_segment":
+	case isReplay(r.Root):
 		h.Sentence = replay{s}.sentence()
 	case r.Root.Member("metadata").Member("session_bundle").Kind() == canon.KindObject:
 		h.Sentence = s.bundle().add(" Its task").join(s.ended())
@@ -42,6 +45,11 @@ func headlineOf(r *Reading) *Headline {
 	}
 
 	return h
+}
+
+// isReplay reports whether a receipt is about a replay.
+func isReplay(root canon.Node) bool {
+	return root.Member("subject").Member("object").String() == "replay_segment"
 }
 
 // A story reads the parts of a receipt about its task.
@@ -85,7 +93,7 @@ func (r story) ended() Words {
 	if r.Untold.Has("/lifecycle/final_state") {
 		w = w.add(", outcome ", NotTold)
 	}
-	return w.add(": ", strings.Join(r.effects(), ", "), ".")
+	return w.add(r.effects(": "), ".")
 }
 
 func (r story) outcome() string {
@@ -120,13 +128,13 @@ func (r story) took() string {
 	return " in " + Elapsed(start, end)
 }
 
-// effects describes the effects of the task, in the order of the sentence.
-func (r story) effects() []string {
-	list := []string{r.files(), r.network(), r.calls(), r.approvals()}
-	if r.untoldCost() {
-		list = append(list, "cost "+NotTold)
+// effects describes the recorded effects of the task, in the order of the sentence, after a mark.
+func (r story) effects(mark string) string {
+	list := slices.DeleteFunc([]string{r.files(), r.calls(), r.network(), r.approvals()}, func(text string) bool { return text == "" })
+	if len(list) == 0 {
+		return ""
 	}
-	return list
+	return mark + strings.Join(list, ", ")
 }
 
 // untoldCost reports whether the source reported no part of the cost.
@@ -190,13 +198,13 @@ func (r replay) sentence() Words {
 	if r.Root.Member("cost").Member("total").Float() > 0 {
 		w = w.add(" for ").join(r.cost())
 	}
-	w = w.add(", ", strings.Join(r.substitutions(), ", "))
+	w = w.add(": ", strings.Join(r.substitutions(), ", "))
 
 	if r.idle() {
-		return w.add(": nothing was executed.")
+		return w.add(", nothing was executed.")
 	}
 
-	return w.add(": ", strings.Join(r.effects(), ", "), ".")
+	return w.add(r.effects(", "), ".")
 }
 
 // substitutions counts the recorded answers that a replay exchanged, by operation. Several deltas

@@ -187,7 +187,7 @@ func checked(t *testing.T, name string, text []byte) bool {
 	if _, err := canon.Parse(text); err != nil || json.Unmarshal(text, &root) != nil {
 		return false
 	}
-	said := sentence(t, text)
+	said, rows := sentence(t, text), rowsOf(t, text)
 	if strings.HasSuffix(said, "nothing was executed.") {
 		for _, list := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {
 			if n := len(listOf(root, "side_effects", list)); n > 0 {
@@ -210,36 +210,42 @@ func checked(t *testing.T, name string, text []byte) bool {
 		return tool + "\x00" + id
 	})
 	for _, one := range []struct {
-		counted   count
-		noun, per string
-		otherwise string
+		counted           count
+		things, per, noun string
 	}{
-		{files, "files? changed", "writes?", "files changed not told by the source"},
-		{hosts, "hosts?", "requests?", "bytes sent"},
-		{calls, "tool calls?", "(?:never)", "tool calls not told by the source"},
+		{files, `(BOUND)(N) files? changed(?: in (BOUND)(N) writes?)?`, "N", "file changes"},
+		{hosts, `(BOUND)(N) requests?(?: to (BOUND)(N) hosts?)?`, "reversed", "requests"},
+		{calls, `(BOUND)(N) tool calls?`, "", "tool calls"},
 	} {
-		number := regexp.MustCompile(`(?:[:,] |to )((?:at least |at most |reportedly )?)(\d[\d,]*) ` + one.noun + `(?:(?: in|,) ((?:at least |at most |reportedly )?)(\d[\d,]*) ` + one.per + `)?`)
+		number := regexp.MustCompile("[:,] " + strings.NewReplacer("BOUND", "(?:at least |at most |reportedly )?", "N", `\d[\d,]*`).Replace(one.things))
 		found := number.FindStringSubmatch(said)
-		if one.counted.entries == 0 && found == nil {
-			if !strings.Contains(said, one.otherwise) {
-				t.Errorf("%s: %q has no %q", name, said, one.otherwise)
+		if found == nil {
+			if one.counted.entries > 0 || !one.counted.open || !strings.Contains(rowText(rows, "Not recorded"), one.noun) {
+				t.Errorf("%s: %q has no number of %s, and %q does not name them", name, said, one.noun, rowText(rows, "Not recorded"))
 			}
 			continue
 		}
-		if found == nil {
-			t.Errorf("%s: %q has no number of %s", name, said, one.noun)
-			continue
-		}
 		things, more := one.counted.things()
-		if got := numberIn(found[2]); got != things || found[1] != boundOf(one.counted.open || more, one.counted.over) {
-			t.Errorf("%s: %q: %s%d %s, want %s%d", name, said, found[1], got, one.noun, boundOf(one.counted.open || more, one.counted.over), things)
+		wantThings := fmt.Sprint(boundOf(one.counted.open || more, one.counted.over), things)
+		wantEntries := fmt.Sprint(boundOf(one.counted.open, one.counted.over), one.counted.entries)
+		got := []string{found[1] + strings.ReplaceAll(found[2], ",", "")}
+		if len(found) > 3 && found[4] != "" {
+			got = append(got, found[3]+strings.ReplaceAll(found[4], ",", ""))
 		}
-		if got := found[4]; got != "" && (numberIn(got) != one.counted.entries || found[3] != boundOf(one.counted.open, one.counted.over)) {
-			t.Errorf("%s: %q: %s %s, want %d", name, said, got, one.per, one.counted.entries)
-		} else if got == "" && one.per != "(?:never)" && things != one.counted.entries {
-			t.Errorf("%s: %q: %d %s are not in it", name, said, one.counted.entries, one.per)
+		want := []string{wantThings}
+		switch {
+		case one.per == "reversed" && one.counted.entries > 0:
+			want = []string{wantEntries, wantThings}
+		case one.per == "reversed":
+			want = []string{"0"}
+		case one.per == "N" && things != one.counted.entries:
+			want = append(want, wantEntries)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q: %s are %q, want %q", name, said, one.noun, got, want)
 		}
 	}
+	c.checkRows(t, name, rows)
 
 	approved := 0
 	for i, e := range listOf(root, "approvals") {

@@ -91,8 +91,8 @@ func (b *Block) Row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
 
-// rows writes a row of several lines, for commands that must not be wrapped.
-func (b *Block) rows(label string, lines ...string) {
+// Rows writes a row of several lines, for commands that must not be wrapped.
+func (b *Block) Rows(label string, lines ...string) {
 	for _, line := range lines {
 		b.Row(label, line)
 		label = ""
@@ -112,7 +112,7 @@ func (b *Block) Prose(label, text string) {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	b.rows(label, lines...)
+	b.Rows(label, lines...)
 }
 
 func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
@@ -294,13 +294,13 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:
-		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
+		b.Rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
 	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key of a log, not of an issuer
-		b.rows("next", "get the log's key from the log, not from the sender, then",
+		b.Rows("next", "get the log's key from the log, not from the sender, then",
 			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.to())
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
 		issuer := doc.Root().Member("issuer").Member("id").String()
-		b.rows("next", "get that key from "+issuer+", not from the sender, then",
+		b.Rows("next", "get that key from "+issuer+", not from the sender, then",
 			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(issuer)+p.to())
 	default:
 		b.Prose("next", Next(info))

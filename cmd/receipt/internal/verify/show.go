@@ -2,7 +2,10 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -10,24 +13,32 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+type showOptions struct {
+	git, keys string
+	full      bool
+	judge     string // command that verifies the receipt
+}
+
 // NewShow returns the show command.
 func NewShow(e *cli.Env) *cobra.Command {
-	var dir string
+	o := &showOptions{}
 	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a receipt in readable form",
-		Long: `Print what a receipt states, and whether its content matches its hash.
-Signatures are not checked; use receipt verify. --git adds the first commit and
-path with the content of each written file.
+		Long: `Print what a receipt states, and whether its content matches its hash. Signatures
+are checked if there are trusted keys. --git adds the first commit and path with
+the content of each written file.
 
-Exit code 1: the content does not match the hash, or the document is not a valid
-receipt.`,
+Exit code 1: the receipt is refuted, or the document is not a valid receipt.
+3: its format is not supported. An undecided signature does not change the exit
+code; use receipt verify.`,
 		Example: `  receipt show receipt.json
-  receipt show - < receipt.json`,
+  receipt show --full - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := input.ReadReceipt(e, args[0])
@@ -37,23 +48,25 @@ receipt.`,
 			if err := input.RefuseDraft(args[0], data, " -o RECEIPT"); err != nil {
 				return err
 			}
-			return show(cmd.Context(), e, args[0], data, "receipt verify "+cli.ShellFile(cli.SourceName(args[0])), dir)
+			o.judge = "receipt verify " + cli.ShellFile(cli.SourceName(args[0]))
+			return o.show(cmd.Context(), e, args[0], data)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "git", "", "git repository to search, which is not changed (`DIR`)")
+	f := cmd.Flags()
+	f.StringVar(&o.git, "git", "", "git repository to search, which is not changed (`DIR`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.BoolVar(&o.full, "full", false, "add every entry, digests, and JSON Pointers")
 	return cmd
 }
 
 // Show prints a receipt for people. path is the name of its source, and judge is the
 // command that verifies the signatures.
 func Show(e *cli.Env, path string, data []byte, judge string) error {
-	return show(context.Background(), e, path, data, judge, "")
+	return (&showOptions{judge: judge}).show(context.Background(), e, path, data)
 }
 
-// show is like Show, with the commits of the repository in dir, unless dir is "".
-func show(ctx context.Context, e *cli.Env, path string, data []byte, judge, dir string) error {
-	// Signatures are left to receipt verify.
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
+func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []byte) error {
+	v, err := o.verifier(e)
 	if err != nil {
 		return err
 	}
@@ -69,19 +82,21 @@ func show(ctx context.Context, e *cli.Env, path string, data []byte, judge, dir 
 	s.b = b
 	if rep.Verdict == receipt.Refuted { // the fault comes first
 		s.refuted(rep)
-		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
-	} else {
-		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
-		fmt.Fprintln(b, integrityLine(rep, judge))
 	}
-
-	b.WriteByte('\n')
-	table{s}.write()
+	s.describe()
 	for _, w := range rep.Warnings {
-		b.Row("warning", w.Detail)
+		s.row("Warning", w.Detail)
 	}
-	if dir != "" {
-		if err := (commits{s}).write(ctx, dir); err != nil {
+	if rep.Verdict != receipt.Refuted {
+		s.verdict(rep, o.judge)
+	}
+	if o.full {
+		b.WriteByte('\n')
+		table{s}.write()
+	}
+	if o.git != "" {
+		b.WriteByte('\n')
+		if err := (commits{s}).write(ctx, o.git); err != nil {
 			return err
 		}
 	}
@@ -89,18 +104,81 @@ func show(ctx context.Context, e *cli.Env, path string, data []byte, judge, dir 
 	if _, err := e.Text().Write(b.Bytes()); err != nil {
 		return err
 	}
+	if rep.Verdict == receipt.Undecided && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
+		return nil
+	}
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
 }
 
-func integrityLine(rep *receipt.Report, judge string) string {
-	if rep.Verdict == receipt.Verified {
-		return "Intact: the content fits its hash. Signer not checked: " + judge
+// verifier returns a verifier with the trusted keys. Without a file of trusted keys, it checks only
+// integrity.
+func (o *showOptions) verifier(e *cli.Env) (*receipt.Verifier, error) {
+	f := trust.PolicyFlags{Keys: o.keys}
+	if path := trust.TrustPath(e, ""); o.keys == "" {
+		_, err := os.Stat(path)
+		f.IntegrityOnly = path == "" || errors.Is(err, fs.ErrNotExist)
 	}
-	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
+	v, _, err := f.Verifier(e)
+	return v, err
 }
 
-// Shown formats a receipt from its document, so that even an invalid receipt is shown as far as it
-// can be read.
+// describe prints the title, the headline, and the rows of the receipt.
+func (s *Shown) describe() {
+	h := s.Headline()
+	for _, line := range []string{h.Title.String(), h.Sentence.String()} {
+		if line != "" {
+			fmt.Fprintln(s.b, cli.EscapeLine(line))
+		}
+	}
+	s.b.WriteByte('\n')
+	for _, r := range h.Rows {
+		s.row(r.Label, r.Text.String())
+	}
+}
+
+// row prints a row of the description. Two spaces follow the longest label, so that lines are folded
+// below the text.
+func (s *Shown) row(label, text string) { fmt.Fprintf(s.b, "%-14s%s\n", label, cli.EscapeLine(text)) }
+
+// verdict prints the verdict of a receipt that is not refuted, and what was not checked.
+func (s *Shown) verdict(rep *receipt.Report, judge string) {
+	switch {
+	case rep.Verdict == receipt.Undecided:
+		f := rep.Finding()
+		s.row("Undecided", string(f.Code)+": "+f.Detail)
+		if rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
+			s.row("", "the content matches its hash; for advice: "+judge)
+		}
+	case rep.Scope == receipt.ScopeIntegrity:
+		s.row("Intact", "the content matches its hash; signer not checked: "+judge)
+	default:
+		label := "Verified"
+		for _, sig := range rep.Signatures {
+			if text := signedBy(sig, s.Root.Member("issuer").Member("id").String()); text != "" {
+				s.row(label, text)
+				label = ""
+			}
+		}
+		for _, n := range rep.NotChecked {
+			s.row(label, "not checked: "+n.Detail)
+			label = ""
+		}
+	}
+}
+
+// signedBy describes a signature that counts.
+func signedBy(sig receipt.SignatureResult, issuer string) string {
+	switch sig.Role {
+	case receipt.RoleIssuer:
+		return "signed by " + sig.KeyID + ", trusted for " + issuer
+	case receipt.RoleWitness:
+		return "witnessed by " + sig.KeyID
+	}
+	return ""
+}
+
+// Shown formats a receipt from its document, so that an invalid receipt is shown as far as
+// it can be read.
 type Shown struct {
 	*headline.Reading
 	b *print.Block
@@ -112,11 +190,14 @@ func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(
 
 // refuted prints the faults first.
 func (s *Shown) refuted(rep *receipt.Report) {
-	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
-		fmt.Fprintln(s.b, "NOT INTACT: the content does not match its hash. Do not rely on the rest.")
-	} else {
-		fmt.Fprintln(s.b, "NOT VALID: this is not a receipt in the required format. Do not rely on the rest.")
+	text := "REFUTED: a check failed."
+	switch {
+	case rep.Check(receipt.StepHash).Status == receipt.StatusFailed:
+		text = "NOT INTACT: the content does not match its hash."
+	case rep.Check(receipt.StepHash).Status != receipt.StatusPassed:
+		text = "NOT VALID: this is not a receipt in the required format."
 	}
+	fmt.Fprintln(s.b, text+" Do not rely on the rest.")
 	for _, checks := range print.Failures(rep) {
 		print.Failed(s.b, checks)
 		if hint := checks[0].Hint; hint != "" {
