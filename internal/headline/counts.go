@@ -52,6 +52,16 @@ func (r counter) tally(list string, name func(i int, n canon.Node) string) tally
 	return t
 }
 
+// happened returns the entries of a list of side effects that are not merely possible.
+func (r counter) happened(list string) (nodes []canon.Node) {
+	for _, n := range r.Root.Member("side_effects").Member(list).Elements() {
+		if !r.Possible(n) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
 // files counts distinct paths, and the writes if there are more of them. It is "" if the receipt
 // does not state any number.
 func (r counter) files() string {

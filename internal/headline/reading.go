@@ -101,6 +101,26 @@ func (r *Reading) Headline() *Headline { return headlineOf(r) }
 // Sentence is the sentence alone. The caller must escape it.
 func (r *Reading) Sentence() string { return r.Headline().Sentence.String() }
 
+// Files returns the number of distinct files that were written.
+func (r *Reading) Files() Count { return countOf(counter{r}.written()) }
+
+// Calls returns the number of distinct tool calls.
+func (r *Reading) Calls() Count {
+	_, t := counter{r}.distinctCalls()
+	return countOf(t)
+}
+
+// Model returns the chosen model, or "" if the receipt does not state it.
+func (r *Reading) Model() string {
+	return counter{r}.name(r.Root.Member("model_route").Member("chosen_model").Member("model"))
+}
+
+// Budget describes the use of the budget.
+func (r *Reading) Budget() Words { return usage{counter{r}}.budget(false) }
+
+// Origin returns the title, the project, and the times of the receipt.
+func (r *Reading) Origin() Origin { return Origin{counter{r}} }
+
 // Subject names the kind and the ID of what a receipt is about.
 func (r *Reading) Subject() string {
 	subject := r.Root.Member("subject")

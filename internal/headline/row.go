@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
 // A Row is a line of the description of a receipt. A row without a label continues the previous one.
@@ -39,8 +38,9 @@ func rowsOf(s story) []Row {
 		d.row("Replay", Words{}.add(s.Determinism()))
 	}
 
-	d.list("Model", d.models())
-	d.row("Budget", d.Budget(true))
+	use := usage{s.counter}
+	d.list("Model", use.models())
+	d.row("Budget", use.budget(true))
 	d.list("Files", append(limited(d.files(), "file"), d.outside()))
 	d.row("Tools", d.tools())
 	d.list("Network", limited(d.hosts(), "host"))
@@ -49,12 +49,12 @@ func rowsOf(s story) []Row {
 	d.row("Artifacts", d.count("final_artifacts", "artifact", "kind"))
 	d.row("Withheld", d.count("redactions", "value", "reason"))
 
-	d.row("Not recorded", Words{}.add(strings.Join(d.unrecorded(), ", ")))
+	d.row("Not recorded", Words{}.add(strings.Join(gaps{s}.unrecorded(), ", ")))
 	d.row("Not read", Words{}.value(s.Unread()))
 	if n := s.Root.Member("metadata").Member("supersedes"); !n.IsZero() {
 		d.row("Supersedes", Words{}.quote(n))
 	}
-	d.row("Receipt", d.origin())
+	d.row("Receipt", Origin{s.counter}.words())
 	return d.rows
 }
 
@@ -82,22 +82,6 @@ func limited(list []Words, noun string) []Words {
 	return append(list[:maxRows:maxRows], Words{}.add("and ", Plural(len(list)-maxRows, "more "+noun, "")))
 }
 
-// value appends foreign text of limited length.
-func (w Words) value(text string) Words {
-	if text == "" {
-		return w
-	}
-	return append(w.add(), untrusted.Cut(text, 300))
-}
-
-// named appends the name of a thing, or a phrase if the receipt does not state the name.
-func (w Words) named(name, otherwise string) Words {
-	if name == "" {
-		return w.add(otherwise)
-	}
-	return append(w.add(), untrusted.Cut(name, maxName))
-}
-
 // A group is the entries of a list that have one name.
 type group struct {
 	name  string
@@ -123,16 +107,6 @@ func grouped(nodes []canon.Node, name func(canon.Node) string) (groups []*group)
 func nodesOf(list canon.Node) (nodes []canon.Node) {
 	for _, n := range list.Elements() {
 		nodes = append(nodes, n)
-	}
-	return nodes
-}
-
-// happened returns the entries of a list of side effects that are not merely possible.
-func (r counter) happened(list string) (nodes []canon.Node) {
-	for _, n := range r.Root.Member("side_effects").Member(list).Elements() {
-		if !r.Possible(n) {
-			nodes = append(nodes, n)
-		}
 	}
 	return nodes
 }

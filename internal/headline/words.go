@@ -44,6 +44,22 @@ func (w Words) quote(n canon.Node) Words {
 	return append(w.add(), text)
 }
 
+// value appends foreign text of limited length.
+func (w Words) value(text string) Words {
+	if text == "" {
+		return w
+	}
+	return append(w.add(), untrusted.Cut(text, 300))
+}
+
+// named appends the name of a thing, or a phrase if the receipt does not state the name.
+func (w Words) named(name, otherwise string) Words {
+	if name == "" {
+		return w.add(otherwise)
+	}
+	return append(w.add(), untrusted.Cut(name, maxName))
+}
+
 // join appends other words.
 func (w Words) join(other Words) Words {
 	for i, text := range other {

@@ -147,6 +147,9 @@ func draftOf(r *run) *receipt.Draft {
 		t.contradicts(at, namesDiffer)
 	}
 	d.Metadata = making.metadata()
+	if r.options.Title != "" {
+		d.Metadata["title"] = r.options.Title
+	}
 	r.sourced.complete(d, o, r.effects.workspace, t)
 	r.unread.complete(r, d, t)
 	t.into(d.Metadata)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -19,6 +21,7 @@ type Options struct {
 	Issuer    receipt.Issuer // Kind defaults to harness
 	ReceiptID string         // default: "receipt_", followed by the task's ID without "task_" and, for a Subject other than the task, "_", its object, "_", and its ID
 	IssuedAt  time.Time      // default: the end of the task
+	Title     string         // of the task, for people: a line of at most MaxTitle characters, in metadata.title; default: none
 
 	// TaskID selects a task in a log of several tasks; events of other tasks are skipped and
 	// counted. If it is empty, the log must contain only one task, and a second task is an error.
@@ -68,6 +71,9 @@ func (o Options) normal() (Options, error) {
 		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", event.Quote(o.Tier), strings.Join(tiers(), ", "))}
 	}
 
+	if utf8.RuneCountInString(o.Title) > MaxTitle || strings.ContainsFunc(o.Title, unicode.IsControl) || !utf8.ValidString(o.Title) {
+		return o, &OptionError{"Title", fmt.Sprintf("is not a line of at most %d characters", MaxTitle)}
+	}
 	if err := checkSubject(o.Subject); err != nil {
 		return o, err
 	}
@@ -77,6 +83,9 @@ func (o Options) normal() (Options, error) {
 
 	return o, nil
 }
+
+// MaxTitle is the maximum number of characters in a title.
+const MaxTitle = 200
 
 func tiers() []string { return []string{"shadow", "suggest", "act_with_approval", "act_auto"} }
 

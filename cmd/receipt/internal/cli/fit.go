@@ -6,9 +6,11 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
+	"golang.org/x/text/width"
 )
 
 // minWidth is the minimum width of terminals for which lines are folded.
@@ -53,7 +55,7 @@ func (f *fitter) Write(p []byte) (int, error) {
 // digest that does not fit gets its own line, and is shortened in the middle if that line is also
 // too short. Other long words continue on the next line.
 func fold(line string, width int) string {
-	if columns(line) <= width {
+	if Columns(line) <= width {
 		return line
 	}
 
@@ -63,12 +65,12 @@ func fold(line string, width int) string {
 	// Commands are for copying. A command gets its own line if it fits there. Otherwise, each line
 	// break in it is escaped for the shell.
 	end, command := "", commandIn(words)
-	apart := command > 0 && hang+columns(strings.Join(words[command:], " ")) <= width
+	apart := command > 0 && hang+Columns(strings.Join(words[command:], " ")) <= width
 	var b strings.Builder
 	b.WriteString(head)
-	at := columns(head)
+	at := Columns(head)
 	for i, word := range words {
-		n := columns(word)
+		n := Columns(word)
 		if i == command+1 && !apart {
 			end = " \\"
 			width -= len(end)
@@ -94,9 +96,9 @@ func fold(line string, width int) string {
 		}
 		b.WriteString(word)
 		if cut := strings.LastIndexByte(word, '\n'); cut >= 0 {
-			at = columns(word[cut+1:])
+			at = Columns(word[cut+1:])
 		} else {
-			at += columns(word)
+			at += Columns(word)
 		}
 	}
 	return b.String()
@@ -162,7 +164,7 @@ func isDigest(word string) bool {
 }
 
 // shorten makes a word fit into the remaining room on its line.
-func shorten(word string, room, hang, width int) string {
+func shorten(word string, room, hang, columns int) string {
 	if before, digits, behind := digestIn(word); digits != "" && room >= 24 {
 		keep := (room - len(before) - 1 - len(behind)) / 2
 		return before + digits[:keep] + "…" + digits[len(digits)-keep:] + behind
@@ -170,18 +172,19 @@ func shorten(word string, room, hang, width int) string {
 
 	var b strings.Builder
 	for _, r := range word {
-		if room == 0 {
+		if n := columnsOf(r); n > room {
 			b.WriteString("\n" + strings.Repeat(" ", hang))
-			room = width - hang
+			room = columns - hang
 		}
 		b.WriteRune(r)
-		room--
+		room -= columnsOf(r)
 	}
 	return b.String()
 }
 
-// columns returns the width of a text, without color codes.
-func columns(s string) int {
+// Columns returns the width of a text on a terminal, without color codes. East Asian wide characters
+// take two columns, and combining marks take none (Unicode Standard Annex #11).
+func Columns(s string) int {
 	n := 0
 	for s != "" {
 		if strings.HasPrefix(s, "\x1b[") {
@@ -190,8 +193,36 @@ func columns(s string) int {
 				continue
 			}
 		}
-		_, size := utf8.DecodeRuneInString(s)
-		s, n = s[size:], n+1
+		r, size := utf8.DecodeRuneInString(s)
+		s, n = s[size:], n+columnsOf(r)
 	}
 	return n
+}
+
+func columnsOf(r rune) int {
+	if r < utf8.RuneSelf {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Fit shortens a text to a number of columns, and marks the cut.
+func Fit(s string, most int) string {
+	if Columns(s) <= most {
+		return s
+	}
+	n := 1
+	for i, r := range s {
+		if n += columnsOf(r); n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

@@ -27,7 +27,7 @@ func TestFold(t *testing.T) {
 	} {
 		got := fold(c.line, 40)
 		if strings.HasPrefix(c.line, "  hash") {
-			if columns(got) > 40 || !strings.Contains(got, "…") || !strings.HasPrefix(got, "  hash     sha256:0123") || !strings.HasSuffix(got, "cdef") {
+			if Columns(got) > 40 || !strings.Contains(got, "…") || !strings.HasPrefix(got, "  hash     sha256:0123") || !strings.HasSuffix(got, "cdef") {
 				t.Errorf("%q", got)
 			}
 		} else if got != c.want {
@@ -84,7 +84,7 @@ func TestFoldDigest(t *testing.T) {
 	} {
 		got := fold(c.line, c.width)
 		for line := range strings.Lines(got) {
-			if columns(strings.TrimSuffix(line, "\n")) > c.width {
+			if Columns(strings.TrimSuffix(line, "\n")) > c.width {
 				t.Errorf("%d: %q", c.width, line)
 			}
 		}

@@ -87,6 +87,7 @@ Exit codes for a directory, or with --each:
 	f.StringVar(&o.TaskID, "task", "", "task in a log of several tasks; required for frames (`ID`)")
 	f.StringVar(&o.subject, "subject", "", "subject: outcome, event, artifact, approval, or tool_call (default: the task or replay) (`OBJECT:ID`)")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the task ID) (`ID`)")
+	f.StringVar(&o.Title, "title", "", "title: at most 200 characters (`TEXT`)")
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the task ended) (`TIME`)")
 	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "prefix to remove from file paths (`DIR`)")
 	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy (`REF`)")

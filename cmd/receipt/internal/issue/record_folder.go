@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/daily"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // folderFlags are the flags for recording directories, and for --each.
@@ -120,7 +116,7 @@ func refuseFolderFlags(cmd *cobra.Command) error {
 
 // recordFolders records every task in the logs of files and directories.
 func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []string, o *recordOptions) error {
-	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "disclosures", "frames", "session", "issued-at"} {
+	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "disclosures", "frames", "session", "issued-at", "title"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s is of one task, and these may be many", name)
 		}
@@ -151,10 +147,10 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 // parse parses the flags that pflag does not.
 func (o *folderFlags) parse(e *cli.Env) (err error) {
 	o.Apart, o.JSON = o.each == "task", o.format == "json"
-	if o.Since, err = sinceTime(o.since, e.Now()); err != nil {
+	if o.Since, err = cli.SinceTime(o.since, e.Now()); err != nil {
 		return err
 	}
-	if o.Settled, err = duration(o.settled); err != nil {
+	if o.Settled, err = cli.ParseDuration(o.settled); err != nil {
 		return cli.Usage("", "--settled %q: expected a duration such as 30m, 2h or 1d", o.settled)
 	}
 	o.Policy, err = redactionPolicy(e, o.rules)
@@ -192,36 +188,4 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions) er
 	}
 	o.Signer = key
 	return nil
-}
-
-// sinceTime parses --since. A date means midnight UTC.
-func sinceTime(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if d, err := duration(text); err == nil {
-		return now.Add(-d), nil
-	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day, nil
-	}
-	at, err := receipt.ParseTime(text)
-	if err != nil {
-		return time.Time{}, cli.Usage("", "--since %q: expected a duration such as 24h or 7d, a date such as 2026-04-25, or a time such as 2026-04-25T18:00:00Z", text)
-	}
-	return at, nil
-}
-
-// duration parses a time.ParseDuration string, or a number of days such as 7d.
-func duration(text string) (time.Duration, error) {
-	const day = 24 * time.Hour
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		n, err := strconv.ParseUint(days, 10, 16)
-		return time.Duration(n) * day, err
-	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d < 0 {
-		err = strconv.ErrRange
-	}
-	return d, err
 }

@@ -25,8 +25,9 @@ type ledgerListOptions struct {
 func newLedgerList(e *cli.Env) *cobra.Command {
 	o := &ledgerListOptions{format: "text"}
 	cmd := &cobra.Command{
-		Use:   "list FILE",
-		Short: "list the receipts of a ledger",
+		Use:    "list FILE",
+		Hidden: true, // receipt list is for people
+		Short:  "list the receipts of a ledger",
 		Long: `List receipts, one per line, in stored order: receipt_id, time of issue, final
 state, and task ID. --format json adds the hash, the position in the stream, and
 the number of signatures. Receipts are not verified.

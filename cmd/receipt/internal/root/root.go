@@ -199,6 +199,7 @@ func verbs() []verb {
 		{"init", setup.NewInit},
 		{"verify", func(e *cli.Env) *cobra.Command { return verify.New(e, logs.Fsck) }},
 		{"show", verify.NewShow},
+		{"list", logs.NewList},
 		{"diff", verify.NewDiff},
 		{"canon", issue.NewCanon},
 		{"hash", issue.NewHash},
@@ -288,7 +289,7 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"start", "Start:", []string{"init"}},
-		{"check", "Verify receipts:", []string{"verify", "show", "browse", "diff", "merge", "replay"}},
+		{"check", "Verify receipts:", []string{"verify", "show", "list", "browse", "diff", "merge", "replay"}},
 		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
 		{"keep", "Store receipts:", []string{"ledger", "batch", "timestamp", "archive", "serve"}},
 		{"keys", "Manage keys:", []string{"keys"}},

@@ -31,12 +31,10 @@ func NewShow(e *cli.Env) *cobra.Command {
 		Use:   "show FILE",
 		Short: "print a receipt in readable form",
 		Long: `Print what a receipt states, and whether its content matches its hash. Signatures
-are checked if there are trusted keys. --git adds the first commit and path with
-the content of each written file.
+are checked if there are trusted keys. --git adds the first commit and path of
+each written file's content.
 
-Exit code 1: the receipt is refuted, or the document is not a valid receipt.
-3: its format is not supported. An undecided signature does not change the exit
-code; use receipt verify.`,
+Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`,
 		Example: `  receipt show receipt.json
   receipt show --full - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -53,9 +51,9 @@ code; use receipt verify.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.git, "git", "", "git repository to search, which is not changed (`DIR`)")
+	f.StringVar(&o.git, "git", "", "git repository to search (`DIR`)")
 	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
-	f.BoolVar(&o.full, "full", false, "add every entry, digests, and JSON Pointers")
+	f.BoolVar(&o.full, "full", false, "add entries, digests, and pointers")
 	return cmd
 }
 

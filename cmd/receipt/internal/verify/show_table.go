@@ -14,7 +14,7 @@ func (s table) write() {
 	s.b.Row("subject", s.Subject())
 	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.named(r.Member("identifiers"), "workspace_ref", "workspace"))
 	s.b.Row("time", s.times())
-	if budget := s.Budget(false).String(); budget != "" {
+	if budget := s.Budget().String(); budget != "" {
 		s.b.Row("budget", budget)
 	}
 

@@ -1,0 +1,312 @@
+package logs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/internal/headline"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type listOptions struct {
+	receiptFlags
+	keys, since, project, model string
+	failed, json                bool
+}
+
+// NewList returns the list command.
+func NewList(e *cli.Env) *cobra.Command {
+	o := &listOptions{}
+	cmd := &cobra.Command{
+		Use:   "list [PATH…]",
+		Short: "list receipts with their verdicts",
+		Long: `List the receipts of a ledger, files, or directories, the newest first (default:
+the ledger of receipt init). Each one is verified; without trusted keys, an intact
+receipt is listed as intact. ≥ precedes a lower bound, and - means not recorded.
+
+Exit code 1: a listed receipt is refuted.`,
+		Example: `  receipt list ledger.db --keys keys.json
+  receipt list receipts/ --failed`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.StringVar(&o.since, "since", "", "earliest start: a time, or a duration such as 7d (`TIME`)")
+	f.StringVar(&o.project, "project", "", "part of the project's name (`TEXT`)")
+	f.StringVar(&o.model, "model", "", "part of the model's name (`TEXT`)")
+	f.BoolVar(&o.failed, "failed", false, "only failed tasks and refuted receipts")
+	f.BoolVar(&o.json, "json", false, "write JSON lines")
+	return cmd
+}
+
+func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
+	if len(paths) == 0 && e.Defaults.Ledger != "" {
+		paths = []string{e.Defaults.Ledger}
+	}
+	if len(paths) == 0 {
+		return cli.Usage("receipt list --help has examples", "expected a ledger, or files and directories of receipts")
+	}
+	since, err := cli.SinceTime(o.since, e.Now())
+	if err != nil {
+		return err
+	}
+	policy := trust.PolicyFlags{Keys: o.keys}
+	if _, err := os.Stat(trust.TrustPath(e, o.keys)); o.keys == "" && errors.Is(err, fs.ErrNotExist) {
+		policy.IntegrityOnly = true
+	}
+	v, file, err := policy.Verifier(e)
+	if err != nil {
+		return err
+	}
+
+	list, pruned := []*listed{}, 0
+	err = o.with(ctx, e, paths, "", func(m *meant) error {
+		for _, err := range m.pruned {
+			if err != nil {
+				return input.LedgerReading(err)
+			}
+			pruned++
+		}
+		list, err = o.read(ctx, e, v, m.Selection, pruned > 0, since)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if pruned > 0 {
+		e.Note("%s pruned, and not among these", cli.Plural(pruned, "receipt", verbOf(int64(pruned))))
+	}
+	if file == nil {
+		e.Note("signatures were not checked; specify trusted keys with --keys")
+	}
+	return o.print(e, list)
+}
+
+// read verifies the receipts, and returns the selected ones, the newest first.
+func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, s *input.Selection, partial bool, since time.Time) (list []*listed, err error) {
+	progress := e.Progress("verifying")
+	defer progress.End()
+	s.Show(progress)
+
+	run := stream.VerifyFiles(ctx, v, s.Sources, stream.Options{Partial: partial})
+	for rep := range run.Reports() {
+		progress.Receipts(1)
+		if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
+			continue
+		}
+		if row := rowOfReport(rep, run.Text()); o.selects(row, since) {
+			list = append(list, row)
+		}
+	}
+	sum, err := run.Summary()
+	if err := input.Fatal(err); err != nil {
+		return nil, err
+	}
+	for _, n := range sum.Inputs.Unreadable {
+		cli.Tell(e, input.NotRead(n))
+	}
+	if len(s.Missing) > 0 {
+		return nil, s.Missing[0]
+	}
+
+	slices.SortStableFunc(list, func(a, b *listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.ID, b.ID)) })
+	ids := make([]string, len(list))
+	for i, row := range list {
+		ids[i] = row.ID
+	}
+	for i, short := range input.ShortIDs(ids) {
+		list[i].Short = short
+	}
+	return list, nil
+}
+
+// selects reports whether the flags select a receipt.
+func (o *listOptions) selects(r *listed, since time.Time) bool {
+	failed := r.State == receipt.StateFailed || r.State == receipt.StateCanceled || r.Verdict == receipt.Refuted.String()
+	return !r.at.Before(since) && strings.Contains(r.Project, o.project) && strings.Contains(r.Model, o.model) && (failed || !o.failed)
+}
+
+func (o *listOptions) print(e *cli.Env, list []*listed) (err error) {
+	refuted := false
+	write := print.NewJSONWriter(e.Out)
+	for _, row := range list {
+		refuted = refuted || row.Verdict == receipt.Refuted.String()
+		if o.json {
+			if err := write.Write("", row, "\n"); err != nil {
+				return err
+			}
+		}
+	}
+	if !o.json && len(list) > 0 {
+		if _, err := e.Text().Write([]byte(tableOf(list, e.Width, e.Now()))); err != nil {
+			return err
+		}
+	}
+	if refuted {
+		return cli.ExitWith(cli.ExitRefuted)
+	}
+	return nil
+}
+
+// A listed receipt is a row of the list. Values that the source did not record are absent.
+type listed struct {
+	Short    string       `json:"id"` // unique prefix
+	ID       string       `json:"receipt_id"`
+	Source   string       `json:"source"`
+	Title    string       `json:"title,omitzero"`
+	Started  string       `json:"started_at,omitzero"`
+	Issued   string       `json:"issued_at,omitzero"`
+	Project  string       `json:"project,omitzero"`
+	Branch   string       `json:"branch,omitzero"`
+	Model    string       `json:"model,omitzero"`
+	State    string       `json:"final_state,omitzero"`
+	Duration *int64       `json:"duration_ms,omitzero"`
+	Files    *int         `json:"files,omitzero"`
+	Calls    *int         `json:"calls,omitzero"`
+	AtLeast  []string     `json:"at_least,omitzero"` // members that are lower bounds
+	AtMost   []string     `json:"at_most,omitzero"`  // members that are upper bounds
+	Verdict  string       `json:"verdict"`           // verified, refuted, undecided, or intact if no signature was checked
+	Code     receipt.Code `json:"code,omitzero"`
+
+	at           time.Time
+	took         string
+	files, calls headline.Count
+}
+
+// rowOfReport returns the row of a receipt, as far as its text can be read.
+func rowOfReport(rep *receipt.Report, text []byte) *listed {
+	r := &listed{ID: rep.ReceiptID.String(), Source: rep.Address(), Verdict: rep.Verdict.String(), took: "-"}
+	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
+		r.Verdict = "intact"
+	} else if rep.Verdict != receipt.Verified {
+		r.Code = rep.Finding().Code
+	}
+	doc := new(canon.Document)
+	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil {
+		return r
+	}
+
+	h := headline.Read(doc.Root())
+	o := h.Origin()
+	r.Title, r.Project, r.Branch, r.Model = o.Title(), o.Project(), o.Branch(), h.Model()
+	if state := doc.Root().Member("lifecycle").Member("final_state"); !h.Hidden(state) {
+		r.State = state.String()
+	}
+	start, end := o.Times()
+	if r.at = start; start.IsZero() {
+		r.at = o.Issued()
+	}
+	r.Started, r.Issued = stamp(start), stamp(o.Issued())
+	if !start.IsZero() && !end.IsZero() && !end.Before(start) {
+		ms := end.Sub(start).Milliseconds()
+		r.Duration, r.took = &ms, strings.ReplaceAll(strings.ReplaceAll(headline.Elapsed(start, end), "min", "m"), " ", "")
+	}
+	r.files, r.calls = h.Files(), h.Calls()
+	r.Files, r.Calls = r.counted("files", r.files), r.counted("calls", r.calls)
+	return r
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return receipt.At(t).String()
+}
+
+// counted returns a number, and records whether it is a bound.
+func (r *listed) counted(name string, c headline.Count) *int {
+	if !c.Recorded {
+		return nil
+	}
+	if c.AtLeast {
+		r.AtLeast = append(r.AtLeast, name)
+	}
+	if c.Most {
+		r.AtMost = append(r.AtMost, name)
+	}
+	return &c.N
+}
+
+// tableOf formats rows in columns that fit a terminal, if the width of one is known. Branches are
+// omitted if there is no room for them, and long names are cut.
+func tableOf(list []*listed, width int, now time.Time) string {
+	const project, branch, model = 2, 3, 4
+	rows := [][]string{{"ID", "WHEN", "PROJECT", "BRANCH", "MODEL", "TOOK", "FILES", "CALLS", "VERDICT"}}
+	for _, r := range list {
+		rows = append(rows, []string{r.Short, when(r.at, now), r.Project, r.Branch, r.Model, r.took, r.files.String(), r.calls.String(), r.Verdict})
+	}
+
+	most := []int{24, 12, 24, 24, 24, 12, 8, 8, 9}
+	widths := make([]int, len(most))
+	for _, cells := range rows {
+		for i, text := range cells {
+			cells[i] = cmp.Or(cli.Fit(cli.EscapeLine(text), most[i]), "-")
+			widths[i] = max(widths[i], cli.Columns(cells[i]))
+		}
+	}
+	narrow(widths, width, project, branch, model)
+
+	var b strings.Builder
+	for _, cells := range rows {
+		line := ""
+		for i, text := range cells {
+			if widths[i] > 0 {
+				text = cli.Fit(text, widths[i])
+				line += text + strings.Repeat(" ", widths[i]-cli.Columns(text)+2)
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// narrow reduces the widths of names until a line fits. A width of 0 omits the column of branches.
+func narrow(widths []int, width, project, branch, model int) {
+	const least = 7
+	line := func() (n int) {
+		for _, w := range widths {
+			if w > 0 {
+				n += w + 2
+			}
+		}
+		return n - 2
+	}
+	if width > 0 && line() > width {
+		widths[branch] = min(widths[branch], 12)
+	}
+	if width > 0 && line() > width {
+		widths[branch] = 0
+	}
+	for width > 0 && line() > width && max(widths[project], widths[model]) > least {
+		if widths[project] > widths[model] {
+			widths[project]--
+		} else {
+			widths[model]--
+		}
+	}
+}
+
+// when formats a time as ls does: without the year if it is recent.
+func when(t, now time.Time) string {
+	switch {
+	case t.IsZero():
+		return "-"
+	case now.Sub(t) < 180*24*time.Hour && !t.After(now):
+		return t.UTC().Format("Jan _2 15:04")
+	}
+	return t.UTC().Format(time.DateOnly)
+}

@@ -1,0 +1,105 @@
+package headline
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A usage reads the parts of a receipt about models, tokens, and the budget.
+type usage struct{ counter }
+
+// models describes the chosen model, its alternatives, and the tokens. Several models with tokens
+// have a row each.
+func (u usage) models() (list []Words) {
+	chosen := u.chosen()
+	for i, n := range u.Root.Member("cost").Member("provider_breakdown").Elements() {
+		if i == maxRows {
+			return append(list, Words{}.add("and more models"))
+		}
+		if model := u.name(n.Member("model")); model != "" {
+			list = append(list, u.tokens(Words{}.named(model, ""), n))
+		}
+	}
+	if len(list) > 1 && len(u.alternatives()) == 0 {
+		return list
+	}
+	return []Words{u.tokens(chosen, u.Root.Member("autonomy_budget").Member("consumed")).join(u.alternatives())}
+}
+
+// chosen names the provider and the model, as far as the source reported them.
+func (u usage) chosen() Words {
+	n := u.Root.Member("model_route").Member("chosen_model")
+	provider, model := u.name(n.Member("provider")), u.name(n.Member("model"))
+	switch {
+	case provider == "" && model == "":
+		return nil
+	case provider == "":
+		return Words{}.named(model, "")
+	}
+	return Words{}.named(provider, "").add(" ").named(model, "model "+NotTold)
+}
+
+func (u usage) alternatives() (w Words) {
+	list := u.Root.Member("model_route").Member("alternatives_considered")
+	for i, n := range list.Elements() {
+		if i == maxRows {
+			return w.add(", and others")
+		}
+		if w = w.add(", not ").named(u.name(n.Member("model")), "(absent)"); !n.Member("reason").IsZero() {
+			w = w.add(`: "`).quote(n.Member("reason")).add(`"`)
+		}
+	}
+	return w
+}
+
+// tokens appends the numbers of tokens of an object that states them.
+func (u usage) tokens(w Words, n canon.Node) Words {
+	for _, name := range []string{"input_tokens", "output_tokens"} {
+		if count := n.Member(name); count.Kind() == canon.KindNumber && !u.untoldNumber(count) {
+			if len(w) > 0 {
+				w = w.add(", ")
+			}
+			w = w.add(u.Bound(count.Pointer()), number(count), " ", strings.ReplaceAll(name, "_", " "))
+		}
+	}
+	return w
+}
+
+// untoldNumber reports whether the source did not report a number: any other number than 0 is a bound.
+func (u usage) untoldNumber(n canon.Node) bool {
+	return !(n.Float() > 0) && u.Untold.Has(n.Pointer())
+}
+
+// number formats a number of the receipt.
+func number(n canon.Node) string { return Group3(string(n.AppendCanonical(nil))) }
+
+// budget describes the use of the budget: all of it, or only the parts with a limit.
+func (u usage) budget(limits bool) (w Words) {
+	budget := u.Root.Member("autonomy_budget")
+	for name, used := range budget.Member("consumed").Members() {
+		limit := budget.Member("limit").Member(name.String())
+		if limits && limit.IsZero() {
+			continue
+		}
+		if len(w) > 0 {
+			w = w.add(" · ")
+		}
+		w = w.value(strings.ReplaceAll(name.String(), "_", " ")).add(" ").join(u.used(used, ""))
+		if !limit.IsZero() {
+			w = w.add(" of ").join(u.used(limit, "a limit "))
+		}
+	}
+	return w
+}
+
+// used formats a number of the budget: the value, a bound, or a note that noun was not reported.
+func (u usage) used(n canon.Node, noun string) Words {
+	switch {
+	case n.Kind() != canon.KindNumber:
+		return Words{}.quote(n)
+	case u.untoldNumber(n):
+		return Words{}.add(noun, NotTold)
+	}
+	return Words{}.add(u.Bound(n.Pointer()), number(n), u.Reckoned(n.Pointer()))
+}
