@@ -26,10 +26,7 @@ func (s table) write() {
 	s.list("handoffs", "/side_effects/a2a_handoffs", effects.Member("a2a_handoffs"), func(n canon.Node) string {
 		return s.ended(n, "target_agent") + ", " + s.named(n, "task_id", "task")
 	})
-	if n := r.Member("metadata").Member("write_continuity"); n.Kind() == canon.KindObject {
-		number := func(name string) string { return cli.Number(n.Member(name)) + " " + name }
-		s.b.Row("continuity", "of "+number("pairs")+" of successive writes: "+number("held")+", "+number("broken")+", "+number("unchecked"))
-	}
+	s.continuity(r.Member("metadata").Member("write_continuity"))
 	s.list("artifacts", "", r.Member("final_artifacts"), func(n canon.Node) string { return s.text(n, "artifact_id") + " (" + s.text(n, "kind") + ")" })
 	s.b.Row("replay", s.Determinism())
 	s.list("deltas", "", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
