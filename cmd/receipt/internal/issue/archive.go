@@ -48,8 +48,7 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack [PATH…] -o FILE",
 		Short: "write receipts as CBOR",
-		Long: `Write receipts as CBOR, in the order of the input, which is anything that
-receipt verify reads. FILE ends in .cbor for exactly one receipt, or in .cborseq
+		Long: `Write receipts as CBOR, in input order. FILE ends in .cbor for exactly one receipt, or in .cborseq
 for a sequence (RFC 8742), as on stdout. Receipts are not verified, but drafts
 are rejected.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor

@@ -41,12 +41,7 @@ receipts. PATH… are the receipts that NEW covers, in their order.
 With --check, check a proof, and the signatures of both checkpoints with keys
 that are trusted for checkpoints of their origin. No receipts are needed.
 
-A proof has hashes in base64, in the order of RFC 9162 section 2.1.4.1:
-
-  receiptkit/consistency-proof@v1
-  from <size of OLD> <root of OLD>
-  to <size of NEW> <root of NEW>
-  <hash>`,
+Package merkle/tlog defines the format.`,
 		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
   receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
 		Hidden: ledger,

@@ -36,9 +36,8 @@ WITNESS is an Ed25519 or ML-DSA-44 key (receipt keys generate --role witness),
 named by its origin or key ID. With --keys, a trusted key of the log must have
 signed the checkpoint.
 
-A record of cosigned checkpoints rules out a second tree of the same size, and a
-tree smaller than the last one of its log. To check that a larger tree extends
-the last one, use receipt batch consistency --check.`,
+A record of cosigned checkpoints rules out a smaller tree, and a second tree of
+the same size. For a larger tree, use receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),

@@ -27,10 +27,9 @@ func newLedgerImport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE [PATH…]",
 		Short: "store receipts that were issued elsewhere",
-		Long: `Store receipts that were issued elsewhere, in the order of the input, which is
-anything that receipt verify reads. Each receipt must be verified, and follow
-the last receipt of its stream in the ledger. The first receipt that is not
-accepted ends the import, which can be repeated.`,
+		Long: `Store receipts that were issued elsewhere, in input order. Each receipt must be
+verified, and follow the last receipt of its stream in the ledger. The first
+receipt that is not accepted ends the import, which can be repeated.`,
 		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
   receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,

@@ -28,11 +28,11 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune FILE --checkpoint FILE --archive FILE",
 		Short: "remove archived receipts from a ledger",
-		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
-The checkpoint must cover exactly the first receipts, and be signed by a trusted
-key of its log. The archive must contain those that were not pruned before, as
-receipt ledger export writes it. IDs, hashes, and places stay, so chains, proofs,
-and later checkpoints do not change. The file keeps its size.`,
+		Long: `Remove the content of the oldest receipts from a ledger. The checkpoint must
+cover exactly the first receipts, and be signed by a trusted key of its log. The
+archive must contain those not pruned before, as receipt ledger export writes
+it. IDs, hashes, and positions stay, so chains, proofs, and later checkpoints do
+not change.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,

@@ -37,8 +37,8 @@ profile: each receipt states the root of all of them, and is linked, hashed and,
 with --key, signed. FILE ends in .jsonl, .ndjson, or .cborseq. The manifest is
 for verify --batch.
 
---previous is a hash or a receipt if all drafts belong to one stream, and
-otherwise a report that states a head for every stream of the batch.`, cli.Count(batch.MaxEntries)),
+--previous is a hash or a receipt for a single stream, and otherwise a report
+with the heads of all streams.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

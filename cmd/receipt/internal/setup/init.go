@@ -27,11 +27,10 @@ func NewInit(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "create a key, a trust file, a ledger, and defaults",
-		Long: `Create what record, verify, show, and serve need: a key, a trust file, and a
-file of defaults in the user's configuration directory, and a ledger in the
-directory for data. Existing files are not changed. $RECEIPT_CONFIG selects
-another file of defaults, whose directory then has all files; if it is empty,
-there are no defaults.`,
+		Long: `Create a key, a trust file, and a file of defaults in the user's configuration
+directory, and a ledger in the data directory. Existing files are not changed.
+$RECEIPT_CONFIG selects another file of defaults, whose directory then contains
+all files; if it is empty, there are no defaults.`,
 		Example: `  receipt init
   receipt init --issuer ada`,
 		Args: cli.ExactArgs(0, "no arguments"),

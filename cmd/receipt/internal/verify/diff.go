@@ -28,7 +28,7 @@ Values that the source of a receipt did not report, or reported as a bound, are
 marked.
 
 Exit code 1: the contents differ. 2: one of them could not be read, or has an
-integer outside ±9007199254740991, which the canonical form rounds.`,
+integer outside ±9007199254740991.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,
 		Args: cli.ExactArgs(2, "two receipts"),
