@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A program is the receipt command for one system and architecture.
+type program struct {
+	system, arch string
+	name         string // of the file
+}
+
+func (p program) is(system, arch string) bool { return p.system == system && p.arch == arch }
+
+// command runs a command in a directory and returns its output. Settings of the user that change
+// what go build writes are cleared.
+func command(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Stderr = dir, os.Stderr
+	c.Env = append(os.Environ(), "GOFLAGS=", "GOEXPERIMENT=", "GOTOOLCHAIN=local", "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off", "CGO_ENABLED=0")
+	c.Env = append(c.Env, env...)
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out, nil
+}
+
+// clone clones the commit that is checked out, and reads its time.
+func (r *release) clone(ctx context.Context) error {
+	top, err := command(ctx, ".", nil, "git", "rev-parse", "--show-toplevel", "HEAD")
+	if err != nil {
+		return err
+	}
+	root, revision, _ := strings.Cut(strings.TrimSpace(string(top)), "\n")
+	r.revision = revision
+	if err := cloneTo(ctx, root, r.source, revision); err != nil {
+		return err
+	}
+
+	stamp, err := command(ctx, r.source, nil, "git", "show", "--no-patch", "--format=%ct", revision)
+	if err != nil {
+		return err
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(string(stamp)), 10, 64)
+	r.time = time.Unix(seconds, 0).UTC()
+	return err
+}
+
+func cloneTo(ctx context.Context, from, to, revision string) error {
+	if _, err := command(ctx, ".", nil, "git", "clone", "--quiet", "--no-checkout", from, to); err != nil {
+		return err
+	}
+	_, err := command(ctx, to, nil, "git", "checkout", "--quiet", "--detach", revision)
+	return err
+}
+
+// compile builds the programs twice, with the page, and compares them.
+func (r *release) compile(ctx context.Context) error {
+	second := filepath.Join(filepath.Dir(r.source), "a-second-clone-with-another-name")
+	if err := cloneTo(ctx, r.source, second, r.revision); err != nil {
+		return err
+	}
+	again := []string{"GOCACHE=" + r.cache}
+	for _, clone := range []struct {
+		dir string
+		env []string
+	}{{r.source, nil}, {second, again}} {
+		if _, err := command(ctx, clone.dir, clone.env, "go", "generate", "./receipt/serve/page"); err != nil {
+			return err
+		}
+	}
+
+	for _, target := range r.targets {
+		system, arch, found := strings.Cut(target, "/")
+		if !found {
+			return fmt.Errorf("target %q is not a system and an architecture", target)
+		}
+		p := program{system: system, arch: arch, name: "receipt-" + system + "-" + arch}
+		if system == "windows" {
+			p.name += ".exe"
+		}
+		first, err := p.build(ctx, r.source, nil)
+		if err != nil {
+			return err
+		}
+		other, err := p.build(ctx, second, again)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(first, other) {
+			return fmt.Errorf("two builds of %s differ", p.name)
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, p.name), first, 0o777); err != nil {
+			return err
+		}
+		r.programs = append(r.programs, p)
+	}
+
+	if len(r.programs) == 0 {
+		return errors.New("no targets")
+	}
+	info, err := buildinfo.ReadFile(filepath.Join(r.dir, r.programs[0].name))
+	if err != nil {
+		return err
+	}
+	r.version = info.Main.Version
+	return nil
+}
+
+// build builds the program in a clone, and returns its bytes.
+func (p program) build(ctx context.Context, clone string, env []string) ([]byte, error) {
+	out := filepath.Join(clone, "receipt-bin") // git ignores it
+	env = append([]string{"GOOS=" + p.system, "GOARCH=" + p.arch}, env...)
+	_, err := command(ctx, clone, env, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", out, "./cmd/receipt")
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(out)
+}
+
+// documents writes the manual pages and the completions, with the program for this machine.
+func (r *release) documents(ctx context.Context) error {
+	host := program{system: runtime.GOOS, arch: runtime.GOARCH}
+	if _, err := host.build(ctx, r.source, nil); err != nil {
+		return err
+	}
+	if _, err := command(ctx, r.dir, nil, r.tool(), "man", "--dir", filepath.Join(r.dir, "man1")); err != nil {
+		return err
+	}
+	for shell, name := range completions() {
+		script, err := command(ctx, r.dir, nil, r.tool(), "completion", shell)
+		if err != nil {
+			return err
+		}
+		if err := r.write(name, script); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completions returns the shells, and the files with their completions.
+func completions() map[string]string {
+	return map[string]string{"bash": "receipt.bash", "zsh": "_receipt", "fish": "receipt.fish", "powershell": "receipt.ps1"}
+}
