@@ -116,7 +116,10 @@ func (r *release) compile(ctx context.Context) error {
 		return err
 	}
 	r.version = info.Main.Version
-	return nil
+
+	// The program for this machine writes documents, and signs.
+	_, err = program{system: runtime.GOOS, arch: runtime.GOARCH}.build(ctx, r.source, nil)
+	return err
 }
 
 // build builds the program in a clone, and returns its bytes.
@@ -132,10 +135,6 @@ func (p program) build(ctx context.Context, clone string, env []string) ([]byte,
 
 // documents writes the manual pages and the completions, with the program for this machine.
 func (r *release) documents(ctx context.Context) error {
-	host := program{system: runtime.GOOS, arch: runtime.GOARCH}
-	if _, err := host.build(ctx, r.source, nil); err != nil {
-		return err
-	}
 	if _, err := command(ctx, r.dir, nil, r.tool(), "man", "--dir", filepath.Join(r.dir, "man1")); err != nil {
 		return err
 	}

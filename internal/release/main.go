@@ -73,7 +73,17 @@ func (r *release) build(ctx context.Context) (err error) {
 
 	r.source = filepath.Join(work, "first")
 	r.cache = cmp.Or(r.cache, filepath.Join(work, "cache"))
-	for _, step := range []func(context.Context) error{r.clone, r.compile, r.documents, r.bills, r.image, r.packages, r.formula, r.provenance, r.attestation, r.sums} {
+	for _, step := range []func(context.Context) error{r.clone, r.compile, r.finish} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the files that are made of the programs.
+func (r *release) finish(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.documents, r.bills, r.image, r.packages, r.formula, r.provenance, r.attestation, r.sums} {
 		if err := step(ctx); err != nil {
 			return err
 		}

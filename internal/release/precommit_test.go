@@ -11,12 +11,7 @@ import (
 // TestPreCommit verifies that git rejects a commit with a tampered receipt and accepts a good one.
 // The hook is that of the committed .pre-commit-hooks.yaml, which pre-commit builds.
 func TestPreCommit(t *testing.T) {
-	if _, err := exec.LookPath("pre-commit"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no pre-commit")
-	}
+	needs(t, "pre-commit")
 	source, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
