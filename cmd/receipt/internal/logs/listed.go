@@ -35,11 +35,11 @@ func NewList(e *cli.Env) *cobra.Command {
 		Use:   "list [PATH…]",
 		Short: "list receipts with their verdicts",
 		Long: `List the receipts of a ledger, files, or directories, the newest first (default:
-the ledger of receipt init). Each one is verified; without trusted keys, an intact
-receipt is listed as intact. ≥ precedes a lower bound, and - means not recorded.
+the default ledger), and verify each one. ≥ precedes a lower bound; - means not
+recorded.
 
 Exit code 1: a listed receipt is refuted.`,
-		Example: `  receipt list ledger.db --keys keys.json
+		Example: `  receipt list ledger.db
   receipt list receipts/ --failed`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}

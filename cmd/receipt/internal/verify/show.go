@@ -30,9 +30,8 @@ func NewShow(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a receipt in readable form",
-		Long: `Print what a receipt states, and whether its content matches its hash. Signatures
-are checked if there are trusted keys. --git adds the first commit and path of
-each written file's content.
+		Long: `Print what a receipt states, and verify it if there are trusted keys; otherwise,
+check only its hash. --git adds the first commit with each written content.
 
 Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`,
 		Example: `  receipt show receipt.json
