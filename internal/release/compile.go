@@ -126,7 +126,7 @@ func (r *release) compile(ctx context.Context) error {
 func (p program) build(ctx context.Context, clone string, env []string) ([]byte, error) {
 	out := filepath.Join(clone, "receipt-bin") // git ignores it
 	env = append([]string{"GOOS=" + p.system, "GOARCH=" + p.arch}, env...)
-	_, err := command(ctx, clone, env, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", out, "./cmd/receipt")
+	_, err := command(ctx, clone, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -buildid=", "-o", out, "./cmd/receipt")
 	if err != nil {
 		return nil, err
 	}
