@@ -38,14 +38,13 @@ func NewRecord(e *cli.Env) *cobra.Command {
 		Short: "create drafts or receipts from logs",
 		Long: `Create the draft of a receipt from the log of a task that has ended: the
 protocol's events, one JSON object per line, JSON-RPC frames of a bridge or of
-ACP, or a log of a coding agent or telemetry. Several files are one task. Values
-that are not recorded are listed in metadata.unreported.
+ACP, or a log of a coding agent or telemetry. Several files are one task.
 
 For a directory, or with --each, record one draft or receipt per session or per
-task, which starts with a user request. Matches of --rules are withheld.
---ledger issues receipts, signed with --key; without it, drafts are written, one
-per line. Repeated runs add no duplicates. In a home directory, only the
-directories of --agents are read.
+task. Matches of --rules are withheld. --ledger issues receipts; without it,
+drafts are written, one per line. Repeated runs add no duplicates. Without PATH
+and stdin, the agents' sessions on this machine go to the ledger of receipt
+init. In a home directory, only the directories of --agents are read.
 
 Exit codes for a directory, or with --each:
   0  every task has its receipt or draft

@@ -29,8 +29,8 @@ func newKeysGenerate(e *cli.Env) *cobra.Command {
 		Use:   "generate --issuer ID --private FILE --keys FILE",
 		Short: "generate a key, and trust it",
 		Long: `Generate a key. The private half is written to a new file that only its owner
-can read, or that --encrypt encrypts (age), and the public half is added to the
-trust file --keys. The default ID is derived from the key.`,
+can read, and the public half is added to the trust file --keys. The default ID
+is derived from the key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),

@@ -51,10 +51,9 @@ func newLedgerInit(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init FILE",
 		Short: "create an empty ledger",
-		Long: `Create an empty ledger. An existing file is not changed. FILE-head records where
-the ledger ends, so that an incomplete copy is detected. Copy a ledger with
-sqlite3's .backup, not with cp, because FILE-wal contains its newest receipts. A
-ledger must not be on a network file system.`,
+		Long: `Create an empty ledger. FILE-head records where it ends, so that an incomplete
+copy is detected. Copy a ledger with sqlite3's .backup, because FILE-wal contains
+its newest receipts. It must not be on a network file system.`,
 		Example: `  receipt ledger init receipts.db
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
@@ -137,9 +136,8 @@ func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE ID",
 		Short: "print a stored receipt in readable form",
-		Long: `Print the receipt of a ledger that has this receipt_id, as receipt show does.
-Its content, its hash, and its row are checked first, but not its signatures.
-A unique prefix of at least four characters is enough.`,
+		Long: `Print the receipt of a ledger with this receipt_id, or a unique prefix of one.
+It is checked first, but not its signatures.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -189,9 +187,7 @@ func newLedgerSign(e *cli.Env) *cobra.Command {
 		Use:   "sign FILE ID… --key KEY",
 		Short: "add a signature to stored receipts",
 		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
-issuer or as a witness. The content, the hash, and the row of each receipt are
-checked first. Each receipt is printed when its signature is stored. A run can
-be repeated.`,
+issuer or as a witness. Each receipt is checked first, and printed when signed. A run can be repeated.`,
 		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
   receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -197,6 +197,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"init", setup.NewInit},
+		{"hook", func(e *cli.Env) *cobra.Command { return setup.NewHook(e, logs.Fsck) }},
 		{"verify", func(e *cli.Env) *cobra.Command { return verify.New(e, logs.Fsck) }},
 		{"show", verify.NewShow},
 		{"list", logs.NewList},
@@ -288,7 +289,7 @@ func group(root *cobra.Command) {
 		id, title string
 		verbs     []string
 	}{
-		{"start", "Start:", []string{"init"}},
+		{"start", "Start:", []string{"init", "hook"}},
 		{"check", "Verify receipts:", []string{"verify", "show", "list", "browse", "diff", "merge", "replay"}},
 		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
 		{"keep", "Store receipts:", []string{"ledger", "batch", "timestamp", "archive", "serve"}},

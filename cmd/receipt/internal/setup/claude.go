@@ -1,0 +1,237 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Names in the settings of Claude Code.
+const (
+	hooksName   = "hooks"
+	sessionName = "SessionEnd"
+)
+
+// A span is a part of a text.
+type span struct{ from, to int }
+
+// An item is a member of an object, or an element of an array.
+type item struct {
+	name         string // of a member
+	whole, value span
+}
+
+// items returns the members or the elements of the value in a span, which is valid JSON.
+func items(text []byte, in span) (list []item) {
+	dec := json.NewDecoder(bytes.NewReader(text[in.from:in.to]))
+	open, _ := dec.Token()
+	for dec.More() {
+		at := in.from + int(dec.InputOffset())
+		at += len(text[at:in.to]) - len(bytes.TrimLeft(text[at:in.to], " \t\r\n,"))
+		var one item
+		if open == json.Delim('{') {
+			name, _ := dec.Token()
+			one.name, _ = name.(string)
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return list
+		}
+		end := in.from + int(dec.InputOffset())
+		one.whole, one.value = span{at, end}, span{end - len(raw), end}
+		list = append(list, one)
+	}
+	return list
+}
+
+// container returns the member of an object that must be an array or an object, as the first
+// character of its value states.
+func container(text []byte, in span, name string, first byte) (value span, found bool, err error) {
+	for _, i := range items(text, in) {
+		switch {
+		case i.name != name:
+		case found:
+			return value, false, fmt.Errorf("the settings have %q twice", name)
+		case text[i.value.from] != first:
+			return value, false, fmt.Errorf("%q of the settings is invalid", name)
+		default:
+			value, found = i.value, true
+		}
+	}
+	return value, found, nil
+}
+
+// settings returns the span of the object in the text.
+func settings(text []byte) (span, error) {
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
+	if !json.Valid(text) || trimmed[0] != '{' {
+		return span{}, errors.New("the settings are not a JSON object")
+	}
+	return span{len(text) - len(trimmed), len(bytes.TrimRight(text, " \t\r\n"))}, nil
+}
+
+// insert adds a member or an element at the beginning of a container, with the whitespace of the
+// one that follows it.
+func insert(text []byte, in span, one string) []byte {
+	at := in.from + 1
+	rest := bytes.TrimLeft(text[at:], " \t\r\n")
+	if c := rest[0]; c != '}' && c != ']' {
+		one = string(text[at:len(text)-len(rest)]) + one + ","
+	}
+	return []byte(string(text[:at]) + one + string(text[at:]))
+}
+
+// insertions returns the texts that add a command to settings without hooks, without hooks of
+// SessionEnd, and with some.
+func insertions(line string) (hooks, event, group string) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(line) // strings are never refused
+	group = `{"hooks": [{"type": "command", "command": ` + strings.TrimSpace(b.String()) + `}]}`
+	event = `"` + sessionName + `": [` + group + `]`
+	return `"` + hooksName + `": {` + event + `}`, event, group
+}
+
+// created returns the settings for a user who has none. Adding a hook never returns them, so that
+// removing it can remove the file.
+func created(line string) []byte {
+	hooks, _, _ := insertions(line)
+	return []byte("{\n  " + hooks + "\n}\n")
+}
+
+// addSetting adds the command to the hooks of SessionEnd, and replaces an earlier one.
+func addSetting(text []byte, line string) ([]byte, error) {
+	if text == nil {
+		return created(line), nil
+	}
+	switch had, _, err := installed(text); {
+	case err != nil:
+		return nil, err
+	case had == line:
+		return text, nil
+	case had != "":
+		if text, _, err = cutSetting(text); err != nil || text == nil {
+			return created(line), err
+		}
+	}
+
+	root, err := settings(text)
+	if err != nil {
+		return nil, err
+	}
+	hooks, event, group := insertions(line)
+	in, found, err := container(text, root, hooksName, '{')
+	if err != nil || !found {
+		return insert(text, root, hooks), err
+	}
+	of, found, err := container(text, in, sessionName, '[')
+	if err != nil || !found {
+		return insert(text, in, event), err
+	}
+	return insert(text, of, group), nil
+}
+
+// installed returns the command of this program among the hooks of SessionEnd, and the containers
+// around it, from the outside in. The last one is the array of the hooks of its group.
+func installed(text []byte) (line string, around []item, err error) {
+	root, err := settings(text)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, hooks := range named(text, root, hooksName) {
+		for _, event := range named(text, hooks.value, sessionName) {
+			for _, group := range items(text, event.value) {
+				for _, list := range named(text, group.value, hooksName) {
+					for _, one := range items(text, list.value) {
+						var command struct{ Command string }
+						if json.Unmarshal(text[one.value.from:one.value.to], &command) == nil && strings.HasSuffix(command.Command, runs("claude")) {
+							return command.Command, []item{{value: root}, hooks, event, group, list, one}, nil
+						}
+					}
+				}
+			}
+		}
+	}
+	return "", nil, nil
+}
+
+// named returns the members of an object with a name.
+func named(text []byte, in span, name string) (list []item) {
+	for _, i := range items(text, in) {
+		if i.name == name {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// cutSetting removes the command, and restores the text from before it was added, if nothing else
+// has changed around it. If no other text is left of a file that addSetting created, after is nil.
+func cutSetting(text []byte) (after []byte, found bool, err error) {
+	if text == nil {
+		return nil, false, nil
+	}
+	line, around, err := installed(text)
+	if err != nil || line == "" {
+		return nil, false, err
+	}
+	if bytes.Equal(text, created(line)) {
+		return nil, true, nil
+	}
+	if before := undo(text, line); before != nil {
+		return before, true, nil
+	}
+
+	// Another program has written the file again. Containers that would be empty are removed, too.
+	for n := len(around) - 1; n > 0; n-- {
+		in := around[n-1].value
+		if siblings := items(text, in); len(siblings) > 1 || n == 1 {
+			return cutItem(text, in, siblings, around[n]), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// undo returns the text to which addSetting added the command, or nil if there is none.
+func undo(text []byte, line string) []byte {
+	hooks, event, group := insertions(line)
+	for _, one := range []string{hooks, event, group} {
+		for at := 0; ; at++ {
+			next := bytes.Index(text[at:], []byte(one))
+			if next < 0 {
+				break
+			}
+			at += next
+			head, tail := text[:at], text[at+len(one):]
+			if bytes.HasPrefix(tail, []byte(",")) {
+				head, tail = bytes.TrimRight(head, " \t\r\n"), tail[1:]
+			}
+			before := []byte(string(head) + string(tail))
+			if had, _, err := installed(before); err != nil || had != "" {
+				continue
+			}
+			if again, err := addSetting(before, line); err == nil && bytes.Equal(again, text) {
+				return before
+			}
+		}
+	}
+	return nil
+}
+
+// cutItem removes an item of a container, and the comma before or after it.
+func cutItem(text []byte, in span, siblings []item, one item) []byte {
+	cut := span{in.from + 1, in.to - 1}
+	for i, s := range siblings {
+		switch {
+		case s.whole != one.whole:
+		case i+1 < len(siblings):
+			cut = span{s.whole.from, siblings[i+1].whole.from}
+		case i > 0:
+			cut = span{siblings[i-1].whole.to, s.whole.to}
+		}
+	}
+	return []byte(string(text[:cut.from]) + string(text[cut.to:]))
+}
