@@ -141,13 +141,17 @@ var uses = map[string]func(s *shared) any{
 	},
 	"receipt.Verifier.Open":           func(s *shared) any { r, err := s.verifier.Open(s.doc.Source()); return fmt.Sprint(r != nil, err) },
 	"receipt.Verifier.OpenCheckpoint": func(s *shared) any { return s.verifier.OpenCheckpoint([]byte("no note")) != nil },
-	"receipt.Verifier.Policy":         func(s *shared) any { return s.verifier.Policy().Issuer },
-	"receipt.Verifier.Scope":          func(s *shared) any { return s.verifier.Scope() },
-	"receipt.Verifier.Snapshot":       func(s *shared) any { version, err := s.verifier.Snapshot(); return []any{version, err} },
-	"receipt.Verifier.Verify":         func(s *shared) any { return s.report(s.judged) },
-	"receipt.Verifier.VerifyBytes":    func(s *shared) any { return s.report(s.read) },
-	"receipt.Verifier.TrackEvidence":  func(s *shared) any { v, idle := s.verifier.TrackEvidence(); return fmt.Sprint(v.Scope(), idle()) },
-	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
+	"receipt.Verifier.Witnessed": func(s *shared) any {
+		at, external := s.verifier.Witnessed(&receipt.Checkpoint{})
+		return []any{at, external}
+	},
+	"receipt.Verifier.Policy":        func(s *shared) any { return s.verifier.Policy().Issuer },
+	"receipt.Verifier.Scope":         func(s *shared) any { return s.verifier.Scope() },
+	"receipt.Verifier.Snapshot":      func(s *shared) any { version, err := s.verifier.Snapshot(); return []any{version, err} },
+	"receipt.Verifier.Verify":        func(s *shared) any { return s.report(s.judged) },
+	"receipt.Verifier.VerifyBytes":   func(s *shared) any { return s.report(s.read) },
+	"receipt.Verifier.TrackEvidence": func(s *shared) any { v, idle := s.verifier.TrackEvidence(); return fmt.Sprint(v.Scope(), idle()) },
+	"receipt.Verifier.With":          func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
 
 	"receipt/archive.Codec.Append":         func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
 	"internal/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc.Source(), s.doc)) },

@@ -180,6 +180,36 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
+// Witnessed returns the earliest time at which the witnesses that the policy requires, and at least
+// one, had cosigned a checkpoint, or the zero time. Witnesses with the key material of an issuer do
+// not count. external reports whether such a key did not sign the checkpoint as its log either.
+func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
+	issuers := map[[32]byte]bool{}
+	if trust, ok := v.trust.(LogTrust); ok {
+		for _, k := range trust.NoteKeys() {
+			issuers[k.Thumbprint] = issuers[k.Thumbprint] || k.Has(RoleIssuer)
+		}
+	}
+	if !c.Signed {
+		return at, false
+	}
+	external = !slices.ContainsFunc(c.opened.logs, func(k *Key) bool { return issuers[k.Thumbprint] })
+
+	// A key counts once, at its earliest time.
+	list := slices.SortedStableFunc(slices.Values(c.opened.cosigned), func(a, b cosignature) int { return a.at.Compare(b.at) })
+	var ids []string
+	for _, s := range list {
+		if issuers[s.witness.Thumbprint] {
+			continue
+		}
+		issuers[s.witness.Thumbprint] = true
+		if ids = append(ids, s.witness.ID); v.policy.Checkpoint.Cosigners.met(ids) {
+			return s.at, external
+		}
+	}
+	return at, external
+}
+
 // isLogs reports whether a witness has the same key material as a trusted key of the log, including
 // keys that did not sign.
 func (k *noteKeys) isLogs(origin string, witness *Key) bool {

@@ -18,8 +18,9 @@ type Observed struct {
 	First   bool         // the input begins with the first receipt of the stream, or has none of it
 	Partial bool         // the input is a selection, so receipts may be missing
 
-	// Hash returns the hash of receipt number n, from 1, if it is known. Nil: only that of the last.
-	Hash func(n uint64) (canon.Digest, bool)
+	// Numbers has the heads of statements that are among the receipts, with their numbers from 1, or
+	// 0 if the number is unknown. Nil: only the last receipt is known.
+	Numbers map[canon.Digest]uint64
 
 	// Checkpoints are the sizes of checkpoints of the stream that a trusted witness cosigned.
 	Checkpoints []Checkpoint
@@ -54,6 +55,7 @@ type Result struct {
 	Findings []Finding
 	Last     *Signed       // the last statement, if its signature counts; nil if there is none
 	Silence  time.Duration // the longest time between two statements, or since the last
+	Bounded  string        // why the stream does not meet the conditions of AEL level 1; "": it does
 	Tail     uint64        // receipts that follow the last statement
 }
 
@@ -98,7 +100,28 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 	} else if req.Closed {
 		j.find(false, receipt.CodeStreamOpen, "no statement ends the stream")
 	}
+	j.result.Bounded = j.bounded(list)
 	return &j.result
+}
+
+// bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j):
+// the receipts from the first to the last, an opening that bounds the time between statements, a
+// heartbeat, no silence, and an end that states the last receipt.
+func (j *judge) bounded(list []*Signed) string {
+	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
+	switch {
+	case len(j.result.Findings) > 0:
+		return "statements are contradicted, or evidence is missing"
+	case j.seen.Partial || !j.seen.First:
+		return "the receipts are a part of the stream"
+	case len(list) == 0 || !list[len(list)-1].Final:
+		return "no statement ends the stream"
+	case len(list) < 3:
+		return "there is no heartbeat between the first statement and the end"
+	case slices.ContainsFunc(list, open):
+		return "a statement does not bound the time until the next"
+	}
+	return ""
 }
 
 // authentic returns the statements whose signature counts, in order of time and count.
@@ -209,8 +232,10 @@ func (j *judge) receipts(s *Signed) {
 		j.find(false, receipt.CodeNotFromStart, "%d receipts are stated, and the selection has %d", s.Count, j.seen.Count)
 	case s.Count > j.seen.Count:
 		j.find(true, receipt.CodeTruncated, "%d receipts are stated, and the input has %d", s.Count, j.seen.Count)
-	case s.Head != j.hash(s):
-		j.find(true, receipt.CodeHeadMismatch, "the stated head %v is not receipt number %d, which has %v", s.Head, s.Count, j.hash(s))
+	case s.Count == j.seen.Count && s.Head != j.seen.Head:
+		j.find(true, receipt.CodeHeadMismatch, "the stated head %v is not receipt number %d, which has %v", s.Head, s.Count, j.seen.Head)
+	case s.Count < j.seen.Count && !j.has(s):
+		j.find(true, receipt.CodeHeadMismatch, "the stated head %v is not receipt number %d", s.Head, s.Count)
 	case s.Final && s.Count < j.seen.Count:
 		j.find(true, receipt.CodeAfterEnd, "the stream ended with %d receipts, and the input has %d", s.Count, j.seen.Count)
 	}
@@ -221,18 +246,13 @@ func (j *judge) receipts(s *Signed) {
 	}
 }
 
-// hash returns the hash of the receipt that a statement names as the head, or the stated head if the
-// hash is unknown.
-func (j *judge) hash(s *Signed) canon.Digest {
-	if s.Count == j.seen.Count {
-		return j.seen.Head
+// has reports whether the receipts have the head of a statement at its number, as far as known.
+func (j *judge) has(s *Signed) bool {
+	if j.seen.Numbers == nil || s.Count == 0 {
+		return true
 	}
-	if j.seen.Hash != nil && s.Count > 0 {
-		if h, known := j.seen.Hash(s.Count); known {
-			return h
-		}
-	}
-	return s.Head
+	n, found := j.seen.Numbers[s.Head]
+	return found && (n == 0 || n == s.Count)
 }
 
 // times compares a statement with the times of authorities and witnesses.

@@ -69,7 +69,11 @@ func hashOf(n uint64) canon.Digest {
 
 // seen returns the results for an input with the first n receipts.
 func seen(n uint64) statement.Observed {
-	return statement.Observed{Count: n, Head: hashOf(n), First: true, Hash: func(i uint64) (canon.Digest, bool) { return hashOf(i), i <= n }}
+	o := statement.Observed{Count: n, Head: hashOf(n), First: true, Numbers: map[canon.Digest]uint64{}}
+	for i := uint64(1); i <= n; i++ {
+		o.Numbers[hashOf(i)] = i
+	}
+	return o
 }
 
 // A history is an honest stream with a heartbeat of a minute and an end.
@@ -219,6 +223,7 @@ func TestJudge(t *testing.T) {
 		"count decreases":          {[]*statement.Signed{one, fewer}, seen(3), statement.Requirements{Now: now}, receipt.Refuted, receipt.CodeStatementFork},
 		"another head at the end":  {[]*statement.Signed{one, lie}, seen(3), statement.Requirements{Now: now}, receipt.Refuted, receipt.CodeHeadMismatch},
 		"another head before":      {[]*statement.Signed{one, lie}, later, statement.Requirements{Now: now}, receipt.Refuted, receipt.CodeHeadMismatch},
+		"head at another number":   {[]*statement.Signed{make(func(s *statement.Statement) { s.Previous, s.Head = canon.Digest{}, hashOf(2) })}, later, statement.Requirements{Now: now}, receipt.Refuted, receipt.CodeHeadMismatch},
 		"selection":                {[]*statement.Signed{one, two}, partial, statement.Requirements{Now: now}, receipt.Undecided, receipt.CodeNotFromStart},
 		"not from the start":       {[]*statement.Signed{one, two}, middle, statement.Requirements{Now: now}, receipt.Undecided, receipt.CodeNotFromStart},
 		"first missing":            {[]*statement.Signed{two}, seen(3), statement.Requirements{Now: now}, receipt.Undecided, receipt.CodeStatementMissing},
@@ -241,6 +246,41 @@ func TestJudge(t *testing.T) {
 	}
 	if got := statement.Judge(set, []*statement.Signed{one, two}, later, statement.Requirements{Now: now}); got.Tail != 2 || got.Last.Count != 3 || got.Silence != time.Minute {
 		t.Errorf("%+v", got)
+	}
+
+	// The conditions of AEL level 1.
+	bound := func(change func(s *statement.Statement), previous *statement.Signed) *statement.Signed {
+		return make(func(s *statement.Statement) {
+			if s.Previous, s.Within = (canon.Digest{}), time.Hour; previous != nil {
+				s.Previous = previous.Digest
+			}
+			change(s)
+		})
+	}
+	final := func(s *statement.Statement) { s.Final, s.Within = true, 0 }
+	open := bound(func(*statement.Statement) {}, nil)
+	beat := bound(func(*statement.Statement) {}, open)
+	loose := bound(func(s *statement.Statement) { s.Within = 0 }, open)
+	for name, c := range map[string]struct {
+		list  []*statement.Signed
+		seen  statement.Observed
+		every time.Duration
+		want  string
+	}{
+		"met":                     {[]*statement.Signed{open, beat, bound(final, beat)}, seen(3), 0, ""},
+		"met by the verifier":     {[]*statement.Signed{open, loose, bound(final, loose)}, seen(3), time.Hour, ""},
+		"not bounded":             {[]*statement.Signed{open, loose, bound(final, loose)}, seen(3), 0, "does not bound"},
+		"no heartbeat":            {[]*statement.Signed{open, bound(final, open)}, seen(3), 0, "no heartbeat"},
+		"copies are no heartbeat": {[]*statement.Signed{open, open, bound(final, open)}, seen(3), 0, "no heartbeat"},
+		"no end":                  {[]*statement.Signed{open, beat}, seen(3), 0, "no statement ends"},
+		"no statement":            {nil, seen(3), 0, "no statement ends"},
+		"selection":               {[]*statement.Signed{open, beat, bound(final, beat)}, statement.Observed{Count: 3, Head: hashOf(3), First: true, Partial: true}, 0, "a part"},
+		"truncated":               {[]*statement.Signed{open, beat, bound(final, beat)}, seen(2), 0, "contradicted"},
+	} {
+		got := statement.Judge(set, c.list, c.seen, statement.Requirements{Now: now, Heartbeat: c.every})
+		if c.want == "" && got.Bounded != "" || !strings.Contains(got.Bounded, c.want) {
+			t.Errorf("%s: %q, expected %q", name, got.Bounded, c.want)
+		}
 	}
 
 	// A key that may not speak for the issuer leaves the statement undecided.

@@ -207,7 +207,7 @@ func TestMissingCode(t *testing.T) {
 		s.Token = c.token
 		_, err := s.Verify(c.roots, now)
 		var missing *MissingError
-		if found := errors.As(err, &missing); found != (c.code != "") || found && missing.Code != c.code || !found && err != nil {
+		if found := errors.As(err, &missing); found != (c.code != "") || found && missing.Code != string(c.code) || !found && err != nil {
 			t.Errorf("%s: %v, expected %q", name, err, c.code)
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/notaryproject/tspclient-go"
-
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Proof states that the stamped bytes existed before a time.
@@ -41,19 +39,19 @@ func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
 // A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for an
 // independent authority, unsupported_algorithm, or time_self_asserted if there is no token.
 type MissingError struct {
-	Code   receipt.Code
+	Code   string // a code of package receipt
 	Detail string
 }
 
 func (e *MissingError) Error() string { return "timestamp: " + e.Detail }
 
 func unsupported(format string, args ...any) error {
-	return &MissingError{receipt.CodeUnsupportedAlgorithm, fmt.Sprintf(format, args...)}
+	return &MissingError{"unsupported_algorithm", fmt.Sprintf(format, args...)}
 }
 
 // unvouched is the error for an authority for which no root vouches.
 func unvouched() error {
-	return &MissingError{receipt.CodeUnknownKey, "no root of the given ones vouches for the authority"}
+	return &MissingError{"unknown_key", "no root of the given ones vouches for the authority"}
 }
 
 func invalid(format string, args ...any) error {
@@ -239,7 +237,7 @@ func (s *signerInfo) certificateHash() error {
 // The error is a *[InvalidError] or a *[MissingError].
 func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
 	if s.Token == nil {
-		return nil, &MissingError{receipt.CodeTimeSelfAsserted, "no answer of an authority is attached"}
+		return nil, &MissingError{"time_self_asserted", "no answer of an authority is attached"}
 	}
 	policy, err := parseID(s.Policy)
 	if err != nil {

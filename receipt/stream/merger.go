@@ -55,7 +55,7 @@ func (m *merger) add() {
 	sum.Undecided += b.Undecided
 	sum.Copies += b.Copies
 	sum.Codes = map[receipt.Code]int{}
-	sum.Findings, sum.NotChecked, sum.Streams, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, false
+	sum.Findings, sum.NotChecked, sum.Streams, sum.Levels, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, nil, false
 
 	// Findings about links are computed again from the links of both parts.
 	for _, part := range m.parts {

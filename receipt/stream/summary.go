@@ -56,10 +56,20 @@ type Summary struct {
 	once     bool                  // a merge counted receipts that are in both parts only once
 	selected map[chain.Stream]bool // streams of which a part is a selection; nil means all streams if Partial is set
 
-	// The caller sets the other fields.
+	// The caller sets the other fields. Levels are nil if no statements were given. A merge drops
+	// them.
+	Levels            []Level
 	Keys              *Keys
 	Tool              string
 	Started, Finished receipt.Time
+}
+
+// A Level reports whether all streams meet the conditions of a level of AEL 0.1 (Agent Evidence
+// Levels). It is not a grade, which only a third party gives.
+type Level struct {
+	Number int    `json:"level"` // 1: no tail, heartbeat, or end is missing; 3: an external log includes all receipts
+	Met    bool   `json:"met"`
+	Detail string `json:"detail"` // why it is not met
 }
 
 // Verdict returns the verdict: refuted if anything is invalid, and verified only if

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -34,6 +35,7 @@ type summaryJSON struct {
 	Unchecked  map[receipt.Code]int `json:"unchecked,omitzero"`
 	Withheld   int                  `json:"withheld,omitzero"`
 	Inputs     Inputs               `json:"inputs"`
+	Levels     []Level              `json:"ael,omitzero"`
 	Keys       *Keys                `json:"keys"`
 	Tool       string               `json:"tool"`
 	Started    receipt.Time         `json:"started"`
@@ -98,7 +100,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: orEmpty(s.Skipped), SkippedAll: s.SkippedCount,
 		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked), Unchecked: s.Unchecked, Withheld: s.Withheld,
-		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.asked, Roster: newRosterJSON(s.roster),
+		Inputs: s.Inputs, Levels: s.Levels, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.asked, Roster: newRosterJSON(s.roster),
 	}
 
 	j.Inputs.Unreadable = orEmpty(j.Inputs.Unreadable)
@@ -139,7 +141,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
-		NotChecked: j.NotChecked, Unchecked: j.Unchecked, Withheld: j.Withheld, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, asked: j.Asked,
+		NotChecked: j.NotChecked, Unchecked: j.Unchecked, Withheld: j.Withheld, Inputs: j.Inputs, Levels: j.Levels, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, asked: j.Asked,
 	}
 
 	for code, n := range j.Codes {
@@ -193,6 +195,10 @@ func (j *summaryJSON) summary() (Summary, error) {
 	}
 	if r.Verdict() != j.Verdict {
 		return Summary{}, fmt.Errorf("it states %s, but its counts give %s", j.Verdict, r.Verdict())
+	}
+	met := func(l Level) bool { return l.Met }
+	if j.Verdict != receipt.Verified && slices.ContainsFunc(j.Levels, met) {
+		return Summary{}, fmt.Errorf("it states a level of AEL, but is %s", j.Verdict)
 	}
 	return r, nil
 }

@@ -337,7 +337,8 @@ func isUnused(c receipt.Code) bool {
 // streams.
 func isAboutStatements(c receipt.Code) bool {
 	switch c {
-	case receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart, receipt.CodeStatementMissing, receipt.CodeStatementUnsupported, receipt.CodeUnknownKey:
+	case receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart, receipt.CodeStatementMissing, receipt.CodeStatementUnsupported, receipt.CodeUnknownKey,
+		receipt.CodeUnsupportedAlgorithm, receipt.CodeTimeSelfAsserted:
 		return true
 	}
 	return false
@@ -401,6 +402,7 @@ func (p *ListPrinter) findings(b *bytes.Buffer, findings []stream.Finding) {
 // footers writes the lines between the results and the totals.
 func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	p.Streams(b, s)
+	levels(b, s)
 	p.notChecked(b, s)
 	Notices(b, "skipped", s.Skipped, s.SkippedCount)
 	if p.checkpoint != "" {
@@ -465,6 +467,22 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 			text += ", " + cli.Plural(int(n), "break", "")
 		}
 		Footer(b, "stream", text+", head "+g.Head.String())
+	}
+}
+
+// levels writes whether the streams meet the conditions of levels of AEL. The user did not ask for
+// them, so only the first reason is shown.
+func levels(b *bytes.Buffer, s *stream.Summary) {
+	var met []string
+	for _, l := range s.Levels {
+		if !l.Met {
+			met = append(met, fmt.Sprintf("level %d not met: %s", l.Number, l.Detail))
+			break
+		}
+		met = append(met, fmt.Sprintf("level %d met", l.Number))
+	}
+	if len(met) > 0 {
+		Footer(b, "AEL 0.1", "conditions of "+strings.Join(met, "; of "))
 	}
 }
 

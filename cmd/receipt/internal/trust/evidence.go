@@ -127,6 +127,9 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 	return with, nil
 }
 
+// Opened returns the opened checkpoint, or nil if there is none.
+func (f *EvidenceFlags) Opened() *receipt.Checkpoint { return f.opened }
+
 // Signed describes the checkpoint and its log if a trusted key signed it; otherwise, it
 // returns "".
 func (f *EvidenceFlags) Signed() string {

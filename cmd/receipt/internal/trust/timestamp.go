@@ -65,7 +65,7 @@ func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Fin
 		var invalid *timestamp.InvalidError
 		switch {
 		case errors.As(err, &missing):
-			f.Missing = append(f.Missing, receipt.Note{Code: missing.Code, Detail: fmt.Sprintf("%s: %s", cli.SourceName(path), missing.Detail)})
+			f.Missing = append(f.Missing, receipt.Note{Code: receipt.Code(missing.Code), Detail: fmt.Sprintf("%s: %s", cli.SourceName(path), missing.Detail)})
 		case errors.As(err, &invalid):
 			*findings = append(*findings, stream.Finding{Code: receipt.CodeTimestampInvalid, Source: cli.SourceName(path), Detail: invalid.Detail})
 		case err != nil:
@@ -134,7 +134,7 @@ func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFi
 		}
 		for _, known := range file.Set.Keys() {
 			if known.Thumbprint == k.Thumbprint {
-				return receipt.Timestamp{}, &timestamp.MissingError{Code: receipt.CodeUnknownKey, Detail: fmt.Sprintf("the authority has the key material of %q, so it is not independent", known.ID)}
+				return receipt.Timestamp{}, &timestamp.MissingError{Code: string(receipt.CodeUnknownKey), Detail: fmt.Sprintf("the authority has the key material of %q, so it is not independent", known.ID)}
 			}
 		}
 	}

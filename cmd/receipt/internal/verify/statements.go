@@ -29,6 +29,7 @@ type statementFlags struct {
 
 	keys     receipt.Trust
 	streams  map[chain.Stream][]*statement.Signed
+	seen     observer
 	findings []stream.Finding // lines that are not statements
 	notes    []receipt.Note
 }
@@ -39,8 +40,9 @@ func (f *statementFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.closed, "closed", false, "require a statement that ends each stream")
 }
 
-// apply reads the statements. The input must contain the receipts that they name as heads.
-func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Options) error {
+// apply reads the statements. An input all of which is there must contain the receipts that they
+// name as heads.
+func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, whole bool, o *stream.Options) error {
 	if f.path == "" {
 		if len(f.stamps) > 0 {
 			return cli.Usage("", "a --timestamp of a statement needs --statements FILE")
@@ -64,10 +66,12 @@ func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, o *stream.Option
 	f.keys = file.Set
 	f.streams = statement.ByStream(statement.ParseFile(data, f.fault))
 
+	f.seen.watch(f.streams)
+
 	// An input that does not contain a stated head was truncated, or belongs to another chain.
 	for s, list := range f.streams {
 		last := statement.Last(f.keys, list)
-		if _, given := o.Continuity.Expect[s]; given || last == nil || last.Count == 0 || o.Partial {
+		if _, given := o.Continuity.Expect[s]; given || last == nil || last.Count == 0 || o.Partial || !whole {
 			continue
 		}
 		if o.Continuity.Expect == nil {
@@ -91,25 +95,31 @@ func (f *statementFlags) fault(line int, err error) {
 }
 
 // judge adds the results for the statements to the summary.
-func (f *statementFlags) judge(sum *stream.Summary, now time.Time) {
+func (f *statementFlags) judge(v *receipt.Verifier, sum *stream.Summary, now time.Time) {
 	if f.path == "" {
 		return
 	}
 	sum.Findings = append(slices.Clip(sum.Findings), f.findings...)
 	sum.NotChecked = append(slices.Clip(sum.NotChecked), f.notes...)
 
-	segments := map[chain.Stream][]chain.Segment{}
-	for _, g := range sum.Streams {
-		segments[g.Stream] = append(segments[g.Stream], g)
-	}
 	all := maps.Clone(f.streams)
-	for s := range segments {
-		all[s] = f.streams[s]
+	for _, g := range sum.Streams {
+		all[g.Stream] = f.streams[g.Stream]
 	}
 	req := statement.Requirements{Closed: f.closed, Heartbeat: f.heartbeat, Tolerance: trust.ClockTolerance, Now: now, Dated: f.dated, Existed: f.existed(sum)}
+	open := ""
 	for _, s := range slices.SortedFunc(maps.Keys(all), chain.Stream.Compare) {
-		f.add(sum, s, statement.Judge(f.keys, all[s], observed(segments[s], sum.Partial), req))
+		r := statement.Judge(f.keys, all[s], f.seen.stream(v, sum, s), req)
+		if f.add(sum, s, r); open == "" && r.Bounded != "" {
+			open = fmt.Sprintf("stream %s: %s", input.StreamText(s), r.Bounded)
+		}
 	}
+
+	// A level is about authentic receipts, so the verdict on them comes first.
+	if sum.Verdict() != receipt.Verified {
+		open = "not all receipts and statements are verified"
+	}
+	sum.Levels = []stream.Level{{Number: 1, Met: open == "", Detail: open}, f.seen.anchored(v, sum, open)}
 }
 
 // existed returns the times before which statements existed. A timestamp that matches none of them
@@ -127,18 +137,6 @@ func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time
 		}
 	}
 	return times
-}
-
-// observed returns the receipts of a stream in the input. The stream has gaps if it has several
-// segments.
-func observed(segments []chain.Segment, partial bool) statement.Observed {
-	switch len(segments) {
-	case 0:
-		return statement.Observed{First: true, Partial: partial}
-	case 1:
-		return statement.Observed{Count: segments[0].Count, Head: segments[0].Head, First: segments[0].First, Partial: partial}
-	}
-	return statement.Observed{Partial: partial}
 }
 
 // add adds the result for one stream. Heads that the run itself has reported as missing are not

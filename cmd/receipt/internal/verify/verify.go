@@ -134,9 +134,11 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	}
 
 	o.statementFlags.dated, o.statementFlags.stamps = verifier.Policy().Timestamp, o.EvidenceFlags.Statements
-	if err := o.statementFlags.apply(e, file, &options); err != nil {
+	if err := o.statementFlags.apply(e, file, len(selected.Missing) == 0, &options); err != nil {
 		return err
 	}
+
+	o.seen.checkpoint, o.seen.ordered = o.Opened(), !options.Unordered && len(selected.Sources) == 1
 
 	// People see the checkpoint next to the keys.
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
@@ -204,7 +206,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.NotChecked = append(slices.Clip(sum.NotChecked), o.Missing...)
-	o.statementFlags.judge(sum, e.Now())
+	o.statementFlags.judge(v, sum, e.Now())
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
 	if file != nil {
 		sum.Keys = &stream.Keys{Path: file.Path, SHA256: file.SHA256, Count: file.Set.Len()}
@@ -223,6 +225,7 @@ func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli
 			return err
 		}
 		progress.Receipts(1)
+		o.seen.add(rep)
 		if o.failFast && rep.Verdict != receipt.Verified {
 			return nil
 		}
