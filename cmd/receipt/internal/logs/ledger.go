@@ -137,7 +137,7 @@ func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 		Use:   "show FILE ID",
 		Short: "print a stored receipt in readable form",
 		Long: `Print the receipt of a ledger with this receipt_id, or a unique prefix of one.
-It is checked first, but not its signatures.`,
+Its signatures are not checked.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
