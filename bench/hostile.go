@@ -19,7 +19,7 @@ const mostGrowth = 2.6
 // size.
 type hostile struct {
 	id, name string
-	size     int // in the unit of the name
+	size     int // in the unit that name states
 	make     func(size int) []byte
 	code     receipt.Code // the expected finding
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// warmUses is how often each key is used before the measurement, so that a set has done
-// everything that it does for frequently used keys.
+// warmUses is how many times each key is used before the measurement, so that a set has already
+// done all its work for frequently used keys.
 const warmUses = 1024
 
 // A signature is one entry of a receipt, in the forms that the rivals need.

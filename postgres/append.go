@@ -112,7 +112,7 @@ type appending struct {
 	ends  map[chain.Stream]end // of these streams, after the rows that were placed
 }
 
-// lock locks the ends of the streams until the transaction ends, always in the same order, and
+// lock locks the ends of the streams, always in the same order, until the transaction ends, and
 // reads them. A duplicate ID is reported in preference to a moved head, so that a repeated draft
 // finds its receipt.
 func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {

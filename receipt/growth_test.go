@@ -128,7 +128,7 @@ func TestCheckGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to head
 		proof    *tlog.Extension
-		want     string // verdict, code, signers; later or an error
+		want     string // verdict, code, and signers; or an error, or that the checkpoint is later
 	}{
 		"good":                {good("log1", 3), good("log1", 5), proof(3, 5), "verified  log1 log1"},
 		"same tree":           {good("log1", 3), good("log1", 3), proof(3, 3), "verified  log1 log1"},

@@ -185,7 +185,7 @@ func TestProtectedCommitment(t *testing.T) {
 }
 
 // TestDisclosedPrecision verifies that a disclosed integer that doubles cannot represent is
-// refuted, because the commitment is also that of its neighbors.
+// refuted, because its neighbors have the same commitment.
 func TestDisclosedPrecision(t *testing.T) {
 	for value, want := range map[string]receipt.Code{
 		"9007199254740991":           "",

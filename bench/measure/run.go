@@ -25,8 +25,8 @@ func run(ctx context.Context, line []string, exit int) (race.Usage, error) {
 	return usage, nil
 }
 
-// rounds returns the usage of each round by number of jobs. Within a round the numbers of jobs
-// take turns, so that other load on the machine affects all of them.
+// rounds returns the usage of each round, keyed by the number of jobs. Within a round the numbers
+// of jobs take turns, so that other load on the machine affects all of them.
 func rounds(ctx context.Context, o *options) ([][]race.Usage, error) {
 	samples := make([][]race.Usage, len(o.jobs))
 	for round := range o.runs + 1 {

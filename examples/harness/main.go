@@ -1,6 +1,6 @@
 // Command harness is an example of a program that does tasks for people and issues a receipt for
-// each. It does toy tasks, records events as they happen, issues the receipts into a ledger, and
-// serves them until it is interrupted:
+// each. It performs toy tasks, records events as they happen, issues the receipts into a ledger,
+// and serves them until it is interrupted:
 //
 //	go run ./examples/harness -tasks 3
 package main

@@ -48,7 +48,7 @@ func limitOf(r *protocol.Request) (int, error) {
 	return int(n), err
 }
 
-// behind returns the cursor of the page after an item.
+// behind returns the cursor of the page that follows an item.
 func (p page) behind(last string) (string, error) {
 	// A page that leads back to itself would be requested forever.
 	next := protocol.FormatCursor(p.list, []byte(last))

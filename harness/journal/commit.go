@@ -40,9 +40,9 @@ func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	}
 }
 
-// Part returns the position of a value in the file: in the event with an index in the commit, at
-// the member to which the names lead. Only apply may call it. Elsewhere, or if there is no such
-// value, it returns the zero Part.
+// Part returns the position of a value in the file. The value is in the commit's event with the
+// given index, at the member that the names select. Only apply may call it. Elsewhere, or if there
+// is no such value, it returns the zero Part.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}

@@ -41,9 +41,9 @@ func TestWork(t *testing.T) {
 	j.Close()
 }
 
-// TestEachCallFails makes the nth system call of a kind on the files of a journal fail, for n = 1,
-// 2, … until none fails, or ends the process there. The journal then opens, with all acknowledged
-// commits, without the refused ones, and accepts more.
+// TestEachCallFails makes the nth system call of a kind on the files of a journal fail, or ends the
+// process at that call, for n = 1, 2, … until none fails. The journal then opens, with all
+// acknowledged commits, without the refused ones, and accepts more.
 func TestEachCallFails(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	switch {

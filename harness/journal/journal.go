@@ -277,8 +277,8 @@ func (j *Journal) Len(v View) int {
 // are not longer.
 const pageBytes = 1 << 20
 
-// find returns the places of the events of a view after an id, and whether they are the last.
-// passed is the number up to which an earlier call found no event after this id; find updates it.
+// find returns the positions of the view's events that follow id, and whether no others follow.
+// passed is the number up to which an earlier call found no event after this ID; find updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

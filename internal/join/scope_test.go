@@ -118,7 +118,8 @@ type world struct {
 	selection bool
 }
 
-// digits are the choices that lead to a world. Their number is the product of all alternatives.
+// digits are the choices that lead to a world. Their number is the product of the numbers of
+// alternatives.
 type digits struct{ left, number uint64 }
 
 func (d *digits) pick(alternatives int, used bool) int {

@@ -143,7 +143,7 @@ const (
 	unpack     = "unpack it, and pass the receipts in it"
 )
 
-// A signature is the beginning of files of a format, at an offset.
+// A signature is the bytes by which files of a format are recognized, at an offset.
 type signature struct {
 	at    int
 	bytes string

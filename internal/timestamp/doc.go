@@ -25,9 +25,9 @@
 // Package tspclient verifies the signature of the token (RFC 5652), the hash of the signer's
 // certificate in it (RFC 5816), and the chain from that certificate to a root at the time of the
 // token. This package checks the rest: the token is DER in the parts that it reads; the imprint,
-// nonce, and policy are those of the request; the time is in UTC and not in the future; no extension
-// is critical; and RSA keys have at least 2,048 bits. A token without accuracy has one of a second,
-// because times are written in whole seconds.
+// nonce, and policy are those of the request; the time is in UTC and not in the future; no
+// extension is critical; and RSA keys have at least 2,048 bits. A token that states no accuracy is
+// treated as accurate to one second, because times are written in whole seconds.
 //
 // # Limits
 //

@@ -130,7 +130,7 @@ func parseID(text string) (id asn1.ObjectIdentifier, err error) {
 	return id, nil
 }
 
-// message returns the bytes that the imprint is the SHA-256 of.
+// message returns the bytes whose SHA-256 is the imprint.
 func (s *Stamp) message() []byte {
 	return append(append([]byte(prefix), s.salt[:]...), s.Digest[:]...)
 }

@@ -184,7 +184,7 @@ func fetch(url string) []byte {
 	return body
 }
 
-// watch collects the checkpoints that the log and the witness show. The result ends the collection
+// watch collects the checkpoints that the log and the witness serve. The result ends the collection
 // and returns them.
 func (s *setting) watch(t *testing.T) func() [][]byte {
 	ctx, cancel := context.WithCancel(t.Context())

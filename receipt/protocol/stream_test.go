@@ -21,8 +21,8 @@ func streaming(w http.ResponseWriter, r *Request) error {
 	return err
 }
 
-// TestStreamPlaces verifies that a stream gives back its place among the requests, that a client
-// has half of the places for streams, and that they are free again when the streams have ended.
+// TestStreamPlaces verifies that a stream releases its request slot, that one client holds at most
+// half of the stream slots, and that a slot is free again when its stream has ended.
 func TestStreamPlaces(t *testing.T) {
 	begun := make(chan struct{})
 	m := muxOf(t, func(o *Options) { o.Limits.Requests = 2 }, Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *Request) error {

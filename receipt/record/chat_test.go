@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestCheck verifies which messages have the shape of their role, and the places of errors.
+// TestCheck verifies which messages have the shape of their role, and where errors are reported.
 func TestCheck(t *testing.T) {
 	const call = `{"id":"c","name":"n","arguments":{}}`
 	user := func(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }

@@ -20,7 +20,7 @@ const (
 	reports = fromResult | fromTool // the call's own reports
 )
 
-// A write is one change of a file.
+// A write is one change to a file.
 type write struct {
 	path, operation string                 // operation is "" if it was not recorded
 	before, after   receipt.OptionalDigest // null if the file did not exist

@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The tests with a world compare a task with a log of it. A log and its ledger, which lists the
-// facts, are written together, using only the rules of the protocol's pages. The draft of the log
-// is then compared with the ledger, member by member, without using the recorder.
+// The tests with a world compare a task with its log. A log and its ledger, which lists the facts,
+// are written together, using only the rules of the protocol's pages. The draft of the log is then
+// compared with the ledger, member by member, without using the recorder.
 //
 // A world consists of episodes, each with its lines and its facts. The lines of all episodes are
 // mixed, and those of one episode keep their order.

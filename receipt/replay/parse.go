@@ -18,7 +18,7 @@ import (
 
 // ParseRequest parses a request. An empty request means an exact replay. An accepted request is
 // valid against the JSON Schema replay-request. The error is a *[RequestError] about the first
-// invalid member, in the order of the names of members.
+// invalid member, ordered by member name.
 func ParseRequest(data []byte) (*Request, error) {
 	r := &Request{Mode: Exact}
 	if len(bytes.TrimSpace(data)) == 0 {

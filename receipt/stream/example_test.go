@@ -99,9 +99,9 @@ func (keyDatabase) Trust(context.Context) (receipt.Trust, string, error) {
 	return nil, "", errors.New("connection refused")
 }
 
-// The receipts are the rows of a database, and each report comes with the key of its row. A
-// rule of the caller is applied to each receipt. The database of trusted keys is down, so
-// receipts that meet the rule are undecided, and the others are refuted.
+// The receipts are the rows of a database, and each report comes with the key of its row. The
+// caller's rule is applied to each receipt. The database of trusted keys is down, so receipts that
+// meet the rule are undecided, and the others are refuted.
 func ExampleVerifySeq() {
 	rows := exampleChain(2)
 	items := func(yield func(stream.Item, error) bool) {

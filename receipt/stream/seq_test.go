@@ -58,8 +58,8 @@ func record(t *testing.T, run *stream.Run) string {
 	return b.String()
 }
 
-// TestVerifySeqAgrees verifies that a sequence gives the reports and the summary of the
-// files with the same documents, for one source and for several, with any number of jobs.
+// TestVerifySeqAgrees verifies that a sequence yields the same reports and summary as files with
+// the same documents, for one source and for several, with any number of jobs.
 func TestVerifySeqAgrees(t *testing.T) {
 	c := newCast(t)
 	r := rand.New(rand.NewPCG(29, 5))

@@ -9,7 +9,7 @@ import (
 )
 
 // Rows are collected up to these limits and then written as one group, whose columns are stored
-// separately. The limits are high enough for good compression and low enough for little memory.
+// separately. The limits are high enough for good compression and low enough to use little memory.
 const (
 	groupRows  = 1 << 16
 	groupBytes = 16 << 20 // of their texts

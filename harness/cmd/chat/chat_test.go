@@ -200,7 +200,7 @@ func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			c := talk(t, f.store, f.graph...)
-			var history []string // the messages of turns that did not fail, as they came
+			var history []string // the messages of turns that did not fail, in the order of their arrival
 			for _, s := range f.turns {
 				o, err := c.send(t.Context(), "conv", message(s.message))
 				if err != nil || o.kind != s.kind || o.path != s.path || o.failure.Category != s.category || o.failure.Bucket != s.bucket {

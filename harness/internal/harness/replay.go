@@ -144,7 +144,7 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 	text, err = h.options.Module(ctx, &recorded{plan: plan}, input)
 	left := untaken(plan)
 
-	// A task that was canceled, or whose model failed, ends where no answer was recorded.
+	// A task that was canceled, or whose model failed, ends where the log has no further answer.
 	missing, isMissing := errors.AsType[*replay.UnavailableError](err)
 	switch {
 	case isMissing && source.Status != completed && len(left) == 0:

@@ -135,8 +135,8 @@ func TestSecretsOfClients(t *testing.T) {
 	c.tellsNoSecret(dir)
 }
 
-// TestSecretsOfReplays verifies that a receipt_only override is in no event, and that the
-// module's result from it is in none either.
+// TestSecretsOfReplays verifies that neither a receipt_only override nor the module's result from
+// it appears in an event.
 func TestSecretsOfReplays(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))

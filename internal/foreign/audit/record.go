@@ -202,7 +202,7 @@ func (r *record) delegation() bool {
 	return true
 }
 
-// digests recomputes the digest of the request and that of the commitment.
+// digests recomputes the digests of the request and of the commitment.
 func (r *record) digests() bool {
 	resource, decision, commitment := r.p.Member("resource"), r.p.Member("decision"), r.p.Member("observation").Member("priorCommitment")
 

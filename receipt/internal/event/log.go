@@ -162,7 +162,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	l.seen[id] = content
 	l.budget.Charge(e, e.Root, eventCost)
 
-	// The events of receipts result from issuing, so no receipt covers them.
+	// Events about receipts result from issuing, so no receipt covers them.
 	if strings.HasPrefix(e.Kind, "receipt.") {
 		l.counts.Receipts++
 		return nil

@@ -90,8 +90,8 @@ func (o *Outline) name() string {
 	return story.Unnamed(o.Head[:])
 }
 
-// Survey reads a log once and returns its outline. From is as in [Options]. Errors of the
-// input are returned unchanged.
+// Survey reads a log once and returns its outline. From is as in [Options]. Errors from the input
+// are returned unchanged.
 func Survey(in Input, from string) (*Outline, error) {
 	r, o := newReading(from), &Outline{Name: in.Name}
 	text, err := r.scan(in, func(text *lines) func(rawLine) error {

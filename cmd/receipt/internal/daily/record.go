@@ -379,8 +379,8 @@ func (m *maker) sums(w *work) (string, error) {
 	return joined(list), nil
 }
 
-// logsOf returns the digests of the lines from which a draft or a receipt was created or, with
-// events set, of the log of events.
+// logsOf returns the digests of the lines from which a draft or a receipt was created or, if events
+// is set, the digests of the lines of the event log.
 func logsOf(root canon.Node, events bool) string {
 	prefix := "source_log:"
 	if events {

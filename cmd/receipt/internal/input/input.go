@@ -22,10 +22,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// ReadInput reads one document: a file, stdin for "-", PATH:N, which is line or item N of a
-// file, as in the output of verify, or a receipt_id of the default ledger. For archives and
-// compressed files, it returns the JSON in them. It stops one byte after the largest receipt,
-// so that endless inputs end.
+// ReadInput reads one document: a file, stdin for "-", PATH:N, which is line or item N of a file,
+// as in the output of verify, or a receipt_id of the default ledger. For archives and compressed
+// files, it returns the JSON in them. It stops one byte after the largest receipt, so that an
+// endless input is not read forever.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := Address(path); ok {
 		return readAddress(e, path, file, index)

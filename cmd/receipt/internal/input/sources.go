@@ -355,7 +355,7 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 	return nil
 }
 
-// TellSkipped prints the files in directories that were skipped.
+// TellSkipped prints which files of directories were skipped, and why.
 func (s *Selection) TellSkipped(e *cli.Env) {
 	var lines []string
 	for _, n := range s.Skipped {

@@ -58,8 +58,8 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return err
 	}
 
-	// The holder of a stolen key also controls its clock, so only a superseded key keeps its
-	// earlier signatures.
+	// The holder of a stolen key also controls its clock, so earlier signatures stay valid only if
+	// the key was superseded.
 	effect, label := "no signature of it counts", "also ended"
 	if why == receipt.ReasonSuperseded {
 		effect, label = "signatures before that keep counting", "not ended"

@@ -71,7 +71,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	defer l.Close()
 	path = input.LedgerName(path)
 
-	// Print faults while they are found, because the check of a large ledger takes long.
+	// Print faults as they are found, because checking a large ledger takes a long time.
 	told := 0
 	tell := func(f ledger.Fault) {
 		if told++; told <= o.limit {

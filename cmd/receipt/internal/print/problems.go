@@ -23,7 +23,7 @@ type problem struct {
 	title   string       // the verdict and the code
 	source  string
 	line    int    // 1, unless the source lists receipts
-	subject string // for a problem in no file: its stream
+	subject string // for a problem that is not in a file: its stream
 	text    string
 	id      string // equal in every run that finds the problem
 }

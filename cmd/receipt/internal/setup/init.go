@@ -53,7 +53,7 @@ type setup struct {
 	made map[bool][]string // lines about files, by whether they were created
 }
 
-// newSetup returns the setup of the user. If a file of defaults exists, its values apply.
+// newSetup returns the setup of the user. If a defaults file exists, its values apply.
 func newSetup(e *cli.Env, issuer string) (*setup, error) {
 	if e.Config == "" {
 		return nil, cli.Usage("set RECEIPT_CONFIG to a file, or unset it", "no file of defaults: RECEIPT_CONFIG is empty, or the user has no configuration directory")

@@ -106,7 +106,7 @@ func (d *differences) compare(a, b canon.Node) {
 	}
 }
 
-// value formats a value of one side, and states whether its source reported it, or only a
+// value formats a value from one side, and states whether the source reported the value or only a
 // bound.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)

@@ -69,7 +69,7 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// open opens the page in a tab of its own, when it is ready.
+// open opens the page in a separate tab, and returns when the page is ready.
 func open(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
 	b := load(t, parent, url)

@@ -160,8 +160,8 @@ func (f *Fumble) Counted() Outcome {
 }
 
 // Settle records the mark of the link among the receipts of all merged parts. open states that the
-// link is unchecked, and that the receipt is therefore undecided. If the link was unchecked in a
-// part and is invalid among all parts, the merged summary has a finding, and the receipt stays
+// link is unchecked, and that the receipt is therefore undecided. If the link was unchecked within
+// a part and is invalid across all parts, the merged summary has a finding, and the receipt stays
 // undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {

@@ -10,9 +10,9 @@ import (
 // A Scanner finds secrets in texts. Compile returns one. It is immutable and safe for
 // concurrent use.
 //
-// A text is read once for the words of all detectors. A detector then searches only around words
-// that each of its matches contains, with the same result as a search of the entire text. The time
-// is linear in the length of the text.
+// A text is read once for the words of all detectors. A detector then searches only around the
+// words that every match must contain, with the same result as a search of the entire text. The
+// time is linear in the length of the text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon

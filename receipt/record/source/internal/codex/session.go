@@ -220,8 +220,8 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage is the usage of a session or a turn. The input includes cached tokens, and the output
-// includes reasoning.
+// A usage counts the tokens of a session or a turn. The input includes cached tokens, and the
+// output includes reasoning.
 type usage struct {
 	input, output          int64
 	read, written, thought part

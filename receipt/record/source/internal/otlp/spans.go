@@ -282,7 +282,7 @@ func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
-	var all, nameless time.Time // the earliest end of the following calls, both of all calls and of those without IDs
+	var all, nameless time.Time // the earliest end of the calls that follow: of all calls, and of those without IDs
 
 	// A backward scan visits a call after all calls that begin within it.
 	for _, x := range slices.Backward(calls) {
