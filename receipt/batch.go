@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A batchStep is the step [StepBatch].
+// A batchStep performs the step [StepBatch].
 type batchStep struct{ *Verifier }
 
 // check evaluates the proofs, the batches, and the timestamps in the evidence. All must hold.
@@ -74,9 +74,9 @@ const clockTolerance = time.Minute
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// record combines its two halves into the result of the step: failures first, then missing
-// evidence. If a proof holds, a merkle_root whose batch was not given is only noted, as it is when
-// there is no evidence.
+// record combines the results for proofs and batches into the result of the step: failures first,
+// then missing evidence. If a proof holds, a merkle_root whose batch was not supplied is only
+// noted, just as it is without evidence.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
 	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
@@ -125,11 +125,11 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		return s.unproven()
 	}
 
-	// Every proof is tried, because only the path of a proof shows which receipt it is for.
+	// Every proof is tried, because only a proof's path shows which receipt it covers.
 	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
-	var elsewhere *checkpoint // a checkpoint that a proof matches, but that is not the given checkpoint
+	var elsewhere *checkpoint // a checkpoint that a proof matches but that differs from the given checkpoint
 	for i := range s.evidence.proofs {
 		p := &s.evidence.proofs[i]
 		c := p.checkpoint
@@ -153,8 +153,8 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		}
 	}
 
-	// A matching proof takes precedence over all others: first under a trusted log, then under an
-	// unknown log.
+	// A proof that matches under a trusted log takes precedence, followed by a proof that matches
+	// under an unknown log.
 	switch {
 	case len(t.included) > 0:
 		return s.weighIncluded(t)
@@ -171,7 +171,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	return s.weighUnfitting(faulty, leaf)
 }
 
-// unproven returns the check of a receipt without proofs.
+// unproven returns the check for a receipt without proofs.
 func (s batchStep) unproven() Check {
 	if s.evidence.outside != "" {
 		return s.evidence.uncompared()
@@ -182,7 +182,7 @@ func (s batchStep) unproven() Check {
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
 }
 
-// weighUnfitting returns the check of a receipt that no proof matches. An invalid checkpoint takes
+// weighUnfitting returns the check for a receipt that no proof matches. An invalid checkpoint takes
 // precedence over a path to a different root; both refute.
 func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 	s.watched.seeAll(pieceProof)
@@ -193,7 +193,7 @@ func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 		return s.proofFault(i, leaf)
 	}
 
-	// A path to the root of an unknown log shows nothing, whether it matches or not.
+	// A path to an unknown log's root shows nothing, whether it matches or not.
 	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
 		quoted(excerpt([]byte(s.evidence.proofs[0].checkpoint.claims.Origin))))}
 }
@@ -202,12 +202,13 @@ func checkpointFault(c *checkpoint) Check {
 	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
-// proofFault describes why the proof at index i does not match. It is the first proof from a known
-// log, and no proof matches.
+// proofFault describes why the proof at index i does not match the receipt. The proof at i is the
+// first proof from a known log; proofFault is called only if no proof matches.
 func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
-	// RFC 9162 section 2.1.3.2 defines three ways to fail: the root, the length, and the index.
+	// RFC 9162 section 2.1.3.2 defines three ways in which a proof fails: the root, the length, and
+	// the index.
 	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
@@ -229,7 +230,8 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
-			// Lines of unknown keys do not count (C2SP signed-note), but the report lists them.
+			// Lines signed by unknown keys do not count (C2SP signed-note), but the report lists
+			// them.
 			if c.unknown != "" {
 				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
 			}
@@ -240,8 +242,8 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	return why
 }
 
-// weighBatches searches the batches for the receipt. The batch with the root that the receipt
-// states decides the result. Another batch may list the same ID.
+// weighBatches searches the batches for the receipt. The batch whose root the receipt states
+// decides the result. Other batches may list the same ID.
 func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(s.evidence.batches) == 0 {
 		if stated.IsZero() {
@@ -254,15 +256,15 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
 
-	// A batch is relevant if its root is stated, regardless of what it lists.
+	// A batch is relevant if the receipt states its root, regardless of what the batch lists.
 	for i, b := range s.evidence.batches {
 		if err == nil && root == b.Root() {
 			s.watched.see(pieceBatch, i)
 		}
 	}
 
-	// The batch with the stated root decides the result. Another batch that lists the ID only
-	// supplies an explanation.
+	// The batch whose root the receipt states decides the result. Another batch that lists the ID
+	// serves only as an explanation.
 	for _, b := range s.evidence.batches {
 		leaf, stated, ok := b.Find(id)
 		switch {
@@ -313,8 +315,8 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 }
 
 // checkListedHash compares the receipt's hash with the hash that the batch lists. The leaf does not
-// cover the chain, so the same content can occur at two positions in a stream. The batch states
-// which position it is.
+// cover the chain, so a stream can contain the same content at two positions. The batch states
+// which position it lists.
 func checkListedHash(listed canon.Digest, id []byte, hash canon.Digest) Check {
 	if !listed.IsZero() && listed != hash {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),

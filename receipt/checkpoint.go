@@ -18,12 +18,13 @@ type Checkpoint struct {
 	Claims   tlog.Checkpoint // its text; zero if the note contains no readable text
 	Readable bool            // whether the text is readable
 	Fault    string          // describes the part that is invalid or malformed, or ""
-	Signed   bool            // a trusted key of its log signed it, and all of it is valid
+	Signed   bool            // a trusted key of its log signed the checkpoint, and every part of it is valid
 
 	opened *checkpoint
 }
 
-// A checkpoint is an opened checkpoint of the evidence. It is opened once for all receipts.
+// A checkpoint is an opened checkpoint of the evidence. Each checkpoint is opened only once for all
+// receipts.
 type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
 	text       canon.Digest    // SHA-256 of the text
@@ -32,7 +33,7 @@ type checkpoint struct {
 	logs       []*Key          // keys of its origin that signed it; if there are none, its signer is unknown
 	cosigned   []cosignature   // cosignatures by eligible witnesses; the receipt may rule out some of them
 	discounted []string        // why the other cosignatures do not count
-	unknown    string          // lists the lines of unknown keys
+	unknown    string          // lists the lines signed by unknown keys
 	about      string          // states the log, the size, the signers, and the cosigners
 }
 
@@ -41,14 +42,14 @@ func (c *checkpoint) sameTree(other *checkpoint) bool {
 	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
 }
 
-// A cosignature comes from a witness that has the role and is admitted, was valid at the stated
-// time, and shares no key material with the log.
+// A cosignature counts if its witness has the role and is admitted, was valid at the stated time,
+// and shares no key material with the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
 }
 
-// noteKeys holds the keys of a Trust that can sign notes, grouped by use.
+// noteKeys holds a Trust's keys that can sign notes, grouped by use.
 type noteKeys struct {
 	logs      []*tlog.Log
 	witnesses []*tlog.Witness
@@ -84,8 +85,8 @@ func (k *noteKeys) add(key NoteKey) {
 }
 
 func (k *noteKeys) open(note []byte) *checkpoint {
-	// C2SP signed-note: lines of unknown keys are ignored. An invalid line of a known key makes
-	// the entire note invalid.
+	// C2SP signed-note: lines signed by unknown keys are ignored. An invalid line from a known key
+	// makes the entire note invalid.
 	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
 		c := &checkpoint{fault: noteFault(err)}
@@ -129,13 +130,13 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
-	// Nobody can determine which of the two proofs is wrong, so both refute.
+	// It is impossible to determine which of the two proofs is wrong, so both refute.
 	refuteForks(proofs)
 	return proofs
 }
 
-// describe returns the description of a checkpoint, which is computed once for all receipts that it
-// includes.
+// describe returns the checkpoint's description, which is computed once for all receipts that the
+// checkpoint includes.
 func (c *checkpoint) describe() string {
 	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
 	for i, key := range c.logs {
@@ -162,8 +163,8 @@ func noteFault(err error) string {
 	return err.Error()
 }
 
-// weigh counts a cosignature, or records why it does not count. A witness with a stolen key never
-// counts, because the thief can state any time.
+// weigh counts a cosignature, or records why it does not count. A witness whose key was stolen
+// never counts, because the thief can state any time.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -181,8 +182,8 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 }
 
 // Witnessed returns the earliest time at which the witnesses that the policy requires, and at least
-// one, had cosigned a checkpoint, or the zero time. Witnesses with the key material of an issuer do
-// not count. external reports whether such a key did not sign the checkpoint as its log either.
+// one, had cosigned a checkpoint, or the zero time. Witnesses that have an issuer's key material do
+// not count. external reports whether the checkpoint also has no log signature by such a key.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
 	issuers := map[[32]byte]bool{}
 	if trust, ok := v.trust.(LogTrust); ok {
@@ -230,8 +231,8 @@ func unknownLines(s *tlog.Signed) string {
 }
 
 // refuteForks marks a log's checkpoints as invalid if they show two trees of the same size. One of
-// the two is wrong, and nobody can determine which. The original checkpoints are not modified,
-// because other verifiers may use them.
+// the two is wrong, but it is impossible to determine which. The original checkpoints are not
+// modified, because other verifiers may use them.
 func refuteForks(proofs []proof) {
 	type place struct {
 		origin string
@@ -274,14 +275,14 @@ type Growth struct {
 	Code Code
 
 	// Later reports that Code refers to the later checkpoint: it is unsigned, or its tree differs
-	// from the tree that the proof leads to.
+	// from the tree to which the proof leads.
 	Later bool
 
 	// Err is the error from merkle.CheckConsistency if the proof is for these trees but is invalid.
 	Err error
 
-	// Signers are the keys with which the log signed the earlier and the later checkpoint, in that
-	// order. A key is nil if no signature counts.
+	// Signers are the keys with which the log signed the earlier checkpoint and the later
+	// checkpoint, in that order. A key is nil if no signature counts.
 	Signers [2]*Key
 
 	// Revoked is the key to which CodeKeyRevoked refers.
@@ -372,13 +373,13 @@ func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	return nil, CodeUnknownKey
 }
 
-// signedBy reports whether the log signed a checkpoint with the key.
+// signedBy reports whether the log signed a checkpoint with the given key.
 func signedBy(k *NoteKey, c *tlog.Signed) bool {
 	return k.Has(RoleCheckpoint) && k.Origin == c.Origin &&
 		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return l.HasKey(k.Public) })
 }
 
-// Logs returns the keys of logs among the trusted keys.
+// Logs returns the trusted keys that belong to logs.
 func Logs(trust LogTrust) (logs []*tlog.Log) {
 	for _, k := range trust.NoteKeys() {
 		if log := k.log(); log != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestInclusionPolicy is the truth table for the effects of checkpoints on signatures.
+// TestInclusionPolicy contains the truth table for how checkpoints affect signatures.
 func TestInclusionPolicy(t *testing.T) {
 	batch, sig := receipt.StepBatch, receipt.StepSignatures
 	revoked := refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")
@@ -42,7 +42,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownb", "", none, unsigned},
 		{"b", "own", "", none, verified()}, // the results of the signatures do not change
 
-		// A checkpoint replaces a signature.
+		// A checkpoint can replace a signature.
 		{"", "own", "", none, verified()},
 		{"", "own", "own", none, verified()},
 		{"", "own", "a", none, unsigned},
@@ -68,7 +68,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownstolen w1@3601, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownstolenwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
-		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint is not evidence of the age of this one
+		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint is not evidence of this checkpoint's age
 		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
 		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
@@ -83,15 +83,15 @@ func TestInclusionPolicy(t *testing.T) {
 		{"gone", "log1 w1@3600", "", none, revoked},
 		{"stolen", "log1 wnamed@0", "", none, verified()},
 		{"stolen", "log1 w1@3600 w2@0", "", none, verified()},
-		{"stolen", "log1 w1@3600 w1@0", "", none, verified()}, // two statements of one witness
+		{"stolen", "log1 w1@3600 w1@0", "", none, verified()}, // two statements by one witness
 		{"stolen", "log1, log2 w1@0", "", none, verified()},
 		{"stolen", "own w1@0", "", none, verified()},
 		{"stolen", "log1 stolenwitness@0", "", none, revoked},
-		{"stolen", "log1 awitness@0", "", none, revoked}, // the issuer's other key
+		{"stolen", "log1 awitness@0", "", none, revoked}, // the issuer's second key
 		{"stolen", "log1 both@0", "", none, revoked},
 		{"stolen", "log1 bwitness@0", "", none, verified()},
 		{"stolen", "log1 logwitness@0", "", none, revoked},
-		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // the log's other key
+		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // the log's second key
 		{"stolen", "log1 a@0", "", none, revoked},              // no witness
 		{"stolen", "log1 b@0", "", none, revoked},
 		{"stolen", "log1 log2@0", "", none, revoked},
@@ -104,7 +104,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 wearly@-1", "", none, revoked},
 		{"stolen", "log1 wold@-1", "", none, verified()},
 		{"stolen", "log1 wold@0", "", none, revoked},
-		{"stolen", "log1 wstolen@0", "", none, revoked}, // its times are the thief's
+		{"stolen", "log1 wstolen@0", "", none, revoked}, // the thief can choose its times
 		{"stolen", "stranger w1@0", "", none, revoked},
 		{"stolen", "log1late w1@-60", "", none, revoked},
 		{"stolen", "log1stolen", "", none, revoked},
@@ -141,7 +141,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "stranger, log1", "", none, verified()},
 		{"", "nolog", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 
-		// A number of cosigners.
+		// A required number of cosigners.
 		{"a", "log1", "", cosigners(1), short},
 		{"a", "log1 w1@0", "", cosigners(1), verified()},
 		{"a", "log1 w1@0", "", cosigners(2), short},
@@ -155,12 +155,12 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1 w1@0 wlate@0", "", cosigners(2), short},
 		{"a", "log1 w1@0 wstolen@0", "", cosigners(2), short},
 		{"a", "log1 w1@0 stranger@0", "", cosigners(2), short},
-		{"a", "log1 w1@0, log2 w2@0", "", cosigners(2), short}, // one checkpoint must have all of them
+		{"a", "log1 w1@0, log2 w2@0", "", cosigners(2), short}, // a single checkpoint must have all of them
 		{"a", "log1 w1@0, log2 w2@0 w1@0", "", cosigners(2), verified()},
 		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
 		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
 		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
-		// Groups count like one witness, and only the named logs count.
+		// A group counts as one witness, and only the named logs count.
 		{"a", "log1 w1@0", "", nested, short},
 		{"a", "log1 w1@0 w2@0", "", nested, verified()},
 		{"a", "log1 w2@0 log2witness@0", "", nested, short},
@@ -168,7 +168,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log1"}}}, verified()},
 		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "log1, log2", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, verified()},
-		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures of the receipt do not count for the checkpoint
+		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures on the receipt do not count for the checkpoint
 	} {
 		t.Run(strings.Join([]string{c.signers, c.log, c.named}, "/"), func(t *testing.T) {
 			keys := logKeys()
@@ -195,8 +195,8 @@ func TestInclusionPolicy(t *testing.T) {
 	}
 }
 
-// TestStandingResult verifies that a checkpoint that stands for a signature is reported last,
-// and that invalid entries still count.
+// TestStandingResult verifies that a checkpoint that counts as a signature is reported last, and
+// that invalid entries still count.
 func TestStandingResult(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["w1"])
@@ -234,7 +234,7 @@ func TestStandingResult(t *testing.T) {
 		}
 	}
 
-	// Neither does anything next to an invalid checkpoint, in any order.
+	// An invalid checkpoint prevents everything else from counting, in any order.
 	bad := keys.prove(t, data, "own log2")
 	at := strings.LastIndex(string(bad.Checkpoint), " ") + 20
 	bad.Checkpoint[at] ^= 1
@@ -259,7 +259,7 @@ func TestStandingResult(t *testing.T) {
 	}
 }
 
-// falsified returns a receipt with a well-formed signature of other bytes.
+// falsified returns a receipt with a well-formed signature of different bytes.
 func falsified(t *testing.T, keys ring) []byte {
 	t.Helper()
 	s, err := keys["w1"].Sign(t.Context(), []byte("other bytes"))

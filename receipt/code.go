@@ -95,7 +95,7 @@ const (
 	CodeProtectedField     Code = "protected_field"
 )
 
-// Codes of the receipt of a replay, which package replay reports.
+// Codes for a replay's receipt, which package replay reports.
 const (
 	CodeReplaySourceMismatch Code = "replay_source_mismatch"
 	CodeDeltaMissing         Code = "delta_missing"
@@ -108,7 +108,7 @@ const (
 	CodeReplayDiffers        Code = "replay_differs"
 )
 
-// Codes of what was not checked.
+// Codes for omitted checks.
 const (
 	CodeLinkNotChecked       Code = "link_not_checked"
 	CodeBatchNotChecked      Code = "batch_not_checked"
@@ -140,7 +140,7 @@ const (
 	CodeNotFromStart         Code = "not_from_start"
 )
 
-// Codes of warnings, which never change a verdict.
+// Codes for warnings, which never change a verdict.
 const (
 	CodeTimeOrder         Code = "time_order"
 	CodeDecisionReversed  Code = "decision_reversed"
@@ -155,7 +155,7 @@ const (
 	CodeCircularRoot      Code = "circular_root"
 )
 
-// An Outcome is the effect of a code on the verdict.
+// An Outcome is a code's effect on the verdict.
 type Outcome string
 
 const (
@@ -170,7 +170,7 @@ const (
 // A CodeInfo explains one code to people.
 type CodeInfo struct {
 	Code    Code
-	Where   string // a step's name, "warning", "not checked", or "key set"
+	Where   string // a step name, "warning", "not checked", or "key set"
 	Outcome Outcome
 	Meaning string // what was found, in one or two sentences
 	Next    string // what to do; callers add the command or function to use
@@ -186,8 +186,8 @@ func Lookup(c Code) (CodeInfo, bool) {
 	return CodeInfo{}, false
 }
 
-// Codes returns all codes with their meanings, step by step. `receipt explain` and
-// docs/codes.md are generated from it.
+// Codes returns all codes with their meanings, step by step. `receipt explain` and docs/codes.md
+// are generated from this list.
 func Codes() []CodeInfo {
 	const resaved = "The file was probably re-saved or pasted. Ask for it as an attachment."
 	return []CodeInfo{

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// judge verifies data with the fast path and with the plain path, and also its canonical form. All
-// results must agree.
+// judge verifies data with the fast path and with the plain path, and then verifies its canonical
+// form. All results must agree.
 func judge(t testing.TB, fast, plain *receipt.Verifier, data []byte) *receipt.Report {
 	t.Helper()
 	rep := verify(fast, data)
@@ -29,7 +29,7 @@ func judge(t testing.TB, fast, plain *receipt.Verifier, data []byte) *receipt.Re
 	return rep
 }
 
-// TestEveryLeaf verifies that a change to any leaf of a receipt that has every member is detected.
+// TestEveryLeaf verifies that a change to any leaf is detected in a receipt that has every member.
 func TestEveryLeaf(t *testing.T) {
 	keys := testKeys()
 	fast, plain := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{Plain: true})
@@ -40,7 +40,7 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one of the other changes in rotation
+		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one other change, chosen in rotation
 		for _, changed := range leaf.changes(t, data, taken) {
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {
@@ -95,8 +95,8 @@ func leafPaths(t *testing.T, data []byte) []path {
 	return found
 }
 
-// changes returns copies of data in which the leaf has another value of its type or a value of
-// another type. It returns only the copies that taken selects.
+// changes returns copies of data in which the leaf is replaced by another value of the same type or
+// by a value of another type. It returns only the copies that taken selects.
 func (p path) changes(t *testing.T, data []byte, taken func(i int) bool) [][]byte {
 	t.Helper()
 	var changed [][]byte
@@ -151,8 +151,8 @@ func another(v any) any {
 	return "not null"
 }
 
-// TestEveryByte verifies that, if any byte of a small receipt is damaged and the receipt is still
-// verified, its preimage and the signatures that count are unchanged.
+// TestEveryByte verifies that, if damage to one byte of a small receipt leaves it verified, its
+// preimage and the signatures that count are unchanged.
 func TestEveryByte(t *testing.T) {
 	keys := testKeys()
 	fast, plain := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{Plain: true})
@@ -181,7 +181,7 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// essence returns what a verified receipt attests.
+// essence returns the content that a verified receipt attests.
 func essence(t *testing.T, data []byte) string {
 	t.Helper()
 	doc, err := canon.Parse(data)

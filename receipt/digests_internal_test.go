@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestDigests verifies that hashing two strings of any length in alternation results in the same
-// digests as hashing them separately, and that earlier strings have no effect.
+// TestDigests verifies that hashing two strings of any length in alternation returns the same
+// digests as hashing them separately, and that previously hashed strings have no effect.
 func TestDigests(t *testing.T) {
 	d, rng := newDigests(), rand.New(rand.NewPCG(8785, 1))
 	text := make([]byte, 20*turn)

@@ -45,8 +45,8 @@ func candidates() map[string][]string {
 	}
 }
 
-// TestDisclosedTogether verifies that the verdicts of runs with several receipts and disclosure
-// files match those of an oracle for plain JSON values.
+// TestDisclosedTogether verifies that verdicts for runs with several receipts and disclosure files
+// match those of an oracle that works on plain JSON values.
 func TestDisclosedTogether(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {
@@ -152,7 +152,7 @@ func randomFiles(r *rand.Rand, receipts []*keeper) (files []*redact.Disclosures)
 	return files
 }
 
-// verdicts returns the verdicts of a run and of its receipts.
+// verdicts returns the verdict on a run and the verdicts on its receipts.
 func verdicts(t *testing.T, receipts []*keeper, files []*redact.Disclosures) string {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -179,7 +179,7 @@ func verdicts(t *testing.T, receipts []*keeper, files []*redact.Disclosures) str
 	return sum.Verdict().String() + ":" + text
 }
 
-// expected returns the expected result of verdicts.
+// expected returns the result that verdicts should return.
 func expected(receipts []*keeper, files []*redact.Disclosures) string {
 	text, whole := "", "verified"
 	idle := false
@@ -205,8 +205,8 @@ func (k *keeper) commits(f redact.Disclosure) bool {
 	})
 }
 
-// useful reports whether a file belongs to the receipts: it names one of them, or, if it names
-// none, each of its values belongs to one.
+// useful reports whether a file belongs to the receipts: it names a receipt among them, or it names
+// no receipt and each of its values belongs to one of them.
 func useful(d *redact.Disclosures, receipts []*keeper) bool {
 	if len(d.Fields) == 0 {
 		return false
@@ -258,7 +258,7 @@ func decoded(data []byte) (v any) {
 	return v
 }
 
-// lookup follows a path. The result covered reports whether a placeholder is in the way.
+// lookup follows a path through a value. covered reports whether a placeholder blocks the path.
 func lookup(v any, path string) (found any, there, covered bool) {
 	for token := range strings.SplitSeq(path, "/") {
 		switch container := v.(type) {
@@ -281,8 +281,8 @@ func lookup(v any, path string) (found any, there, covered bool) {
 	return v, true, false
 }
 
-// fitsPlace reports whether the receipt can have its present value in the place of a disclosed
-// value.
+// fitsPlace reports whether the receipt could hold its present value where the disclosed value
+// belongs.
 func fitsPlace(document map[string]any, field string, value any) bool {
 	found, there, _ := lookup(document, field[1:])
 	protected := field == "/receipt_id" || field == "/chain/receipt_hash"
@@ -292,8 +292,8 @@ func fitsPlace(document map[string]any, field string, value any) bool {
 	return !there && possible(document, field) || there && blank(found) || protected && reflect.DeepEqual(found, value)
 }
 
-// possible reports whether the nearest present ancestor of an absent field can have had more
-// content than it has now. Elements of metadata are never removed, and a scalar has no members.
+// possible reports whether the nearest present ancestor of an absent field could have held more
+// content than it does now. Elements of metadata are never removed, and a scalar has no members.
 func possible(document map[string]any, field string) bool {
 	for above := field; ; {
 		above = above[:strings.LastIndexByte(above, '/')]

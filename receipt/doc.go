@@ -28,30 +28,28 @@
 // The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is passed,
 // failed, not checked, or not applicable, and a report always lists what was not checked. A receipt
 // is verified if it has passed parse, schema, hash, and signatures. If the policy requires only
-// integrity, signatures are not required, and the report has the scope integrity. A strict policy
+// integrity, signatures are not required, and the report's scope is integrity. A strict policy
 // requires every applicable step.
 //
 // # Signatures
 //
-// A signature is made over the 71 ASCII bytes of chain.receipt_hash, including the prefix. A
-// receipt key signs only this message and envelopes around entire receipts (package
-// internal/attest). The caller's [Trust] determines which key may speak for which issuer; the
-// receipt never does. Package keys reads a Trust from a JWK Set file. The members key_id,
-// algorithm, and signed_at of an entry are outside the hash and, except inside a JWS, are not
-// authenticated.
+// A signature covers the 71 ASCII bytes of chain.receipt_hash, including the prefix. A receipt key
+// signs only this message and envelopes around entire receipts (package internal/attest). The
+// caller's [Trust] determines which key may speak for which issuer; the receipt never determines
+// this. Package keys reads a Trust from a JWK Set file. The members key_id, algorithm, and
+// signed_at of an entry are outside the hash and, except inside a JWS, are not authenticated.
 //
 // # Evidence
 //
 // [Verifier.With] accepts [Evidence]: proofs that receipts are in the tree of a checkpoint,
 // batches, disclosures, and files to look up by digest. Checkpoints are opened once, with the log
 // and witness keys of a [LogTrust]. A checkpoint counts as a signature if its log key is also a key
-// of the issuer. Any other checkpoint shows inclusion, but not authorship. The cosignature of a
-// witness shows the age of a receipt, so the receipt stays valid even if its issuer's key is stolen
-// later.
+// of the issuer. Any other checkpoint shows inclusion but not authorship. A witness's cosignature
+// shows a receipt's age, so the receipt stays valid even if its issuer's key is stolen later.
 //
 // # Purity
 //
-// The package performs no input or output and reads no clock: bytes, times, and keys are
+// The package performs no input or output and does not read the clock: bytes, times, and keys are
 // parameters. A receipt that verified with any released version also verifies with all later
 // versions.
 package receipt

@@ -76,7 +76,7 @@ func (d Draft) MarshalJSON() ([]byte, error) {
 		return nil, &InvalidError{[]Problem{{Code: CodeSchemaInvalid, Detail: err.Error()}}}
 	}
 
-	// encoding/json has rejected cyclic values, so badText terminates.
+	// encoding/json has already rejected cyclic values, so badText terminates.
 	if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
 		if problems := badText(nil, "", reflect.ValueOf(c)); len(problems) > 0 {
 			return nil, &InvalidError{problems}
@@ -103,9 +103,9 @@ func (d *Draft) Document() (*canon.Document, error) {
 	return doc, nil
 }
 
-// Redact returns a copy of the draft without the values that the policy withholds. It also returns
-// these values, which are secret. Each withheld value has an entry in Redactions. Salts must be
-// random and secret, for example read from crypto/rand.Reader. See [redact.Policy.Redact].
+// Redact returns a copy of the draft that omits the values that the policy withholds. It also
+// returns these values, which are secret. Each withheld value has an entry in Redactions. Salts
+// must be random and secret, for example read from crypto/rand.Reader. See [redact.Policy.Redact].
 func (d *Draft) Redact(p *redact.Policy, salts io.Reader) (*Draft, *redact.Disclosures, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -166,8 +166,8 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	return problems
 }
 
-// An Object is an open object. Its values are the types that encoding/json accepts. Decoded numbers
-// are float64. No digits are lost, because receipts contain no integers beyond ±(2^53−1).
+// An Object is an open object. Its values have types that encoding/json accepts. Decoded numbers
+// have type float64. No digits are lost, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
 // A ResourceRef names the subject of a receipt. Object is one of task, outcome, event,
@@ -226,7 +226,7 @@ type Approval struct {
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }
 
-// TrustTiers are the tiers of the agent at the start and end of the task: shadow, suggest,
+// TrustTiers are the agent's tiers at the start and the end of the task: shadow, suggest,
 // act_with_approval, or act_auto.
 type TrustTiers struct {
 	StartTier string `json:"start_tier"`
@@ -234,13 +234,14 @@ type TrustTiers struct {
 	PolicyRef string `json:"policy_ref,omitzero"`
 }
 
-// An AutonomyBudget states what the task was allowed to use and what it used.
+// An AutonomyBudget states the limits that the task was allowed to use and the amounts that it
+// used.
 type AutonomyBudget struct {
 	Limit    *Amounts `json:"limit,omitzero"`
 	Consumed Amounts  `json:"consumed"`
 }
 
-// Amounts are parts of a budget. Nil amounts are omitted.
+// Amounts are the amounts in a budget. Nil amounts are omitted.
 type Amounts struct {
 	USD          *float64 `json:"usd,omitzero"`
 	InputTokens  *int64   `json:"input_tokens,omitzero"`
@@ -277,7 +278,7 @@ type ModelRoute struct {
 	RoutePolicyReason      string  `json:"route_policy_reason"`
 }
 
-// A Model is a model and its provider.
+// A Model identifies a model and its provider.
 type Model struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -285,14 +286,14 @@ type Model struct {
 	Reason   string `json:"reason,omitzero"`
 }
 
-// Cost is the cost of the task. Currency is a code of three capital letters (ISO 4217).
+// Cost is the task's cost. Currency is a code with three capital letters (ISO 4217).
 type Cost struct {
 	Currency          string         `json:"currency"`
 	Total             float64        `json:"total"`
 	ProviderBreakdown []ProviderCost `json:"provider_breakdown"`
 }
 
-// A ProviderCost is the cost at one provider, in the currency of the receipt.
+// A ProviderCost is the cost at one provider, in the receipt's currency.
 type ProviderCost struct {
 	Provider     string  `json:"provider"`
 	Model        string  `json:"model,omitzero"`
@@ -302,7 +303,7 @@ type ProviderCost struct {
 	Metadata     Object  `json:"metadata,omitzero"`
 }
 
-// SideEffects list what the task changed outside itself.
+// SideEffects lists changes that the task made outside itself.
 type SideEffects struct {
 	FSWrites      []FileWrite     `json:"fs_writes"`
 	NetworkEgress []NetworkEgress `json:"network_egress"`
@@ -310,9 +311,9 @@ type SideEffects struct {
 	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
 }
 
-// A FileWrite is one change of a file: create, modify, delete, or rename. An omitted digest is
-// unknown. There is no file before a create or after a delete. It is written as null even if Null
-// is not set.
+// A FileWrite is one change to a file: create, modify, delete, or rename. An omitted digest is
+// unknown. No file exists before a create or after a delete. The missing file's digest is written
+// as null even if Null is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
@@ -320,7 +321,7 @@ type FileWrite struct {
 	AfterSHA256  OptionalDigest `json:"after_sha256,omitzero"`
 }
 
-// MarshalJSON writes null for a digest of a file that cannot exist.
+// MarshalJSON writes null for the digest of a file that cannot exist.
 func (w FileWrite) MarshalJSON() ([]byte, error) {
 	type plain FileWrite
 	w.BeforeSHA256.Null = w.BeforeSHA256.Null || w.Operation == "create"
@@ -336,8 +337,8 @@ type NetworkEgress struct {
 	Metadata    Object `json:"metadata,omitzero"`
 }
 
-// A ToolCall is one call of a tool: succeeded, failed, or canceled. The hashes cover the RFC 8785
-// form of JSON values, and the raw bytes of other values.
+// A ToolCall is one call of a tool, which succeeded, failed, or was canceled. The hashes cover the
+// RFC 8785 form of JSON values, and the raw bytes of other values.
 type ToolCall struct {
 	Tool       string       `json:"tool"`
 	CallID     string       `json:"call_id"`
@@ -347,7 +348,8 @@ type ToolCall struct {
 	Metadata   Object       `json:"metadata,omitzero"`
 }
 
-// A Handoff is work passed to another agent: accepted, rejected, failed, or completed.
+// A Handoff is work that was passed to another agent, with a status of accepted, rejected, failed,
+// or completed.
 type Handoff struct {
 	TargetAgent string `json:"target_agent"`
 	TaskID      string `json:"task_id"`
@@ -363,7 +365,7 @@ type Artifact struct {
 	SHA256     canon.Digest `json:"sha256,omitzero"`
 }
 
-// A Delta is one substitution in a replay or a repair: add, replace, or remove.
+// A Delta is one substitution in a replay or a repair: an addition, a replacement, or a removal.
 type Delta struct {
 	DeltaID      string         `json:"delta_id,omitzero"`
 	Operation    string         `json:"operation"`
@@ -376,15 +378,15 @@ type Delta struct {
 	Reason       string         `json:"reason,omitzero"`
 }
 
-// A Redaction is one value that was withheld before the receipt was sealed. Field is a JSON
-// Pointer into the unredacted form.
+// A Redaction is one value that was withheld before the receipt was sealed. Field is a JSON Pointer
+// into the receipt's unredacted form.
 type Redaction struct {
 	Field     string       `json:"field"`
 	Reason    string       `json:"reason"`
 	ProofHash canon.Digest `json:"proof_hash,omitzero"`
 }
 
-// A Chain is the hash of the receipt and its position in its stream.
+// A Chain contains the receipt's hash and its position in its stream.
 type Chain struct {
 	PreviousReceiptHash OptionalDigest `json:"previous_receipt_hash"` // null for the first receipt of a stream
 	ReceiptHash         canon.Digest   `json:"receipt_hash"`
@@ -392,8 +394,7 @@ type Chain struct {
 }
 
 // An OptionalDigest has three states: a digest, null (no content exists, such as before an
-// addition), and absent (unknown or withheld). The zero value is absent, and is omitted with
-// omitzero.
+// addition), and absent (unknown or withheld). The zero value is absent, so omitzero omits it.
 type OptionalDigest struct {
 	canon.Digest
 	Null bool

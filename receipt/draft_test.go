@@ -15,7 +15,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// plainDraft returns a draft with only the members that the format requires.
+// plainDraft returns a draft that has only the members that the format requires.
 func plainDraft() *receipt.Draft {
 	return &receipt.Draft{
 		ReceiptID:   "receipt_1",
@@ -31,7 +31,7 @@ func plainDraft() *receipt.Draft {
 	}
 }
 
-// richDraft returns a draft with every member, and with unknown members in each of the seven open
+// richDraft returns a draft that has every member, and unknown members in each of the seven open
 // objects.
 func richDraft() *receipt.Draft {
 	d := plainDraft()
@@ -65,7 +65,7 @@ func richDraft() *receipt.Draft {
 	return d
 }
 
-// sealAndSign returns the signed receipt of a draft.
+// sealAndSign seals and signs a draft, and returns the receipt.
 func sealAndSign(t testing.TB, d *receipt.Draft, signers ...receipt.Signer) []byte {
 	t.Helper()
 	s, err := receipt.Seal(d, chain.Head{})
@@ -95,7 +95,7 @@ func verify(v *receipt.Verifier, data []byte) *receipt.Report {
 	return rep
 }
 
-// TestFileWrite verifies that null indicates that there is no file, and that unknown digests are
+// TestFileWrite verifies that null means that there is no file and that unknown digests are
 // omitted.
 func TestFileWrite(t *testing.T) {
 	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
@@ -123,8 +123,8 @@ func TestFileWrite(t *testing.T) {
 	}
 }
 
-// TestDeltaDigests verifies that a digest, null, and absence are three states that survive a
-// round trip.
+// TestDeltaDigests verifies that a digest, null, and absence are three distinct states that survive
+// a round trip.
 func TestDeltaDigests(t *testing.T) {
 	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
 	for want, d := range map[string]receipt.Delta{

@@ -18,15 +18,16 @@ import (
 // it contradicts a receipt, the receipt is refuted, and if it does not cover a receipt, the receipt
 // is undecided, even if the receipt would be verified without it.
 type Evidence struct {
-	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each receipt must be
-	// shown by one of them. A receipt that matches no proof is refuted with proof_invalid, or is
-	// undecided if no trusted key signed Checkpoint. Every receipt is tried with every proof.
+	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). At least one proof must
+	// show the inclusion of each receipt. A receipt that matches no proof is refuted with
+	// proof_invalid, or is undecided if no trusted key signed Checkpoint. Every receipt is tested
+	// against every proof.
 	Proofs []*tlog.Proof
 
-	// Batches are batches of the content profile.
+	// Batches are batches in the content profile.
 	Batches []Batch
 
-	// Timestamps show when receipts, or checkpoints that include them, existed.
+	// Timestamps show when receipts existed, or when checkpoints that include them existed.
 	Timestamps []Timestamp
 
 	// Materials looks up files by digest. If it is nil, files are not checked.
@@ -36,26 +37,26 @@ type Evidence struct {
 	// receipt do not affect this receipt.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is a checkpoint whose tree has exactly the receipts as its leaves. Its root was
+	// Checkpoint is a checkpoint whose tree has exactly these receipts as its leaves. Its root was
 	// computed from all receipts, so no inclusion proofs are needed.
 	Checkpoint *Checkpoint
 
-	// Uncompared is the reason why a given checkpoint could not be compared with the receipts.
-	// These receipts are undecided. It is empty if no checkpoint was given or if the checkpoint was
-	// compared. If Checkpoint is also set, Uncompared refers to it, and only a proof that leads to
-	// the same tree shows that a receipt is in the checkpoint.
+	// Uncompared is the reason why a supplied checkpoint could not be compared with the receipts.
+	// These receipts are undecided. Uncompared is empty if no checkpoint was supplied or if the
+	// checkpoint was compared. If Checkpoint is also set, Uncompared refers to it, and only a proof
+	// that leads to the same tree shows that a receipt is in the checkpoint.
 	Uncompared string
 }
 
-// A Batch is a batch of the content profile, whose leaves are computed by [BatchLeaf]. Package
+// A Batch is a batch in the content profile, whose leaves are computed by [BatchLeaf]. Package
 // batch implements this interface. An implementation must be safe for concurrent use, and must have
 // verified that the root matches the leaves.
 type Batch interface {
-	// Root returns the merkle_root that the receipts of the batch state.
+	// Root returns the merkle_root that the batch's receipts state.
 	Root() canon.Digest
 
-	// Find returns the leaf hash and the receipt_hash that the batch lists for a receipt_id. The
-	// hash is zero if the batch lists no hash.
+	// Find returns the leaf hash and the receipt_hash that the batch lists for the given
+	// receipt_id. The hash is zero if the batch lists no hash.
 	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
 	// Explain returns a sentence that explains why a receipt in the batch may state another root,
@@ -64,18 +65,18 @@ type Batch interface {
 	Explain(stated canon.Digest) string
 }
 
-// A Timestamp is a statement by an authority that bytes existed before a time. The caller has
-// verified its signature. The caller has also verified that no certificate of the authority shares
-// its key material with a trusted key, because the holder of a stolen key could act as its own
+// A Timestamp is an authority's statement that bytes existed before a time. The caller has verified
+// its signature. The caller has also verified that none of the authority's certificates shares its
+// key material with a trusted key, because a thief who holds a trusted key could act as its own
 // authority.
 type Timestamp struct {
-	// Digest is the hash of a receipt, or the SHA-256 of the text of a checkpoint.
+	// Digest is a receipt's hash, or the SHA-256 of a checkpoint's text.
 	Digest canon.Digest
 
 	ProvenTime
 }
 
-// A ProvenTime is a time before which a receipt existed, according to an authority.
+// A ProvenTime is a time before which a receipt existed, as stated by an authority.
 type ProvenTime struct {
 	Time      Time   `json:"time"`
 	Authority string `json:"authority"`
@@ -84,13 +85,13 @@ type ProvenTime struct {
 // Materials looks up files by the digests that receipts name. An implementation must be safe for
 // concurrent use.
 type Materials interface {
-	// Lookup looks up the file with a digest and reports whether it was found. actual is the digest
+	// Lookup looks up the file with digest d and reports whether it was found. actual is the digest
 	// of the file's content, which differs from d if the file is named after d but has other
 	// content.
 	Lookup(d canon.Digest) (actual canon.Digest, found bool)
 }
 
-// evidence is Evidence with its checkpoints opened.
+// evidence is the [Evidence] with its checkpoints opened.
 type evidence struct {
 	proofs     []proof
 	batches    []Batch
@@ -99,11 +100,11 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string      // why a given checkpoint shows nothing; "" if no checkpoint was given
+	outside string      // why a supplied checkpoint shows nothing; "" if no checkpoint was supplied
 	demands *checkpoint // the external checkpoint to which a proof must lead; nil accepts any
 }
 
-// compare adds a checkpoint that covers all receipts, or the reason why the checkpoint was not
+// compare adds a checkpoint that covers all receipts, or the reason why the checkpoint could not be
 // compared.
 func (e *evidence) compare(given Evidence) {
 	e.outside = cmp.Or(given.Uncompared, e.outside)
@@ -111,7 +112,7 @@ func (e *evidence) compare(given Evidence) {
 		return
 	}
 
-	// A checkpoint that was not compared shows nothing, but it may be one side of a fork.
+	// A checkpoint that was not compared shows nothing, but it may still be one side of a fork.
 	all := append([]proof{{checkpoint: given.Checkpoint.opened, whole: true}}, e.proofs...)
 	refuteForks(all)
 	if e.proofs = all; given.Uncompared != "" {
@@ -119,7 +120,7 @@ func (e *evidence) compare(given Evidence) {
 	}
 }
 
-// uncompared marks a receipt without a proof as undecided, because the checkpoint of all receipts
+// uncompared marks a receipt without a proof as undecided, because the checkpoint for all receipts
 // was not compared with them.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
@@ -129,18 +130,18 @@ func (e *evidence) uncompared() Check {
 	return c
 }
 
-// demandsUnknown reports whether no trusted key of its log signed the given checkpoint. A proof
-// with a different root then refutes nothing: it may be for another receipt, and even the
-// checkpoint that includes this receipt would show nothing.
+// demandsUnknown reports whether no trusted key of its log signed the supplied checkpoint. In that
+// case, a proof with a different root refutes nothing: the proof may be for another receipt, and
+// even the checkpoint that includes this receipt would show nothing.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
-// A proof is a single proof in the evidence. Several proofs may share a checkpoint.
+// A proof is one proof from the evidence. Several proofs may share a checkpoint.
 type proof struct {
 	given      int // its index in the evidence
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
-	whole      bool // inclusion was shown by computing the root, so no path exists
+	whole      bool // inclusion was shown by computing the root, so there is no path
 }
 
 var errUnreadable = errors.New("receipt: the checkpoint of the proof cannot be read")
@@ -196,7 +197,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	return &c, nil
 }
 
-// compared reports whether e is only the result of a comparison.
+// compared reports whether e contains only the result of a comparison.
 func (e *Evidence) compared() bool {
 	return (e.Checkpoint != nil || e.Uncompared != "") &&
 		len(e.Proofs) == 0 && len(e.Batches) == 0 && len(e.Timestamps) == 0 && e.Materials == nil && len(e.Disclosures) == 0
@@ -212,7 +213,7 @@ type Piece struct {
 	Part string
 }
 
-// A pieceKind identifies a list of the evidence.
+// A pieceKind identifies a list in the evidence.
 type pieceKind uint8
 
 const (
@@ -244,9 +245,9 @@ func (p Piece) String() string {
 }
 
 // TrackEvidence returns a copy of v that records which pieces of its evidence relate to the
-// receipts that v judges. A piece that relates to no receipt shows nothing, although the caller
-// expected it to. Package stream reports such pieces, and the input is undecided. The copy
-// therefore omits disclosures for other receipts from its reports.
+// receipts that v judges. If a piece relates to no receipt, it shows nothing, contrary to the
+// caller's expectation. Package stream reports unrelated pieces, and the verdict for the input is
+// then undecided. The copy therefore omits disclosures for other receipts from its reports.
 //
 // The function idle returns the evidence that has not yet related to a receipt: proofs and batches
 // that neither showed nor contradicted anything, disclosures that are for other receipts or match
@@ -279,21 +280,21 @@ func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 }
 
 // watched has a flag for each piece of evidence, by kind, and for each disclosed value. It is empty
-// for a verifier that is not watched.
+// if the verifier is not watched.
 type watched struct {
 	pieces [pieceMaterials + 1][]atomic.Bool
 	fields [][]atomic.Bool
 }
 
-// see records that a piece shows or contradicts a receipt.
+// see records that a piece supports or contradicts a receipt.
 func (w *watched) see(kind pieceKind, i int) {
 	if i < len(w.pieces[kind]) {
 		w.pieces[kind][i].Store(true)
 	}
 }
 
-// seeField records that a value belongs to a receipt. The value is from disclosures without a
-// receipt hash.
+// seeField records that a value belongs to a receipt. The value comes from disclosures that state
+// no receipt hash.
 func (w *watched) seeField(i, k int) {
 	if i < len(w.fields) {
 		w.fields[i][k].Store(true)
@@ -323,7 +324,8 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 				continue
 			}
 
-			// All of its values must belong to receipts, but they may belong to different receipts.
+			// Each of its values must belong to a receipt, but different values may belong to
+			// different receipts.
 			fields := disclosures[i].Fields
 			var rest []string
 			for k := range w.fields[i] {
@@ -342,30 +344,30 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 	return list
 }
 
-// A redactionStep is the step [StepRedactions].
+// A redactionStep performs the step [StepRedactions].
 type redactionStep struct{ *Verifier }
 
 // check compares the disclosed values for the receipt with its commitments. Values that remain
 // withheld are reported but do not affect the verdict, because disclosures usually cover only some
-// fields.
+// of the fields.
 func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {
 	case len(s.evidence.disclosures) == 0:
 		s.notDisclosed(withheld, rep)
 		return
-	case !holds: // the commitments are as untrusted as the other content
+	case !holds: // the commitments are as untrusted as the receipt's other content
 		s.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// Values that match individually may still contradict each other or other parts of the receipt.
+	// Values that each match may still contradict one another or other parts of the receipt.
 	shown, belonging, err := disclosed(s.evidence.disclosures, &s.watched, doc, rep.ReceiptHash)
 	if err == nil {
 		err = redact.Consistent(doc, shown)
 	}
-	// Two files may disclose the same field, which then counts once.
+	// If two files disclose the same field, it counts once.
 	fields := map[string]bool{}
 	for _, f := range shown {
 		fields[f.Field] = true
@@ -388,10 +390,11 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	}
 }
 
-// disclosed returns the disclosed values that belong to a receipt. Disclosures that name a receipt
-// by its hash belong only to that receipt, and all of them must match. Disclosures that name no
-// receipt belong to the receipts whose commitments they match, value by value. A value that matches
-// no commitment contradicts nothing. If the verifier is watched, TrackEvidence reports the value.
+// disclosed returns the disclosed values that belong to the receipt. Disclosures that name a
+// receipt by its hash belong only to that receipt, and every value in them must match. Disclosures
+// that name no receipt belong, value by value, to the receipts whose commitments they match. A
+// value that matches no commitment contradicts nothing. If the verifier is watched, TrackEvidence
+// reports the value.
 func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
 	for i, d := range given {
 		switch d.ReceiptHash {
@@ -430,7 +433,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	}
 }
 
-// disclosureFault describes the first error in disclosures. It quotes only the field.
+// disclosureFault describes the first error in disclosures. It quotes only the field's name.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) {

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestProofs verifies the result if one part of a proof is damaged.
+// TestProofs verifies the result for a proof with one damaged part.
 func TestProofs(t *testing.T) {
 	keys := logKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -51,7 +51,7 @@ func TestProofs(t *testing.T) {
 		payload[len(payload)-1] ^= 1
 		p.Checkpoint = bytes.Replace(p.Checkpoint, []byte(fields[2]), []byte(base64.StdEncoding.EncodeToString(payload)), 1)
 	}
-	// leafOf returns a proof of a leaf other than that of the receipt.
+	// leafOf returns a proof for a leaf other than the receipt's leaf.
 	leafOf := func(leaf merkle.Hash) *tlog.Proof {
 		leaves := []merkle.Hash{merkle.LeafHash([]byte("x")), leaf, merkle.LeafHash([]byte("y"))}
 		path, err := merkle.ProveInclusion(leaves, 1)
@@ -164,8 +164,8 @@ func parsed(t testing.TB, data []byte) *canon.Document {
 	return doc
 }
 
-// TestWithin verifies that a checkpoint of an entire input is weighed like a checkpoint with a
-// proof, and also compared with the other evidence.
+// TestWithin verifies that a checkpoint that covers an entire input is weighed like a checkpoint
+// with a proof, and is also compared with the other evidence.
 func TestWithin(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep)
@@ -182,7 +182,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %v, want %v", how, got, want)
 		}
 	}
-	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the same size as the other
+	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // has the same size as the other checkpoint
 	if got, want := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: whole}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("fork: %v, want %v", got, want)
 	}
@@ -242,7 +242,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// The proof of another receipt does not refute a receipt that an unknown log covers.
+	// A proof for another receipt does not refute a receipt that an unknown log covers.
 	other := forge(t, plainDraft(), func(o map[string]any) { o["receipt_id"] = "receipt_other" }, keys["a"])
 	for log, want := range map[string]outcome{
 		"own":    refuted(receipt.StepBatch, receipt.CodeProofInvalid, ""),
@@ -312,7 +312,7 @@ func TestCheckpointRule(t *testing.T) {
 		policy   receipt.Policy
 		evidence receipt.Evidence
 		want     outcome
-		notes    string // codes of the checks that were not made
+		notes    string // codes for the checks that were not made
 	}{
 		"not asked for":        {data, receipt.Policy{}, receipt.Evidence{}, verified(), "link_not_checked unauthenticated_members"},
 		"asked for":            {data, required, receipt.Evidence{}, missing, "link_not_checked checkpoint_required unauthenticated_members"},
@@ -353,7 +353,7 @@ func TestCheckpointRule(t *testing.T) {
 	}
 }
 
-// A batch implements receipt.Batch for a test.
+// A batch implements receipt.Batch for tests.
 type batch struct {
 	leaves map[string]merkle.Hash
 	hashes map[string]canon.Digest // may be nil
@@ -512,8 +512,8 @@ func TestWithRefuses(t *testing.T) {
 	}
 }
 
-// TestSteadyStateWithProof verifies that opened checkpoints add only hashing to the cost of a
-// stream.
+// TestSteadyStateWithProof verifies that, once opened, checkpoints add only the cost of hashing to
+// a stream.
 func TestSteadyStateWithProof(t *testing.T) {
 	keys := logKeys()
 	schema, err := schemas.Compile(schemas.Receipt)
@@ -538,19 +538,19 @@ func TestSteadyStateWithProof(t *testing.T) {
 	}
 }
 
-// believers is a ring that accepts all signatures without an allocation.
+// believers is a ring that accepts all signatures without allocating memory.
 type believers struct{ ring }
 
 func (b believers) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	return &b.ring[string(e.KeyID)].Key, nil
 }
 
-// A bomb is a Batch that panics while a receipt is judged.
+// A bomb is a Batch that panics while a receipt is being judged.
 type bomb struct{ batch }
 
 func (*bomb) Find([]byte) (merkle.Hash, canon.Digest, bool) { panic("as asked") }
 
-// TestNothingIsLeftOfAPanic verifies that the results of one receipt never count for the next one,
+// TestNothingIsLeftOfAPanic verifies that one receipt's results never count for the next receipt,
 // even if the caller's code panicked in between.
 func TestNothingIsLeftOfAPanic(t *testing.T) {
 	keys := logKeys()

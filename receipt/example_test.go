@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// exampleKey returns the key pair of the examples: the signer for the issuer, and the trust for
+// exampleKey returns the examples' key pair: the signer for the issuer, and the trust for
 // verifiers.
 func exampleKey() (receipt.Signer, receipt.Trust) {
 	seed := bytes.NewReader(make([]byte, 32)) // a fixed seed for the example; use crypto/rand.Reader
@@ -64,7 +64,7 @@ func exampleReceipt(signers ...receipt.Signer) []byte {
 func Example() {
 	signer, trust := exampleKey()
 
-	sealed, err := receipt.Seal(exampleDraft(), chain.Head{}) // the first of its stream
+	sealed, err := receipt.Seal(exampleDraft(), chain.Head{}) // the first in its stream
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,25 +11,26 @@ import (
 )
 
 // A Foreign is the content of a receipt in another format, as parsed by a reader. The reader checks
-// those rules of the format that require no key. [Verifier.Foreign] then judges the signatures.
+// the format's rules that require no key. [Verifier.Foreign] then judges the signatures.
 type Foreign struct {
-	Format string       // its name, such as "acta-envelope"
+	Format string       // the format's name, such as "acta-envelope"
 	ID     string       // as the receipt states it; untrusted text
 	Hash   canon.Digest // as the format computes it; zero if the format has none
 
-	// Checks are the results of the reader. A step without an entry is not applicable, because the
-	// format does not define it. Entries for the step signatures report rules of the format about
-	// signatures, such as their number, but not signature bytes; a failed entry refutes.
+	// Checks are the reader's results. A step without an entry is not applicable, because the
+	// format does not define it. Entries for the step signatures report the format's rules about
+	// signatures, such as their number, but not the results for the signature bytes; a failed entry
+	// refutes.
 	Checks []Check
 
 	// Signatures are the signatures of the receipt. An empty list means that the receipt is
 	// unsigned.
 	Signatures []ForeignSignature
-	All        bool // all signatures must be by trusted keys, instead of at least one
+	All        bool // all signatures must be by trusted keys, instead of at least one of them
 
-	// Inclusions are signatures of logs over the roots of trees that contain the receipt. They must
-	// be by a trusted key with the role checkpoint. A signature by an unknown log does not affect
-	// the verdict.
+	// Inclusions are log signatures over the roots of trees that contain the receipt. The signing
+	// key must be a trusted key with the role checkpoint. A signature by an unknown log does not
+	// affect the verdict.
 	Inclusions []ForeignSignature
 
 	// Place is what the receipt states about its chain. It is nil if the format defines no chains
@@ -43,25 +44,25 @@ type Foreign struct {
 
 // A ForeignPlace is the position in a chain that a receipt in another format states.
 type ForeignPlace struct {
-	Chain    string       // names the chain, or only the signer; "": the format names neither
-	Sequence int64        // increases by one; -1: the format has no numbers
-	Previous canon.Digest // zero: the receipt is the first, or states no predecessor
-	ActionID string       // unique within a chain; "": the format has no such rule
+	Chain    string       // names the chain, or only the signer; "" if the format names neither
+	Sequence int64        // increases by one per receipt; -1 if the format has no numbers
+	Previous canon.Digest // zero if the receipt is the first or states no predecessor
+	ActionID string       // unique within a chain; "" if the format has no such rule
 
-	// Request is equal in two receipts if they are about decisions on the same request.
+	// Request is equal in two receipts if they concern decisions on the same request.
 	Request         string
 	Denied, Allowed bool
 }
 
 // A ForeignSignature is one signature of a receipt in another format.
 type ForeignSignature struct {
-	KeyID     string // ID of the trusted key, unless Public is set; "": any key for Issuer, or any with Role
-	Public    []byte // the Ed25519 key in the receipt, used to select the trusted key with this material
-	Algorithm string // as in JOSE; "": that of the trusted key
-	Issuer    string // the author that the receipt names; "": the format names only the key
+	KeyID     string // the trusted key's ID, unless Public is set; "" for any key for Issuer, or any key with Role
+	Public    []byte // the receipt's Ed25519 key, used to select the trusted key with this material
+	Algorithm string // as in JOSE; "" for the trusted key's algorithm
+	Issuer    string // the author that the receipt names; "" if the format names only the key
 	Role      Role   // "": issuer
 	Value     []byte // in the format of JOSE (RFC 7518), decoded
-	DER       bool   // an ECDSA signature is encoded as Ecdsa-Sig-Value (RFC 3279) instead, as in DSSE envelopes
+	DER       bool   // an ECDSA signature is instead encoded as Ecdsa-Sig-Value (RFC 3279), as in DSSE envelopes
 	At        time.Time
 	Pointer   string
 
@@ -69,17 +70,17 @@ type ForeignSignature struct {
 	// A format may define several encodings of the same content.
 	Messages [][]byte
 
-	// Unsure is the reason why an invalid signature shows nothing, for example that the original
-	// order of the members is unknown. It is empty if an invalid signature refutes.
+	// Unsure is the reason why an invalid signature shows nothing, for example because the members'
+	// original order is unknown. It is empty if an invalid signature refutes.
 	Unsure string
 }
 
-// RawTrust is a [Trust] that can also check signatures of receipts in other formats. With any other
-// Trust, all keys of these signatures are unknown.
+// RawTrust is a [Trust] that can also check signatures on receipts in other formats. With any other
+// Trust, the keys for these signatures are all unknown.
 type RawTrust interface {
 	Trust
 
-	// CheckRaw checks the signature s of a message, with the key that s names. It returns the same
+	// CheckRaw checks the signature s of a message with the key that s names. It returns the same
 	// results as [Trust.CheckSignature].
 	CheckRaw(message []byte, s *ForeignSignature) (*Key, *SignatureError)
 }
@@ -187,7 +188,7 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	}
 }
 
-// inclusions judges the signatures of logs and records the step batch.
+// inclusions judges the log signatures and records the step batch.
 func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 	if v.policy.IntegrityOnly {
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: only integrity was asked for")
@@ -220,7 +221,7 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 	rep.leave(open)
 }
 
-// signature judges one signature. Why has no code if the signature counts.
+// signature judges one signature. The returned code is empty if the signature counts.
 func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result SignatureResult, why Check) {
 	result = SignatureResult{KeyID: untrusted.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
 	key, err := v.checkRaw(s)

@@ -22,12 +22,12 @@ import (
 // seal and sign a mutant again. The hash then matches, and the schema and the policy decide.
 type forger struct {
 	seeds   []*mutate.Value
-	small   []*mutate.Value // the seeds that take little time
+	small   []*mutate.Value // seeds that take little time to verify
 	private map[string]ed25519.PrivateKey
 	genuine map[string]bool // hashes of the seeds
 }
 
-// forgeryKeys returns the IDs of the fixtures' keys that sign mutants.
+// forgeryKeys returns the IDs of the fixture keys that sign mutants.
 func forgeryKeys() []string {
 	return []string{"key_2026_04", "key_eddsa", "key_second", "key_other_issuer", "key_unbound", "key_expired", "key_future", "key_compromised", "key_revoked",
 		"key_superseded", "key_superseded_later", "witness_1", "witness_2", "log_1", "key_stranger"}
@@ -52,7 +52,7 @@ func newForger(tb testing.TB) *forger {
 	return f
 }
 
-// fixtureKey reads a key without using the packages under test.
+// fixtureKey reads a key without using any package under test.
 func fixtureKey(tb testing.TB, id string) ed25519.PrivateKey {
 	tb.Helper()
 	text, err := fixtures.Read("keys/" + id + ".private.json")
@@ -172,13 +172,13 @@ func (f *forger) signers(c mutate.Choices) []string {
 
 func (f *forger) entry(c mutate.Choices, id, hash string) *mutate.Value {
 	algorithm, value := "ed25519", "base64:"+base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
-	if id == "key_eddsa" || c.IntN(6) == 0 { // a key for ed25519 may be used in both ways
+	if id == "key_eddsa" || c.IntN(6) == 0 { // an ed25519 key may be used in both ways
 		algorithm, value = "EdDSA", f.token(c, id, hash)
 	}
 	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"` + algorithm + `","signature":"` + value + `","signed_at":"2026-04-25T19:18:33Z"}`))
 }
 
-// token returns a detached JWS, whose header or signature is slightly wrong in half of the cases.
+// token returns a detached JWS; in half of the cases, its header or signature is slightly wrong.
 func (f *forger) token(c mutate.Choices, id, hash string) string {
 	headers := []string{
 		`{"alg":"EdDSA","kid":"key_eddsa","iat":1777144713}`, `{"kid":"key_eddsa","alg":"EdDSA"}`, ` { "alg" : "EdDSA" , "kid" : "key_eddsa" } `, `{"alg":"E\u0064DSA","kid":"key_eddsa"}`,
@@ -224,7 +224,7 @@ func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
 }
 
 // changeSignature returns an Ed25519 signature that differs slightly from value: its point has
-// small order or another encoding, or its scalar equals or exceeds the order of the group.
+// small order or a different encoding, or its scalar is at least the order of the group.
 func changeSignature(c mutate.Choices, value []byte) []byte {
 	value = bytes.Clone(value)
 	point, scalar := value[:32], value[32:]
@@ -292,7 +292,7 @@ func (f *forger) allows(m mutant, integrity bool) string {
 	return ""
 }
 
-// A judgment is one policy, for both paths.
+// A judgment is a policy, as a verifier for each path.
 type judgment struct {
 	name        string
 	policy      receipt.Policy

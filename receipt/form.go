@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A parseStep is the step [StepParse].
+// A parseStep performs the step [StepParse].
 type parseStep struct{ *Verifier }
 
 // check reports texts that canon accepts but the receipt format forbids: its limits, integers that
 // doubles cannot represent, and a root that is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
-	// A document that was parsed with other limits must also meet the limits of the policy.
+	// A document that was parsed with other limits must also satisfy the policy's limits.
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
 		s.fail(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
@@ -38,8 +38,8 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail records a parse error. If the exceeded limit is a caller's limit below the format's limit,
-// the receipt may be valid, so the verdict is left open.
+// fail records a parse error. If the exceeded limit is a caller's limit that is lower than the
+// format's limit, the receipt may be valid, so the verdict is left undecided.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -49,7 +49,8 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 
-	// Only the format's own limits refute. Within them, the receipt may be valid.
+	// Only exceeding the format's own limits refutes a receipt. Within them, the receipt may be
+	// valid.
 	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
@@ -65,7 +66,7 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 // SchemaMarker is the value of the schema member in the receipts that this package supports.
 const SchemaMarker = "receipt-2026-04-25"
 
-// A schemaStep is the step [StepSchema].
+// A schemaStep performs the step [StepSchema].
 type schemaStep struct{ *Verifier }
 
 // checkMarker distinguishes receipts in this format from other documents, and from receipts in
@@ -78,8 +79,8 @@ func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
-	// A document with any characteristic of a receipt is checked further, so that the schema can
-	// report the problem.
+	// A document that has any characteristic of a receipt is checked further, so that the schema
+	// check can report the problem.
 	case !bytes.HasPrefix(text, []byte("receipt-")) && root.Member("receipt_id").IsZero() && root.Member("chain").IsZero():
 		rep.fail(Check{Step: StepSchema, Code: CodeNotAReceipt, Detail: notAReceipt(root)})
 		return false
@@ -115,7 +116,7 @@ func notAReceipt(root canon.Node) string {
 	return none
 }
 
-// check checks the receipt against its schema.
+// check checks the receipt against the schema.
 func (s schemaStep) check(root canon.Node, rep *Report) bool {
 	check := s.schema.Check
 	if s.policy.Plain {
@@ -128,8 +129,8 @@ func (s schemaStep) check(root canon.Node, rep *Report) bool {
 		return true
 	}
 
-	// Each of the first problems gets its own check, so that the issuer can correct all of them in
-	// one pass.
+	// Each of the first few problems gets its own check, so that the issuer can correct all of them
+	// in one pass.
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}

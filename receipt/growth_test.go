@@ -96,8 +96,8 @@ func growthLog(t *testing.T, origin, id string) *tlog.Log {
 	return log
 }
 
-// TestCheckGrowth verifies the result for combinations of signers of two checkpoints, of trees, and
-// of proofs.
+// TestCheckGrowth verifies the result for combinations of trees, proofs, and signers of two
+// checkpoints.
 func TestCheckGrowth(t *testing.T) {
 	keys := growthKeys()
 	leaves := make([]merkle.Hash, 5)
@@ -128,7 +128,7 @@ func TestCheckGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to head
 		proof    *tlog.Extension
-		want     string // verdict, code, and signers; or an error, or that the checkpoint is later
+		want     string // verdict, code, and signers; or an error; or a note that the checkpoint is later
 	}{
 		"good":                {good("log1", 3), good("log1", 5), proof(3, 5), "verified  log1 log1"},
 		"same tree":           {good("log1", 3), good("log1", 3), proof(3, 3), "verified  log1 log1"},

@@ -15,14 +15,14 @@ import (
 
 const hashPointer = "/chain/receipt_hash"
 
-// A hashStep is the step [StepHash].
+// A hashStep performs the step [StepHash].
 type hashStep struct{ *Verifier }
 
-// check reports whether the receipt hash is valid. The step passes only if the materials match the
-// hashed content, too.
+// check reports whether the receipt hash is valid. The step passes only if the materials also match
+// the hashed content.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	if err != nil { // the plain path rejected a document that the parser accepted; never a success
+	if err != nil { // the plain path rejected a document that the parser accepted; this must never count as success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
 	}
@@ -58,8 +58,8 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	return false
 }
 
-// hash returns the receipt hash. Unless the policy omits it, check also sets the digest of the
-// input in the report.
+// hash returns the receipt hash. Unless the policy omits the input's digest, check also records it
+// in the report.
 func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
 	case s.policy.Plain:
@@ -108,8 +108,8 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	return ""
 }
 
-// blankedHash returns the hash by another format's rule, which sets receipt_hash to "" instead of
-// removing the member.
+// blankedHash returns the hash computed by another format's rule, which sets receipt_hash to ""
+// instead of removing the member.
 func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
@@ -142,8 +142,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	return canon.Sum(canonical), nil
 }
 
-// misspelt returns a digest in uppercase letters unchanged. For any other text, it returns "",
-// because the text may be a secret.
+// misspelt returns a digest in uppercase letters unchanged. For any other text, misspelt returns
+// "", because the text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
 		return ""
@@ -151,14 +151,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is the number of bytes that are hashed before switching to the other digest: two blocks of
-// SHA-256 (FIPS 180-4, section 5.2.1). With shorter turns, the calls cost more than the
-// interleaving saves. With longer turns, the processor cannot look past the end of a turn.
+// turn is the number of bytes that are hashed before switching to the other digest: two SHA-256
+// blocks (FIPS 180-4, section 5.2.1). With shorter turns, the calls cost more than interleaving
+// saves. With longer turns, the processor cannot look past the end of a turn.
 const turn = 2 * sha256.BlockSize
 
-// digests hashes two texts in alternating turns. Each step of SHA-256 depends on the previous step,
-// which leaves the processor capacity for a step of another hash. Interleaving takes about three
-// quarters of the time of hashing one text after the other.
+// digests hashes two texts in alternation, turn by turn. Each SHA-256 step depends on the previous
+// step, which leaves the processor with capacity for a step of another hash. Interleaving takes
+// about three quarters of the time of hashing one text after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -167,7 +167,7 @@ type digests struct {
 
 func newDigests() *digests { return &digests{one: sha256.New(), other: sha256.New()} }
 
-// of returns the digests of two texts.
+// of returns the digests of the two texts.
 func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	d.one.Reset()
 	d.other.Reset()
@@ -186,11 +186,11 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	return ofA, ofB
 }
 
-// A lender reuses digests for later receipts; it keeps at most as many as receipts are judged
-// concurrently.
+// A lender reuses digests for later receipts; it keeps at most as many as there are receipts being
+// judged concurrently.
 type lender struct{ pool sync.Pool }
 
-// both returns the receipt hash of a document and the digest of its source.
+// both returns a document's receipt hash and the digest of its source.
 func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err error) {
 	d, _ := l.pool.Get().(*digests)
 	if d == nil {
@@ -207,15 +207,15 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 
 // weighMaterials checks the receipt's statements about bytes outside its own text. The bytes_base64
 // members of materials are always checked. Files that materials and final artifacts name are
-// checked if files were given. Other digests in a receipt refer to past states or to values inside
-// it.
+// checked if files were supplied. The other digests in a receipt refer to past states or to values
+// in the receipt itself.
 func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
-		return Check{Step: StepHash, Status: StatusPassed} // the schema has failed
+		return Check{Step: StepHash, Status: StatusPassed} // the schema check has failed
 	}
 	files := fileSearch{in: in, watched: seen}
 
-	// Bytes in the receipt itself are always checked.
+	// Bytes that the receipt itself contains are always checked.
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		inline := m.Member("bytes_base64")
 		if inline.IsZero() {
@@ -227,7 +227,7 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 		}
 	}
 
-	// If no files were given, an absent file shows nothing.
+	// If no files were supplied, an absent file shows nothing.
 	if files.in == nil {
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
@@ -248,7 +248,7 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
-	if err != nil { // absent, because the schema was met
+	if err != nil { // absent, because the receipt satisfies the schema
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
@@ -303,12 +303,12 @@ func (f *fileSearch) look(named canon.Node) {
 	}
 	node := named.Member("sha256")
 	d, err := canon.ParseDigest(node.Text())
-	if err != nil { // absent or null, because the schema was met
+	if err != nil { // absent or null, because the receipt satisfies the schema
 		return
 	}
 
-	// The receipt names a file by digest, so the given files are relevant even if this file is not
-	// found.
+	// The receipt names a file by digest, so the supplied files are relevant even if this file is
+	// not found.
 	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestReportsAreSmall verifies that only the ID of a receipt can make a report long.
+// TestReportsAreSmall verifies that only a receipt's ID can make its report long.
 func TestReportsAreSmall(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -41,7 +41,7 @@ func TestReportsAreSmall(t *testing.T) {
 	}
 }
 
-// TestErrorsEscapeNames verifies that names from a receipt are quoted in the text of an error.
+// TestErrorsEscapeNames verifies that an error's text quotes names from the receipt.
 func TestErrorsEscapeNames(t *testing.T) {
 	keys := testKeys()
 	data := forge(t, plainDraft(), func(o map[string]any) { o["\x1b[2J\u202e"] = 1 }, keys["a"])
@@ -58,7 +58,7 @@ func TestErrorsEscapeNames(t *testing.T) {
 	}
 }
 
-// TestZones verifies that offsets are limited to those of clocks (RFC 3339 section 5.6).
+// TestZones verifies that offsets are limited to the range of clock times (RFC 3339 section 5.6).
 func TestZones(t *testing.T) {
 	for zone, want := range map[string]bool{
 		"Z": true, "z": true, "+00:00": true, "-00:00": true, "+23:59": true, "-23:59": true,
@@ -72,8 +72,9 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// TestEdgeOfTime verifies that reports state a time for the last second of 9999 and the first of
-// 0000, even if an offset or a leap second moves it into a year that RFC 3339 cannot represent.
+// TestEdgeOfTime verifies that reports state a time for the last second of 9999 and the first
+// second of 0000, even if an offset or a leap second moves the time into a year that RFC 3339
+// cannot represent.
 func TestEdgeOfTime(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -92,8 +93,8 @@ func TestEdgeOfTime(t *testing.T) {
 	}
 }
 
-// TestHintIsBounded verifies that a large receipt is not searched for the mistake that caused a
-// wrong hash, because the search takes one pass per known mistake.
+// TestHintIsBounded verifies that a large receipt is not searched for the mistake that caused an
+// incorrect hash, because the search takes one pass per known mistake.
 func TestHintIsBounded(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -112,7 +113,8 @@ func TestHintIsBounded(t *testing.T) {
 	}
 }
 
-// TestSchemaTimesAreRead verifies that every date-time that the schema accepts can be judged.
+// TestSchemaTimesAreRead verifies that a verifier can judge every date-time that the schema
+// accepts.
 func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
 	good := forge(t, plainDraft(), keep)
@@ -145,8 +147,7 @@ func TestSchemaTimesAreRead(t *testing.T) {
 	}
 }
 
-// TestVerifierKeepsItsPolicy verifies that later changes of a policy by the caller have no
-// effect.
+// TestVerifierKeepsItsPolicy verifies that the caller's later changes to a policy have no effect.
 func TestVerifierKeepsItsPolicy(t *testing.T) {
 	keys := testKeys()
 	p := receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}}
@@ -186,8 +187,8 @@ func TestSealCycles(t *testing.T) {
 	}
 }
 
-// TestSealBadTextInStructs verifies that strings in structs are checked, too, because values of
-// open objects may be structs.
+// TestSealBadTextInStructs verifies that strings in structs are also checked, because open objects
+// may contain structs.
 func TestSealBadTextInStructs(t *testing.T) {
 	type value struct {
 		Tagged   string `json:"t"`

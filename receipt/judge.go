@@ -11,14 +11,14 @@ import (
 type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
-	at       time.Time     // the time at which keys are judged
+	at       time.Time     // the time for which keys are judged
 	undated  bool          // at is issued_at, which the source did not record
 	existed  time.Time     // the receipt existed before this time; zero: unknown
-	included []*checkpoint // checkpoints in the evidence that include the receipt and are signed by their log
+	included []*checkpoint // checkpoints from the evidence that include the receipt and are signed by their log
 	kin      func() kinship
 }
 
-// speaks returns the reason why a key may not speak for the issuer of the receipt: it is not an
+// speaks returns the reason why a key may not speak for the receipt's issuer: the key is not an
 // issuer key, or it is bound to other issuers or to no issuer. It returns "" if the key may speak.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
@@ -44,8 +44,8 @@ func (j *judge) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely returns the reason why a key does not count at the relevant time. A later theft does not
-// matter if the receipt is shown to be older.
+// untimely returns the reason why a key does not count at the relevant time. A later theft of the
+// key does not matter if the receipt is shown to be older.
 func (j *judge) untimely(key *Key) Code {
 	dated := key.Revoked != nil && !j.existed.IsZero() && j.existed.Before(key.Revoked.At)
 	return untimely(key, j.at, dated || slices.ContainsFunc(j.included, func(c *checkpoint) bool {
@@ -53,8 +53,8 @@ func (j *judge) untimely(key *Key) Code {
 	}))
 }
 
-// untimely implements the validity of a key. Expiry and the revocation reason "superseded" are
-// judged at a point in time. Any other revocation rejects the key at all times, unless evidence
+// untimely implements the rules for a key's validity. Expiry and the revocation reason "superseded"
+// are judged at a point in time. Any other revocation rejects the key at all times, unless evidence
 // shows that the signed data is older.
 func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
@@ -78,7 +78,7 @@ func (j *judge) trusts(c *checkpoint) bool {
 }
 
 // distrusts returns the reason why no key with which a log signed is valid, based on the first key.
-// A log signs later than the issuer, so its key may be newer than the receipt. nbf is therefore
+// A log signs later than the issuer, so its key may be newer than the receipt. Therefore, nbf is
 // judged only at a time that the policy names. A checkpoint signed with a log's stolen key proves
 // nothing, unless a witness cosigned this checkpoint before the theft.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
@@ -105,8 +105,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	}
 	for i := range c.cosigned {
 		s := &c.cosigned[i]
-		// Equal times do not count, because the cosignature may have followed the theft in the same
-		// second.
+		// Equal times do not count, because the cosignature may have been made after the theft but
+		// within the same second.
 		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s.witness) {
 			return true
 		}
@@ -114,8 +114,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	return false
 }
 
-// isIssuers reports whether a witness has the material of a key that may speak for the issuer of
-// the receipt.
+// isIssuers reports whether a witness shares its material with a key that may speak for the
+// receipt's issuer.
 func (j *judge) isIssuers(witness *Key) bool {
 	for _, key := range j.kin()[witness.Thumbprint] {
 		if j.speaks(key) == "" {
@@ -126,7 +126,7 @@ func (j *judge) isIssuers(witness *Key) bool {
 }
 
 // cosigners appends to ids the IDs of a checkpoint's witnesses, counted by distinct material that
-// neither the log nor the issuer uses. It returns the reasons why other witnesses do not count.
+// neither the log nor the issuer uses. It returns the reasons why the other witnesses do not count.
 func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
@@ -151,7 +151,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	}
 
 	quorum := &j.policy.Checkpoint.Cosigners
-	var buffer [16]string // large enough for the witnesses of most checkpoints, to stay on the stack
+	var buffer [16]string // large enough to keep the witnesses of most checkpoints on the stack
 	if counted, others := j.cosigners(c, buffer[:0]); !quorum.met(counted) {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", len(counted), quorum.Threshold, notCounted(others))
 		if len(quorum.Groups) > 0 {
@@ -175,7 +175,7 @@ func (j *judge) discounted(key *Key, code Code) string {
 	return timeText(key, code, j.when())
 }
 
-// when describes the time at which keys are judged.
+// when describes the time for which keys are judged.
 func (j *judge) when() string {
 	if j.undated {
 		return At(j.at).String() + ", which stands for a time of issue that the source did not tell"
@@ -183,7 +183,7 @@ func (j *judge) when() string {
 	return At(j.at).String()
 }
 
-// timeText describes a result of untimely.
+// timeText describes a result from untimely.
 func timeText(key *Key, code Code, at string) string {
 	id := quoted(key.ID)
 	switch {
@@ -213,15 +213,16 @@ func roleList(roles []Role) string {
 	return text
 }
 
-// stolen reports whether a key was revoked for a reason other than being superseded. Anybody may
-// have made any of its signatures.
+// stolen reports whether a key was revoked for a reason other than being superseded. Anyone may
+// have made the signatures that use a stolen key.
 func (k *Key) stolen() bool { return k.Revoked != nil && k.Revoked.Reason != ReasonSuperseded }
 
 // A kinship maps key material to the trusted issuer keys that have it. Material that speaks for an
-// issuer is not a witness for that issuer's receipts, regardless of other IDs that it has.
+// issuer cannot be a witness to that issuer's receipts, regardless of any other IDs for the same
+// material.
 type kinship map[[32]byte][]*Key
 
-// kinOf returns the issuer keys of a trust that lists its keys.
+// kinOf returns the issuer keys in a trust that lists its keys.
 func kinOf(trust Trust) kinship {
 	listed, ok := trust.(LogTrust)
 	if !ok {

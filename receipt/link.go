@@ -12,22 +12,22 @@ import (
 // names the related receipt.
 type Cause string
 
-// Causes of an invalid link.
+// Causes for an invalid link.
 const (
 	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt in the input is the predecessor; related: the last receipt before the gap, if any
-	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes it, but is not the predecessor that it names
+	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes this receipt but is not the predecessor that this receipt names
 	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same predecessor
-	CausePredecessorLater     Cause = "predecessor_later"     // the predecessor, which is related, comes after it in the same source
+	CausePredecessorLater     Cause = "predecessor_later"     // the predecessor, which is related, follows this receipt in the same source
 	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the predecessor, which is related, belongs to another stream
-	CausePredecessorNotGiven  Cause = "predecessor_not_given" // it does not follow the given predecessor, whose hash is Computed
-	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt is between it and its predecessor, or before the only receipt that claims to be the first
-	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt comes before it but names it as predecessor
-	CauseSecondFirst          Cause = "second_first"          // it claims to be the first, but the related receipt precedes it or makes the same claim
-	CauseZeroHash             Cause = "zero_hash"             // it names 64 zeros, which is not the hash of any receipt
+	CausePredecessorNotGiven  Cause = "predecessor_not_given" // the receipt does not follow the supplied predecessor, whose hash is Computed
+	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt is between this receipt and its predecessor, or precedes the only receipt that claims to be the first
+	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt precedes this receipt but names it as its predecessor
+	CauseSecondFirst          Cause = "second_first"          // the receipt claims to be the first, but the related receipt precedes it or makes the same claim
+	CauseZeroHash             Cause = "zero_hash"             // the receipt names 64 zeros, which are not the hash of any receipt
 	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id but different content
 )
 
-// Causes of a link that was not checked.
+// Causes for an unchecked link.
 const (
 	CauseOwnHash           Cause = "own_hash"           // the receipt does not match its own hash, so its position shows nothing
 	CauseUnreadable        Cause = "unreadable"         // the predecessor may be an unreadable document; related: its position, if known
@@ -35,13 +35,13 @@ const (
 	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
 )
 
-// A Place is the position of a receipt in the input.
+// A Place is a receipt's position in the input.
 type Place struct {
 	Source string `json:"source,omitzero"` // as in [Report]; "" means the source of the report itself
 	Index  int    `json:"index,omitzero"`  // line or item; 0 if the source contains no other document
 }
 
-// String returns a readable name of the place: line 3, april.json, or april.ndjson:3.
+// String returns a readable name for the place: line 3, april.json, or april.ndjson:3.
 func (p Place) String() string {
 	switch {
 	case p.Source == "":
@@ -52,8 +52,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Predecessor describes the receipt that an invalid link names, and the problem with it, such as
-// "sha256:…, which line 3 names too". It returns "" for other checks.
+// Predecessor describes the receipt that an invalid link names and the problem with that receipt,
+// such as "sha256:…, which line 3 names too". It returns "" for all other checks.
 func (c *Check) Predecessor() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
 		return ""
@@ -61,7 +61,7 @@ func (c *Check) Predecessor() string {
 	return c.Stated + c.about()
 }
 
-// about continues a sentence that ends with the name of a receipt.
+// about continues a sentence that ends with a receipt's name.
 func (c *Check) about() string {
 	switch c.Cause {
 	case CausePredecessorMissing:
@@ -87,7 +87,7 @@ func (c *Check) about() string {
 	return ""
 }
 
-// related names the receipt that the check relates to.
+// related names the receipt to which the check refers.
 func (c *Check) related() string {
 	if (c.Related == Place{}) {
 		return "another receipt"
@@ -95,7 +95,7 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word composes the texts of a check from its cause, unless the check already has texts.
+// word writes a check's texts based on its cause, unless the check already has texts.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()
@@ -129,13 +129,13 @@ func (c *Check) word() {
 
 	c.nameStep()
 
-	// The end of the connected part is as important as the gap.
+	// The last connected receipt is as important as the gap.
 	if c.Cause == CausePredecessorMissing && c.Related != (Place{}) {
 		c.Hint = "the receipts up to " + c.Related.String() + " are connected"
 	}
 }
 
-// nameStep sets the detail from the reason, which does not include the name of the step.
+// nameStep sets the detail from a reason that does not include the step's name.
 func (c *Check) nameStep() {
 	if c.Detail == "" && c.Reason != "" {
 		c.Detail = c.Step.String() + ": " + c.Reason
@@ -144,11 +144,11 @@ func (c *Check) nameStep() {
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink judges the link by the receipt alone. A receipt that claims to have no predecessor
-// meets a strict policy until another receipt contradicts it.
+// checkLink judges the link based only on the receipt. A receipt that claims to have no predecessor
+// satisfies a strict policy unless another receipt contradicts the claim.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
-	// No receipt has a hash of zeros, so no other receipt is needed to refute this link.
+	// No receipt has a hash of all zeros, so this link can be refuted without another receipt.
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
 			Detail: "64 zeros are not the hash of a receipt; the first receipt of a stream states null"})

@@ -13,8 +13,8 @@ import (
 )
 
 // lint reports content that the format allows but that an honest issuer is unlikely to produce. The
-// schema must match. Warnings never change a verdict. Values that the source did not record
-// contradict nothing, because their placeholders carry no information.
+// receipt must match the schema. Warnings never change a verdict. Values that the source did not
+// record contradict nothing, because their placeholders carry no information.
 func lint(root canon.Node, p *Policy, rep *Report) {
 	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
 	lintTimes(root, says, rep)
@@ -32,7 +32,7 @@ func lint(root canon.Node, p *Policy, rep *Report) {
 type claims struct{ untold, over Pointers }
 
 // low reports whether the actual number or list may be larger than stated. A sum is a lower bound
-// if one of its parts is a lower bound.
+// if any of its addends is a lower bound.
 func (c claims) low(pointer string) bool { return touches(c.untold, pointer) }
 
 // high reports whether the actual number or list may be smaller than stated.
@@ -50,7 +50,7 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
 		t, err := ParseTime(n.Text())
 		place := [...]string{"/lifecycle/created_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/issued_at"}[i]
-		// A placeholder is not a time.
+		// A placeholder does not count as a time.
 		if err != nil || says.untold.Has(place) { // created_at is optional
 			continue
 		}
@@ -102,7 +102,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 		sum += p.Member("amount").Float()
 	}
 
-	// A bound can contradict in one direction only.
+	// A bound can contradict the other value in one direction only.
 	const all, parts = "/cost/total", "/cost/provider_breakdown"
 	below := total < sum && !says.low(all) && !says.high(parts)
 	above := total > sum && !says.high(all) && !says.low(parts)
@@ -111,7 +111,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintCounts compares the numbers of calls. A canceled call may have been denied before it was
+// lintCounts compares the receipt's call counts. A canceled call may have been denied before it was
 // made. The call is listed, but the budget need not count it.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
@@ -127,8 +127,8 @@ func lintCounts(root canon.Node, says claims, rep *Report) {
 		}
 	}
 
-	// A canceled call may or may not have been made, so either count is correct. The same applies
-	// to calls that the source did not record.
+	// A canceled call may or may not have been made, so either count is valid. The same applies to
+	// calls that the source did not record.
 	const count, list = "/autonomy_budget/consumed/tool_calls", "/side_effects/tool_calls"
 	n := consumed.Float()
 	few := n < float64(made) && !says.low(count) && !says.high(list)
@@ -144,7 +144,7 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 		return
 	}
 
-	// The two members must agree: a reason is given if and only if no replay is possible.
+	// The two members must agree: a reason is stated if and only if no replay is possible.
 	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
@@ -163,9 +163,9 @@ func lintRoot(chain canon.Node, rep *Report) {
 	}
 }
 
-// lintCommitments reports fields with several commitments. An issuer may have withheld a part of a
-// text first and the remainder later. However, an issuer could also disclose two different values
-// of one field to two readers.
+// lintCommitments reports fields with several commitments. An issuer may have withheld part of a
+// text first and the remainder later. However, an issuer could also disclose different values of
+// one field to different readers.
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
@@ -207,7 +207,7 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
-// lintUnique compares each ID among the first hundred entries with the previous IDs.
+// lintUnique compares each of the first hundred entries' IDs with the IDs before it.
 func lintUnique(list canon.Node, member string, rep *Report) {
 	var before [maxIDs][]byte
 	for i, entry := range list.Elements() {
@@ -227,32 +227,32 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 
 func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 
-// Pointers is a list, contained in a receipt, of JSON Pointers (RFC 6901) into that receipt, sorted
-// by their bytes.
+// Pointers is a receipt's list of JSON Pointers (RFC 6901) into that receipt, sorted by their
+// bytes.
 type Pointers []string
 
 // maxUnreported is the maximum number of entries that are read from each list. A receipt cannot
-// hold enough calls, files, and hosts for that many pointers, so a longer list must refer to other
-// things.
+// contain enough calls, files, and hosts for that many pointers, so a longer list must refer to
+// other things.
 const maxUnreported = 1 << 18
 
-// ReadUnreported returns the pointers of values that the source of a receipt did not record, as
-// listed in metadata.unreported. The format requires some members that not every source records.
-// The value at a listed pointer contains only what was recorded: a number is a lower bound, and 0,
-// an empty list, or a name such as "unknown" means nothing. Absent is not zero. Callers that
-// display a receipt should mark such values as not recorded by the source.
+// ReadUnreported returns the pointers to values that the receipt's source did not record, as listed
+// in metadata.unreported. The format requires some members that not every source records. The value
+// at a listed pointer contains only the recorded part: a number is a lower bound, and 0, an empty
+// list, or a name such as "unknown" carries no information. Absent is not zero. Callers that
+// display a receipt should mark these values as not recorded by the source.
 //
-// Entries that are not pointers are skipped. A receipt without this list states that all of its
+// Entries that are not pointers are skipped. A receipt without this list states that all its
 // members were recorded.
 func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
 // ReadAtMost returns the pointers in metadata.at_most. They point to numbers and lists in the
-// receipt that may exceed what happened, such as a total in which the source may have counted a
-// call twice. Their values are upper bounds. A number that is also in metadata.unreported is the
-// recorded number, not a bound.
+// receipt that may exceed the actual amounts, such as a total in which the source may have counted
+// a call twice. Their values are upper bounds. A number that is also listed in metadata.unreported
+// is the recorded number, not a bound.
 func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
-// pointers returns a list of metadata.
+// pointers returns a list from metadata.
 func pointers(root canon.Node, name string) (list Pointers) {
 	for i, n := range root.Member("metadata").Member(name).Elements() {
 		if i == maxUnreported {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestLint verifies that each contradiction is reported once, with its location, and that near
-// contradictions are not. No warning changes the verdict.
+// contradictions are not reported. No warning changes the verdict.
 func TestLint(t *testing.T) {
 	keys := testKeys()
 	at := func(d time.Duration) receipt.Time { return receipt.At(noon.Add(d)) }
@@ -28,7 +28,7 @@ func TestLint(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit   func(*receipt.Draft)
 		policy receipt.Policy
-		want   string // code and pointer of each warning
+		want   string // each warning's code and pointer
 	}{
 		"nothing": {func(*receipt.Draft) {}, receipt.Policy{}, ""},
 		"in order": {func(d *receipt.Draft) {
@@ -141,7 +141,7 @@ func calls(ids ...string) (list []receipt.ToolCall) {
 	return list
 }
 
-// untold returns an edit that applies edit and then sets a list of metadata to pointer.
+// untold returns an edit that applies edit and then sets a metadata list to pointer.
 func untold(edit func(*receipt.Draft), list, pointer string) func(*receipt.Draft) {
 	return func(d *receipt.Draft) {
 		edit(d)
@@ -165,7 +165,7 @@ func deltas(ids ...string) (list []receipt.Delta) {
 	return list
 }
 
-// TestLintNeedsTheSchema verifies that a document that does not match the schema gets no
+// TestLintNeedsTheSchema verifies that a document that does not match the schema receives no
 // warnings.
 func TestLintNeedsTheSchema(t *testing.T) {
 	keys := testKeys()
@@ -178,7 +178,7 @@ func TestLintNeedsTheSchema(t *testing.T) {
 	}
 }
 
-// TestNoInputDigest verifies that only the digest of the input is omitted.
+// TestNoInputDigest verifies that NoInputDigest omits the input's digest and nothing else.
 func TestNoInputDigest(t *testing.T) {
 	keys := testKeys()
 	with, without := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{NoInputDigest: true})
@@ -199,8 +199,8 @@ func TestNoInputDigest(t *testing.T) {
 	}
 }
 
-// TestReportNamesItsInput verifies that every report has the digest of its input, the computed
-// hash if there is one, and the time at which keys were judged.
+// TestReportNamesItsInput verifies that every report includes the input's digest, the computed hash
+// if there is one, and the time for which keys were judged.
 func TestReportNamesItsInput(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -223,8 +223,8 @@ func TestReportNamesItsInput(t *testing.T) {
 	}
 }
 
-// TestLintRoot verifies that the receipt's own hash as its merkle_root is reported, and that
-// another root is not.
+// TestLintRoot verifies that a merkle_root equal to the receipt's own hash is reported, and that
+// any other root is not.
 func TestLintRoot(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// logKeys returns testKeys and the keys of logs and witnesses, whose times are around noon.
+// logKeys returns testKeys and additional keys for logs and witnesses, which are valid around noon.
 func logKeys() ring {
 	r := testKeys()
 	both := []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint}
@@ -59,7 +59,7 @@ func logKeys() ring {
 	return r
 }
 
-// logSigner makes m a note.Signer with a name.
+// logSigner makes m a note.Signer with the given name.
 type logSigner struct {
 	*tlog.Log
 	private ed25519.PrivateKey
@@ -78,7 +78,7 @@ func (m *member) asLog(t testing.TB, origin string) logSigner {
 
 func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	t.Helper()
-	name := strings.ReplaceAll(cmp.Or(m.Origin, m.ID), "+", "-") // a name that notes allow
+	name := strings.ReplaceAll(cmp.Or(m.Origin, m.ID), "+", "-") // a name that is valid in notes
 	w, err := tlog.NewWitness(name, m.private().Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	}}
 }
 
-// checkpointOf signs a checkpoint as specified by how: IDs of logs, then of witnesses with their
+// checkpointOf signs a checkpoint as how specifies: log IDs, followed by witness IDs with their
 // times in seconds after noon, such as "log1 w1@-60 w2@3600". The first log specifies the origin.
 func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Hash, extensions ...string) []byte {
 	t.Helper()
@@ -119,7 +119,7 @@ func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Ha
 	return msg
 }
 
-// sign signs repeatedly until all logs have signed.
+// sign returns the checkpoint c as a note signed by the given logs, or msg if there are none.
 func (r ring) sign(t testing.TB, msg []byte, c tlog.Checkpoint, logs []note.Signer) []byte {
 	t.Helper()
 	if len(logs) == 0 {
@@ -145,7 +145,7 @@ func hashOf(t testing.TB, data []byte) canon.Digest {
 	return hash
 }
 
-// leavesWith returns five leaves, the fourth of which is that of the receipt.
+// leavesWith returns five leaves, of which the fourth is the receipt's leaf.
 func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	t.Helper()
 	leaves := make([]merkle.Hash, 5)
@@ -156,7 +156,8 @@ func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	return leaves
 }
 
-// prove returns the proof that a receipt is in a tree of five leaves, signed as specified by how.
+// prove returns a proof that a receipt is in a tree of five leaves whose checkpoint is signed as
+// how specifies.
 func (r ring) prove(t testing.TB, data []byte, how string, extensions ...string) *tlog.Proof {
 	t.Helper()
 	leaves := leavesWith(t, data)

@@ -88,7 +88,8 @@ func TestInlineMaterial(t *testing.T) {
 	}
 }
 
-// TestSealChecksMaterial verifies that material that every verifier would refute is not sealed.
+// TestSealChecksMaterial verifies that a draft is not sealed if every verifier would refute its
+// material.
 func TestSealChecksMaterial(t *testing.T) {
 	d := plainDraft()
 	d.ReplayInput.Materials = []receipt.Material{{Kind: "artifact", SHA256: canon.Sum([]byte("x")), BytesBase64: "eA=="}}
@@ -104,8 +105,8 @@ func TestSealChecksMaterial(t *testing.T) {
 	}
 }
 
-// files is the Materials of a test. It maps the digest that names a file to the digest of its
-// content.
+// files is a Materials implementation for tests. It maps the digest that names a file to the digest
+// of its content.
 type files map[canon.Digest]canon.Digest
 
 func (f files) Lookup(d canon.Digest) (canon.Digest, bool) {
@@ -127,7 +128,7 @@ func TestFiles(t *testing.T) {
 			map[string]any{"artifact_id": "a", "kind": "k", "sha256": digest("a0").String()},
 			map[string]any{"artifact_id": "b", "kind": "k"},
 		}
-		o["side_effects"].(map[string]any)["fs_writes"] = []any{ // states of a workspace that has moved on
+		o["side_effects"].(map[string]any)["fs_writes"] = []any{ // past states of a workspace that has since changed
 			map[string]any{"path": "p", "operation": "modify", "before_sha256": digest("f0").String(), "after_sha256": digest("f1").String()},
 		}
 	}, keys["a"])

@@ -23,9 +23,9 @@ import (
 // TestMutants verifies that the fast path, the plain path, and the canonical form result in the
 // same report for mutants of valid receipts.
 //
-// MUTANTS=1000000 sets the number of mutants, and MUTANTS_SEED=7 selects different ones. A mutant
-// that fails is named by its seed and number, which reproduce it regardless of the number of
-// mutants.
+// MUTANTS=1000000 sets the number of mutants, and MUTANTS_SEED=7 selects a different series. A
+// failing mutant is identified by its seed and number, which reproduce it regardless of the number
+// of mutants.
 func TestMutants(t *testing.T) {
 	count, seed := numberOf(t, "MUTANTS", 500), numberOf(t, "MUTANTS_SEED", 1)
 	if testsize.Full() {
@@ -134,7 +134,7 @@ func (c *comparer) complain(name string, m mutant, what string, other *receipt.R
 	c.tb.Errorf("%s: %s\n%.5000q\nthe fast path: %s\notherwise: %s", name, what, m.text, describe(&c.fast), describe(other))
 }
 
-// differs describes the differences between two reports of the same bytes.
+// differs describes the differences between two reports on the same bytes.
 func differs(a, b *receipt.Report) string {
 	switch {
 	case a.Verdict != b.Verdict:
@@ -155,9 +155,9 @@ func differs(a, b *receipt.Report) string {
 	return ""
 }
 
-// differsInOrder is like differs, but for two spellings of one value. The order of members
-// determines which of several lossy numbers, or of several places that are too deep, is found
-// first.
+// differsInOrder is like differs, but compares reports on two spellings of the same value. The
+// member order determines which lossy number is found first, and which of several excessively deep
+// values is found first.
 func differsInOrder(a, b *receipt.Report) string {
 	if a.Verdict != b.Verdict || a.ReceiptHash != b.ReceiptHash || !bytes.Equal(a.ReceiptID, b.ReceiptID) {
 		return "the verdict, hash or id"
@@ -168,7 +168,7 @@ func differsInOrder(a, b *receipt.Report) string {
 	return ""
 }
 
-// places returns the codes of a report with their pointers, in order.
+// places returns a report's codes with their pointers, in order.
 func places(rep *receipt.Report) []string {
 	var list []string
 	add := func(what any, code receipt.Code, pointer string) {
@@ -190,7 +190,7 @@ func places(rep *receipt.Report) []string {
 	return list
 }
 
-// A census counts the results of the mutants: verdicts, failed steps, and codes.
+// A census counts the results for the mutants: verdicts, failed steps, and codes.
 type census map[string]int
 
 func (s census) count(rep *receipt.Report) {
@@ -215,7 +215,7 @@ func (s census) count(rep *receipt.Report) {
 }
 
 // check fails unless the mutants produced a wide range of results, because a mutator that has
-// become weak would also show no differences.
+// become ineffective would also show no differences.
 func (s census) check(t *testing.T, count int) {
 	t.Helper()
 	for what, least := range commonness() {
@@ -228,9 +228,9 @@ func (s census) check(t *testing.T, count int) {
 	}
 }
 
-// commonness returns how many of 100,000 mutants must have a verdict, a failed step, or a code.
-// Each minimum is about a quarter of the actual number, and higher for results that must not become
-// rare.
+// commonness returns the minimum number of mutants, per 100,000, that must have a given verdict,
+// failed step, or code. Each minimum is about a quarter of the actual number, and is higher for
+// results that must not become rare.
 func commonness() map[string]int {
 	return map[string]int{
 		"verified": 7000, "refuted": 50_000, "undecided": 7000,

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestDraftRedact verifies that a draft with nil lists is redacted and sealed, and that its
-// receipt is that of the same draft as a document.
+// TestDraftRedact verifies that a draft with nil lists can be redacted and sealed, and that its
+// receipt equals the receipt of the same draft as a document.
 func TestDraftRedact(t *testing.T) {
 	policy, err := redact.Rules{Pointers: []string{"/metadata/pin"}, Names: []string{"quorum_proof", "reason"}}.Compile()
 	if err != nil {
@@ -58,7 +58,8 @@ func TestDraftRedact(t *testing.T) {
 	}
 }
 
-// TestDraftRedactInvalid verifies that a draft without JSON is refused with all problems.
+// TestDraftRedactInvalid verifies that a draft that cannot be represented as JSON is rejected with
+// a list of all problems.
 func TestDraftRedactInvalid(t *testing.T) {
 	policy, err := redact.Everyday()
 	if err != nil {
@@ -72,7 +73,7 @@ func TestDraftRedactInvalid(t *testing.T) {
 	}
 }
 
-// TestDraftTimes verifies that a time that is not set stays unset as JSON.
+// TestDraftTimes verifies that an unset time remains unset in JSON.
 func TestDraftTimes(t *testing.T) {
 	d := plainDraft()
 	d.IssuedAt, d.Lifecycle.StartedAt = receipt.Time{}, receipt.Time{}
@@ -112,8 +113,8 @@ func TestReceiptJSON(t *testing.T) {
 	}
 }
 
-// TestZeroValues verifies that the methods of zero values do not panic and never return the
-// verdict verified.
+// TestZeroValues verifies that methods of zero values do not panic and never return the verdict
+// verified.
 func TestZeroValues(t *testing.T) {
 	keys := newRing(receipt.Key{ID: "a", Issuers: []string{"issuer_a"}})
 	data := sealAndSign(t, plainDraft(), keys["a"])
@@ -137,7 +138,7 @@ func TestZeroValues(t *testing.T) {
 			}
 		}
 
-		// A report of another verifier is not confirmed.
+		// A report from another verifier is not accepted.
 		rep = verify(verifier(t, keys, receipt.Policy{}), data)
 		if rep.Verdict != receipt.Verified {
 			t.Fatal("the receipt is not verified")

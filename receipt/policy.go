@@ -30,24 +30,24 @@ type Policy struct {
 	Checkpoint CheckpointRule
 
 	// Timestamp requires a proven time, from a timestamp of the receipt or of a checkpoint that
-	// includes it. Receipts without a proven time are undecided.
+	// includes the receipt. Receipts without a proven time are undecided.
 	Timestamp bool
 
-	// At is the time at which the validity of keys is judged. If it is zero, keys are judged at the
-	// receipt's issued_at, which is inside the hash.
+	// At is the time for which the validity of keys is judged. If it is zero, keys are judged at
+	// the receipt's issued_at, which is inside the hash.
 	At time.Time
 
-	// Now is the current time. A receipt that was issued later gets a warning. If it is zero,
+	// Now is the current time. A receipt with a later issued_at gets a warning. If Now is zero,
 	// this is not checked.
 	Now time.Time
 
-	// IntegrityOnly requires only that the content matches its hash. The scope of the report states
+	// IntegrityOnly requires only that the content matches its hash. The report's scope states
 	// this. Signatures are not checked.
 	IntegrityOnly bool
 
-	// Strict makes a receipt undecided if any applicable step was not checked. For a receipt that
-	// states that it has no predecessor, there is none to check, either alone or among other
-	// receipts.
+	// Strict makes a receipt undecided if any applicable step was not checked. If a receipt states
+	// that it has no predecessor, there is none to check, whether the receipt is verified alone or
+	// with others.
 	Strict bool
 
 	// Plain disables all fast paths: canonical bytes are computed by gowebpki/jcs, the schema
@@ -60,7 +60,7 @@ type Policy struct {
 	Rules []Rule
 
 	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Hashing the
-	// input takes about a sixth of the time for a receipt, not including its signatures.
+	// input takes about a sixth of the time needed for a receipt, not including its signatures.
 	NoInputDigest bool
 
 	// Limits sets lower limits on the input than the format does ([MaxBytes], [MaxDepth]). A
@@ -144,7 +144,7 @@ type Quorum struct {
 	Keys      []string // IDs of the keys that count; if empty and there are no Groups, every trusted witness counts
 
 	// Groups are nested quorums, each of which counts as one witness if it is met. Only quorums for
-	// checkpoint cosigners have groups (C2SP tlog-policy).
+	// checkpoint cosigners may have groups (C2SP tlog-policy).
 	Groups []Quorum
 }
 
@@ -208,7 +208,7 @@ func (q *Quorum) admits(id string) bool {
 }
 
 // reachable checks that enough trusted keys can count as witnesses. Otherwise, every receipt would
-// be undecided for a reason that no sender can fix. Only a [LogTrust] lists its keys.
+// be undecided for a reason that no sender could fix. Only a [LogTrust] lists its keys.
 func reachable(p *Policy, trust Trust) error {
 	listed, ok := trust.(LogTrust)
 	if !ok || p.Witnesses.Threshold == 0 && p.Checkpoint.Cosigners.Threshold == 0 {
@@ -242,7 +242,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 		return nil
 	}
 
-	// Without names in the policy, every trusted witness may count.
+	// If the policy names no witnesses, every trusted witness may count.
 	byID, material := map[string]NoteKey{}, map[[32]byte]string{}
 	ids := q.members()
 	open := len(ids) == 0
@@ -294,7 +294,7 @@ const (
 	RoleIssuer Role = "issuer"
 	// RoleWitness allows a key to countersign receipts of any issuer.
 	RoleWitness Role = "witness"
-	// RoleCheckpoint allows a key to sign the checkpoints of a receipt log.
+	// RoleCheckpoint allows a key to sign a receipt log's checkpoints.
 	RoleCheckpoint Role = "checkpoint"
 )
 
@@ -306,19 +306,19 @@ type TrustSource interface {
 	Trust(ctx context.Context) (keys Trust, version string, err error)
 }
 
-// A snapshot describes the keys that a verifier got from a source.
+// A snapshot describes the keys that a verifier obtained from a source.
 type snapshot struct {
 	version string
-	err     error // why there are no keys
+	err     error // the reason why there are no keys
 }
 
-// NewSnapshot returns a Verifier with the keys that source has now. The keys of a Verifier never
-// change. If a run uses one snapshot, all of its receipts are judged alike.
+// NewSnapshot returns a Verifier with the keys that source currently supplies. A Verifier's keys
+// never change. If a run uses one snapshot, all its receipts are judged with the same keys.
 //
 // If source returns an error, the Verifier has no keys, and [Verifier.Snapshot] returns the error.
 // Results that would depend on keys are undecided, with the code trust_unavailable. Reports do not
-// contain the text of the error, which may be internal. NewSnapshot itself returns only the errors
-// of [NewVerifier]. If the policy requires only integrity, the source is not queried.
+// contain the text of the error, which may be internal. NewSnapshot itself returns only errors from
+// [NewVerifier]. If the policy requires only integrity, the source is not queried.
 func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {
 	if policy.IntegrityOnly {
 		return NewVerifier(nil, policy)
@@ -354,8 +354,8 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 }
 
 // Trust checks the form and the mathematical validity of one signature entry. The [Policy] decides
-// whether the key may speak for the issuer, at that time, and in that role. Package keys implements
-// Trust with a JWK Set file.
+// whether the key may speak for the issuer, at the relevant time, and in the required role. Package
+// keys implements Trust with a JWK Set file.
 //
 // An implementation must be safe for concurrent use. It must use only keys from its own
 // configuration, never keys from a receipt or from the network.
@@ -378,15 +378,15 @@ type Trust interface {
 
 // LogTrust is a [Trust] that lists its keys. With the keys of logs and witnesses, [Verifier.With]
 // opens checkpoints. With all keys, a [Verifier] recognizes the same key material under other IDs.
-// With any other Trust, the keys of every log are unknown.
+// With any other Trust, every log's keys are unknown.
 type LogTrust interface {
 	Trust
 
 	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role checkpoint
-	// signs the checkpoints whose origin is its Origin. A key with the role witness cosigns
-	// checkpoints under the name of its Origin, or under its ID if it has no Origin; if the name is
-	// not valid in a note, the key cosigns nothing. Keys with the role issuer are included so that
-	// witnesses with an issuer's material are detected.
+	// signs checkpoints that have the key's Origin as their origin. A key with the role witness
+	// cosigns checkpoints under the name in its Origin, or under its ID if it has no Origin; if
+	// that name is not valid in a note, the key cosigns nothing. Keys with the role issuer are
+	// included so that witnesses with an issuer's material are detected.
 	NoteKeys() []NoteKey
 }
 
@@ -410,13 +410,13 @@ func (k *NoteKey) witness() (*tlog.Witness, error) {
 	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }
 
-// An Entry is one element of /signatures as received. It must not be retained, because its slices
+// An Entry is one element of /signatures, as received. It must not be retained, because its slices
 // alias the document and the next entry overwrites it. SignedAt is nil if the member is absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
 
-	// Plain is [Policy.Plain]; it is not part of the element. If it is set, a Trust does not use
-	// its fast path. The result is the same with and without the fast path.
+	// Plain is [Policy.Plain]; the field is not part of the element. If Plain is set, a Trust does
+	// not use its fast path. The result is the same with and without the fast path.
 	Plain bool
 }
 
@@ -445,27 +445,27 @@ func (e *SignatureError) judges() bool {
 	return false
 }
 
-// A Key is the information about a trusted key that a policy needs.
+// A Key contains the information about a trusted key that a policy needs.
 type Key struct {
 	ID        string
 	Algorithm string   // "ed25519" (which also accepts "EdDSA"), or a JOSE name such as "ES256"
-	Issuers   []string // empty: speaks only for the issuer that the policy names
+	Issuers   []string // empty: the key speaks only for the issuer that the policy names
 	Roles     []Role   // empty: issuer
-	Origin    string   // for a checkpoint key: the name of the log
+	Origin    string   // the log's name, for a checkpoint key
 
 	NotBefore, NotAfter time.Time // valid when NotBefore ≤ t < NotAfter; zero: unbounded
 
 	// Revoked is the revocation of the key, if any. A revocation with a reason other than
-	// "superseded" applies to the key material, so a Trust returns it for every ID of that
-	// material.
+	// "superseded" applies to the key material, so a Trust returns the revocation for every ID with
+	// that material.
 	Revoked *Revocation
 
-	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Equal thumbprints are the same key
-	// material, regardless of the key IDs.
+	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Keys with equal thumbprints have the
+	// same key material, regardless of their IDs.
 	Thumbprint [32]byte
 }
 
-// Has reports whether the key has the role.
+// Has reports whether the key has the given role.
 func (k *Key) Has(r Role) bool {
 	if len(k.Roles) == 0 {
 		return r == RoleIssuer

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// counter yields different salts each time, and the same sequence in every run.
+// counter yields a different salt for each call, and the same sequence in every run.
 type counter struct{ n byte }
 
 func (c *counter) Read(b []byte) (int, error) {
@@ -25,7 +25,7 @@ func redacted(t *testing.T) (sealed []byte, secret *redact.Disclosures) {
 	t.Helper()
 	d := plainDraft()
 	d.Metadata = receipt.Object{"pin": "1234", "note": "call back", "kept": "yes"}
-	plain, err := receipt.Seal(d, chain.Head{}) // only to write the draft as JSON
+	plain, err := receipt.Seal(d, chain.Head{}) // used only to write the draft as JSON
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,9 +123,9 @@ func TestDisclosures(t *testing.T) {
 	}
 }
 
-// TestTwoCommitmentsOfOneField verifies that two commitments for one field cause a warning,
-// because an issuer could disclose one value to each reader. With both disclosures, the receipt
-// is refuted.
+// TestTwoCommitmentsOfOneField verifies that two commitments for one field cause a warning, because
+// the issuer could disclose a different value to each reader. With both disclosures, the receipt is
+// refuted.
 func TestTwoCommitmentsOfOneField(t *testing.T) {
 	one := redact.Disclosure{Field: "/metadata/paid", Salt: "00112233445566778899aabbccddeeff", Value: []byte("100")}
 	two := redact.Disclosure{Field: "/metadata/paid", Salt: "10112233445566778899aabbccddeeff", Value: []byte("999")}
@@ -173,7 +173,7 @@ func TestProtectedCommitment(t *testing.T) {
 			t.Errorf("%q: protected %v", field, got)
 		}
 		if field == "" {
-			continue // which the schema refuses
+			continue // which the schema rejects
 		}
 		d := plainDraft()
 		d.Redactions = []receipt.Redaction{{Field: "/metadata/x", Reason: "test"}, {Field: field, Reason: "test", ProofHash: canon.Sum(nil)}}
@@ -185,7 +185,7 @@ func TestProtectedCommitment(t *testing.T) {
 }
 
 // TestDisclosedPrecision verifies that a disclosed integer that doubles cannot represent is
-// refuted, because its neighbors have the same commitment.
+// refuted, because neighboring integers have the same commitment.
 func TestDisclosedPrecision(t *testing.T) {
 	for value, want := range map[string]receipt.Code{
 		"9007199254740991":           "",
@@ -212,7 +212,7 @@ func TestDisclosedPrecision(t *testing.T) {
 	}
 }
 
-// disclosed verifies only the content of a receipt, together with disclosures.
+// disclosed verifies only a receipt's content, together with disclosures.
 func disclosed(t *testing.T, sealed []byte, given []*redact.Disclosures) *receipt.Report {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

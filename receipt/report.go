@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// ReportVersion is the version of the report's JSON form.
+// ReportVersion is the version of the JSON form of reports.
 const ReportVersion = 1
 
 // A Report states which parts of one receipt are valid, which are invalid, and which were not
@@ -39,10 +39,10 @@ type Report struct {
 
 	Extracted []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
-	alone   bool // the link is valid as far as the receipt alone shows
+	alone   bool // the link is valid, based only on the receipt
 	foreign bool // the receipt is in another format
 
-	tally   *tally // memory for the next receipt
+	tally   *tally // memory to reuse for the next receipt
 	scratch []byte // the same
 }
 
@@ -64,21 +64,22 @@ type Check struct {
 	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, if that is the finding; otherwise zero
 }
 
-// algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of /signatures.
-// It means that the receipt is in a checkpoint signed by a log key that is also the issuer's key.
+// algorithmCheckpoint is the algorithm in a [SignatureResult] that does not stand for an entry in
+// /signatures. It means that a checkpoint includes the receipt, and that the log key that signed
+// the checkpoint is also the issuer's key.
 const algorithmCheckpoint = "checkpoint"
 
-// A SignatureStatus is the result of one signature.
+// A SignatureStatus is the result for one signature.
 type SignatureStatus string
 
-// The possible results of one signature.
+// The possible results for a signature.
 const (
 	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
 	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or valid but not counted; the code states why
 	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is unknown
 )
 
-// A SignatureResult is the result of one entry of /signatures. If a checkpoint counts as a
+// A SignatureResult is the result for one entry in /signatures. If a checkpoint counts as a
 // signature, an additional result with the algorithm "checkpoint" follows.
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
@@ -89,7 +90,7 @@ type SignatureResult struct {
 	Detail    string          `json:"detail"`
 }
 
-// A Note is a warning or something that was not checked.
+// A Note describes a warning or an omitted check.
 type Note struct {
 	Code    Code   `json:"code"`
 	Pointer string `json:"pointer"`
@@ -136,8 +137,8 @@ func (r *Report) Finding() Check {
 	return Check{}
 }
 
-// undecidedBy returns the check that lacks evidence. Under a strict policy, this may be a check
-// that is otherwise only informational.
+// undecidedBy returns the check for which evidence is missing. Under a strict policy, this may be a
+// check that is otherwise only informational.
 func (r *Report) undecidedBy() (why Check) {
 	for _, c := range r.Checks {
 		if c.Status != StatusNotChecked {
@@ -158,7 +159,7 @@ func (r *Report) undecidedBy() (why Check) {
 	return why
 }
 
-// Check returns the first entry of a step.
+// Check returns the first entry for a step.
 func (r *Report) Check(s Step) Check {
 	for i := range r.Checks {
 		if r.Checks[i].Step == s {
@@ -216,7 +217,7 @@ func (r *Report) fail(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// leave records the step described by c as not checked.
+// leave records that the step in c was not checked.
 func (r *Report) leave(c Check) {
 	c.Status = StatusNotChecked
 	c.nameStep()
@@ -250,7 +251,7 @@ func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
 	}
-	// Rules that were not applied are listed, too.
+	// Rules that were not applied are also listed.
 	end := stepCount
 	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, the rules were applied
 		end = StepRules + 1
@@ -265,8 +266,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFailed })
 }
 
-// Address returns a name of the receipt for people: its source, followed by a colon and the
-// line or item if the source contains other documents.
+// Address returns a readable name for the receipt: its source, followed by a colon and the line or
+// item if the source contains other documents.
 func (r *Report) Address() string {
 	if !r.Listed {
 		return r.Source
@@ -274,7 +275,7 @@ func (r *Report) Address() string {
 	return r.Source + ":" + strconv.Itoa(r.Index)
 }
 
-// dropNote removes the first note with a code.
+// dropNote removes the first note with the given code.
 func (r *Report) dropNote(code Code) {
 	for i, n := range r.NotChecked {
 		if n.Code == code {
@@ -302,8 +303,8 @@ const (
 	ScopeIntegrity              // content only; anyone may have issued an intact receipt
 )
 
-// A Step is one of the seven checks of a receipt, in order, or the caller's rules, which follow
-// them.
+// A Step is one of the seven checks on a receipt, in order, or the caller's rules, which follow the
+// seven checks.
 type Step uint8
 
 const (
@@ -319,7 +320,7 @@ const (
 	stepCount = StepRules // number of steps in each report
 )
 
-// A Status is the result of one step. The zero value is StatusNotChecked.
+// A Status is the result for one step. The zero value is StatusNotChecked.
 type Status uint8
 
 const (
@@ -336,28 +337,28 @@ func stepNames() []string {
 	return []string{"parse", "schema", "hash", "link", "batch", "signatures", "redactions", "rules"}
 }
 
-// String returns the name in reports, such as "refuted".
+// String returns the name used in reports, such as "refuted".
 func (v Verdict) String() string { return name(verdictNames(), uint8(v)) }
 
-// String returns the name in reports: "full" or "integrity".
+// String returns the name used in reports: "full" or "integrity".
 func (s Scope) String() string { return name(scopeNames(), uint8(s)) }
 
-// String returns the name in reports, such as "hash".
+// String returns the name used in reports, such as "hash".
 func (s Step) String() string { return name(stepNames(), uint8(s)) }
 
-// String returns the name in reports, such as "not_checked".
+// String returns the name used in reports, such as "not_checked".
 func (s Status) String() string { return name(statusNames(), uint8(s)) }
 
-// MarshalText returns the name in reports.
+// MarshalText returns the name used in reports.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// MarshalText returns the name in reports.
+// MarshalText returns the name used in reports.
 func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalText returns the name in reports.
+// MarshalText returns the name used in reports.
 func (s Step) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalText returns the name in reports.
+// MarshalText returns the name used in reports.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText accepts the names that MarshalText returns.

@@ -17,8 +17,8 @@ func (r *Report) writable() bool {
 	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
 }
 
-// appendJSON appends exactly the bytes that encoding/json with the escapes of [AppendJSON] would
-// produce for r. Reflection would take as long as verifying the receipt.
+// appendJSON appends exactly the bytes that encoding/json would produce for r with the escapes of
+// [AppendJSON]. Using reflection would take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	// The members are in the order of the struct fields, as in encoding/json.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
@@ -49,7 +49,7 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	return append(w.text, '}'), nil
 }
 
-// A reportWriter appends members: the text before a value, and the value.
+// A reportWriter appends members, each as the text before a value followed by the value.
 type reportWriter struct {
 	text []byte
 	err  error
@@ -74,7 +74,7 @@ func (w *reportWriter) checks(list []Check) {
 		w.comma(i)
 		w.word(`{"check":`, c.Step.String())
 		w.word(`,"status":`, c.Status.String())
-		if c.bare() { // as most checks are
+		if c.bare() { // true for most checks
 			w.text = append(w.text, `,"code":"","pointer":"","stated":"","computed":"","detail":"","hint":""}`...)
 			continue
 		}
@@ -91,7 +91,7 @@ func (w *reportWriter) checks(list []Check) {
 	w.text = append(w.text, ']')
 }
 
-// bare reports whether a check contains nothing but its status.
+// bare reports whether a check contains only its status.
 func (c *Check) bare() bool {
 	return c.Code == "" && c.Pointer == "" && c.Stated == "" && c.Computed == "" && c.Detail == "" && c.Hint == "" &&
 		c.Cause == "" && c.Related == Place{}
@@ -140,7 +140,7 @@ func (w *reportWriter) comma(i int) {
 	}
 }
 
-// word appends a constant of this module in quotes. It needs no escapes.
+// word appends a quoted constant from this module. The constant needs no escapes.
 func (w *reportWriter) word(name, word string) {
 	w.text = append(append(append(append(w.text, name...), '"'), word...), '"')
 }
@@ -148,7 +148,7 @@ func (w *reportWriter) word(name, word string) {
 // string appends a string in quotes.
 func (w *reportWriter) string(name, text string) { quote(w, name, text) }
 
-// Bit sets of the bytes up to 63, and from 64 up to 126, that [AppendJSON] escapes.
+// Bit sets for the bytes up to 63, and from 64 to 126, that [AppendJSON] escapes.
 const (
 	escapedLow  uint64 = 1<<' ' - 1 | 1<<'"' | 1<<'&' | 1<<'<' | 1<<'>'
 	escapedHigh uint64 = 1 << ('\\' - 64)
@@ -177,7 +177,7 @@ func (w *reportWriter) time(name string, t Time) {
 	switch {
 	case t.IsZero():
 	case !t.written():
-		w.value(name, t) // this returns the error
+		w.value(name, t) // this call returns the error
 	default:
 		w.text = append(t.append(append(append(w.text, name...), '"')), '"')
 	}
@@ -220,8 +220,8 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-// plain returns the number of bytes at the beginning of text that need no escape. These are ASCII
-// bytes except DEL; Marshal escapes the control characters.
+// plain returns the number of bytes at the start of text that need no escape. These are ASCII bytes
+// except DEL; Marshal escapes the control characters.
 func plain(text []byte) int {
 	for i, c := range text {
 		if c >= 0x7f {

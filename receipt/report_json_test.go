@@ -71,7 +71,7 @@ func TestReportJSON(t *testing.T) {
 func TestReportJSONMemory(t *testing.T) {
 	r := new(receipt.Report)
 	fill(reflect.ValueOf(r).Elem(), "plain")
-	r.Checks[0].Related, r.Checks[1].Related = receipt.Place{}, receipt.Place{} // of a fault alone
+	r.Checks[0].Related, r.Checks[1].Related = receipt.Place{}, receipt.Place{} // set only for faults
 	var line []byte
 	n := testing.AllocsPerRun(100, func() {
 		var err error
@@ -84,7 +84,7 @@ func TestReportJSONMemory(t *testing.T) {
 	}
 }
 
-// fill sets every exported field, so that a field that is not written is detected.
+// fill sets every exported field, so that an unwritten field is detected.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:

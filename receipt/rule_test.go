@@ -28,7 +28,7 @@ func (r rule) Judge(*canon.Document) []receipt.Check {
 	return r.checks
 }
 
-// intactBy returns a verifier that only requires integrity and the rules.
+// intactBy returns a verifier that requires only integrity and the given rules.
 func intactBy(t *testing.T, rules ...receipt.Rule) *receipt.Verifier {
 	t.Helper()
 	return ruled(t, nil, receipt.Policy{IntegrityOnly: true, Rules: rules})
@@ -43,8 +43,8 @@ func ruled(t *testing.T, trust receipt.Trust, p receipt.Policy) *receipt.Verifie
 	return v
 }
 
-// TestRules verifies that a rule refutes a receipt or leaves it undecided, and that no result of a
-// rule verifies a receipt that is not verified without it.
+// TestRules verifies that a rule can refute a receipt or leave it undecided, but that no result
+// from a rule verifies a receipt that is not verified without the rule.
 func TestRules(t *testing.T) {
 	full, err := receipt.NewVerifier(logKeys(), receipt.Policy{})
 	if err != nil {
@@ -90,8 +90,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// checkRuleReport verifies that both ways to write a report agree, fit its schema, and can be
-// read.
+// checkRuleReport verifies that both ways to write a report agree, and that the report matches its
+// schema and can be read.
 func checkRuleReport(t *testing.T, name string, rep *receipt.Report) {
 	t.Helper()
 	text, err := receipt.AppendJSON(nil, rep)
@@ -128,7 +128,7 @@ func TestRulesNotReached(t *testing.T) {
 	}
 }
 
-// TestRuleNames verifies that rules are identified, and that their codes are not those of the
+// TestRuleNames verifies that rules are identified by name, and that their codes are not in the
 // registry.
 func TestRuleNames(t *testing.T) {
 	refused := map[string][]receipt.Rule{"nil": {nil}, "the same name twice": {rule{name: "a"}, rule{name: "a"}}}
@@ -141,7 +141,7 @@ func TestRuleNames(t *testing.T) {
 		}
 	}
 
-	// Later changes to the caller's list do not change the rules of a verifier.
+	// Later changes to the caller's list do not affect a verifier's rules.
 	rules := []receipt.Rule{rule{name: "a"}, rule{name: "b_2"}}
 	v := intactBy(t, rules...)
 	rules[0] = rule{name: "c"}
@@ -156,8 +156,8 @@ func TestRuleNames(t *testing.T) {
 	}
 }
 
-// TestForeignWithoutRulesAndKeys verifies that a receipt of another format is undecided if
-// there are rules, which are not applied, or if the source of the keys is down.
+// TestForeignWithoutRulesAndKeys verifies that a receipt in another format is undecided if there
+// are rules, which are not applied, or if the key source is down.
 func TestForeignWithoutRulesAndKeys(t *testing.T) {
 	f := &receipt.Foreign{Format: "other", Signatures: []receipt.ForeignSignature{{KeyID: "a", Messages: [][]byte{nil}, Pointer: "/sig"}}}
 	f.Checks = append(f.Checks, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusPassed})

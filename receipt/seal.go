@@ -16,7 +16,7 @@ import (
 
 // A Problem is one reason why a draft cannot be sealed.
 type Problem struct {
-	Pointer string // RFC 6901, into the receipt that the draft would become
+	Pointer string // RFC 6901 pointer into the receipt that the draft would become
 	Code    Code
 	Detail  string
 }
@@ -40,9 +40,9 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// Seal creates a receipt from a draft: it links the draft to the head of its stream (the zero
-// Head starts a stream) and computes the hash. If the draft does not result in a valid receipt,
-// the error is an *[InvalidError].
+// Seal creates a receipt from a draft: it links the draft to the head of its stream (the zero Head
+// starts a stream) and computes the hash. If the draft does not produce a valid receipt, the error
+// is an *[InvalidError].
 func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -51,9 +51,10 @@ func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	return SealDocument(doc, head)
 }
 
-// SealDocument seals a draft that is given as JSON. It does not drop, fill in, or convert anything,
-// but it adds the schema marker if it is missing. A draft may have a chain without receipt_hash, to
-// specify its merkle_root. If the chain has a previous_receipt_hash, it must match the head.
+// SealDocument seals a draft supplied as JSON. It does not drop, fill in, or convert anything, but
+// it adds the schema marker if the marker is missing. A draft may contain a chain without
+// receipt_hash, to specify the chain's merkle_root. If the chain has a previous_receipt_hash, it
+// must match the head.
 func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -102,7 +103,7 @@ func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	return newSealed(doc, hash, countAfter(head)), nil
 }
 
-// refusals returns the reasons why a document is not a draft, or not a draft for this stream.
+// refusals returns the reasons why a document is not a draft, or is not a draft for this stream.
 func refusals(root canon.Node, head chain.Head) []Problem {
 	var problems []Problem
 	link := root.Member("chain")
@@ -128,7 +129,8 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	return problems
 }
 
-// namedHash returns the hash that a draft names. For any other value, it returns only the type.
+// namedHash returns the hash that a draft names. For any value that is not a hash, it returns only
+// the type.
 func namedHash(n canon.Node) string {
 	if _, err := canon.ParseDigest(n.String()); err == nil || n.Kind() == canon.KindNull {
 		return string(n.AppendCanonical(nil))
@@ -136,7 +138,7 @@ func namedHash(n canon.Node) string {
 	return kindName(n.Kind())
 }
 
-// impossible returns why no stream can have this head.
+// impossible returns the reason why no stream can have this head.
 func impossible(head chain.Head) []Problem {
 	if !head.Hash.IsZero() || head.Count == 0 {
 		return nil
@@ -151,10 +153,10 @@ func previousText(head chain.Head) []byte {
 	return canon.AppendString(nil, head.Hash.String())
 }
 
-// assemble returns the draft with its chain. The chain has the zero digest in place of the hash.
-// The result is not canonical.
+// assemble returns the draft with its chain. The chain contains the zero digest in place of the
+// hash. The result is not canonical.
 func assemble(root canon.Node, head chain.Head) []byte {
-	// The chain, with a digest of the right length in place of the hash.
+	// The chain contains a digest of the correct length in place of the hash.
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
 	b = append(b, previousText(head)...)
 	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, canon.Digest{}.String())...)
@@ -165,7 +167,7 @@ func assemble(root canon.Node, head chain.Head) []byte {
 	}
 	b = append(b, '}')
 
-	// The marker is added if it is missing, and nothing else is filled in.
+	// The marker is added if it is missing; nothing else is filled in.
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
@@ -188,7 +190,7 @@ func appendMember(b []byte, name, value canon.Node) []byte {
 func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	var problems []Problem
 
-	// The limits of the format apply to the canonical form.
+	// The format's limits apply to the canonical form.
 	if size := len(doc.AppendCanonical(nil)); size > MaxBytes {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
@@ -216,8 +218,8 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	return problems
 }
 
-// countAfter returns the number of receipts up to and including the receipt after head, or 0 if the
-// number is unknown.
+// countAfter returns the number of receipts up to and including the receipt that follows head, or 0
+// if the number is unknown.
 func countAfter(head chain.Head) uint64 {
 	if head.Count == 0 && !head.IsZero() {
 		return 0
@@ -229,14 +231,14 @@ func countAfter(head chain.Head) uint64 {
 // or redacted. Only signatures can be added, because they are outside the hash. The zero Sealed is
 // empty: its document and its JSON are empty, and it cannot be signed.
 type Sealed struct {
-	doc    *canon.Document // only this package can access its source
+	doc    *canon.Document // only this package can access the document's source
 	id     string
 	hash   canon.Digest
 	stream chain.Stream
 	count  uint64
 }
 
-// newSealed keeps doc. No other code may access its source.
+// newSealed keeps doc. No other code may access the document's source.
 func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	return &Sealed{
 		doc:    doc,
@@ -271,8 +273,8 @@ func ParseSealed(data []byte) (*Sealed, error) {
 // JSON returns the receipt in canonical form (RFC 8785), without a final newline.
 func (s *Sealed) JSON() []byte { return s.Document().AppendCanonical(nil) }
 
-// Document returns the receipt as parsed when it was sealed, signed, or read. Its source may not be
-// canonical. The document is shared, so callers must not call its Parse method.
+// Document returns the receipt as it was parsed when it was sealed, signed, or read. The document's
+// source may not be canonical. The document is shared, so callers must not call its Parse method.
 func (s *Sealed) Document() *canon.Document {
 	if s.doc == nil {
 		return new(canon.Document)
@@ -283,22 +285,23 @@ func (s *Sealed) Document() *canon.Document {
 // ID returns the receipt_id.
 func (s *Sealed) ID() string { return s.id }
 
-// Hash returns the receipt hash.
+// Hash returns the receipt's hash.
 func (s *Sealed) Hash() canon.Digest { return s.hash }
 
-// Stream returns the stream of the receipt.
+// Stream returns the receipt's stream.
 func (s *Sealed) Stream() chain.Stream { return s.stream }
 
-// Head returns the head of the stream after this receipt, with which the next receipt is sealed.
-// The count of the head is 0 if the receipt was parsed rather than sealed.
+// Head returns the stream's head after this receipt, which is needed to seal the next receipt. The
+// head's count is 0 if the receipt was parsed rather than sealed.
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
-// Sign returns a copy of the receipt with one more signature.
+// Sign returns a copy of the receipt with one additional signature.
 func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if s.doc == nil {
 		return nil, errors.New("receipt: sign: the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
 	}
-	// The message is the 71 ASCII bytes of chain.receipt_hash. A key signs nothing else of a receipt.
+	// The message is the 71 ASCII bytes of chain.receipt_hash. A key signs no other part of a
+	// receipt.
 	signature, err := signer.Sign(ctx, []byte(s.hash.String()))
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -327,7 +330,7 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	return &c, nil
 }
 
-// withSignature returns the receipt with one more entry. The result is not canonical.
+// withSignature returns the receipt with one additional entry. The result is not canonical.
 func withSignature(root canon.Node, entry []byte) []byte {
 	b := []byte(`{"signatures":[`)
 	for _, n := range root.Member("signatures").Elements() {
@@ -343,10 +346,9 @@ func withSignature(root canon.Node, entry []byte) []byte {
 	return append(b, '}')
 }
 
-// Supersede returns a draft with metadata.supersedes set to the hash of the receipt that the
-// draft's receipt replaces, such as a receipt that should have been redacted. A sealed receipt
-// cannot be changed, only superseded by a receipt with another receipt_id. The result is in
-// canonical form.
+// Supersede returns a draft whose metadata.supersedes is the hash of the receipt to be replaced,
+// such as a receipt that should have been redacted. A sealed receipt cannot be changed, only
+// superseded by a receipt with another receipt_id. The result is in canonical form.
 func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error) {
 	root := draft.Root()
 	metadata := root.Member("metadata")
@@ -359,7 +361,7 @@ func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
 
-	// The content of the draft does not change; only its order and spelling may.
+	// The draft's content does not change; only its order and spelling may.
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)

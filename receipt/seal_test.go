@@ -26,7 +26,7 @@ func TestSealRoundTrip(t *testing.T) {
 		if !bytes.Equal(r.JSON(), data) {
 			t.Errorf("%s: the opened receipt has other bytes", name)
 		}
-		// An opened receipt seals to the same hash, so no content was lost.
+		// An opened receipt can be sealed again with the same hash, so no content was lost.
 		again, err := receipt.Seal(&r.Draft, chain.Head{Hash: r.Chain.PreviousReceiptHash.Digest})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -150,7 +150,7 @@ func TestSealDocument(t *testing.T) {
 	for name, c := range map[string]struct {
 		draft string
 		head  chain.Head
-		at    string // where the problem is; "-" if there is none
+		at    string // the location of the problem; "-" if there is none
 	}{
 		"plain":                   {draft, chain.Head{}, "-"},
 		"no marker":               {strings.Replace(draft, `"schema":"receipt-2026-04-25",`, "", 1), chain.Head{}, "-"},
@@ -271,7 +271,7 @@ func TestSign(t *testing.T) {
 }
 
 // TestSealedKeepsDocument verifies that a sealed receipt keeps the document that it writes, and
-// that no other code can change the document.
+// that no other code can change that document.
 func TestSealedKeepsDocument(t *testing.T) {
 	draft, err := receipt.Seal(plainDraft(), chain.Head{})
 	if err != nil {
