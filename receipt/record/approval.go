@@ -20,7 +20,7 @@ type approval struct {
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // of the call: from the question, or else the input known at the time of the approval
+	input     canon.Digest // the call's input, from the question or, failing that, as known at the time of the approval
 	policy    string       // the policy that decided, if no person is named
 	evidence  [][]byte     // canonical payloads of the answers
 	confirmed bool         // evidence includes a user.tool_confirmation
@@ -40,23 +40,23 @@ type question struct {
 
 // A refusal is the first answer that did not approve.
 type refusal struct {
-	decision string // denied, canceled, or timeout; "" if there was no refusal
+	decision string // denied, canceled, or timeout; "" if no answer refused
 	by       string
 	at       time.Time
-	word     string // the word of the answer, if it is in no table
-	mute     bool   // the answer contains no word that means a refusal
+	word     string // the word of the answer, if no table contains it
+	mute     bool   // the answer contains no word that signals a refusal
 }
 
 // A grant combines the answers that approve.
 type grant struct {
-	given      bool // by a decision of the runtime or by confirmations
+	given      bool // by a decision of the runtime or by user confirmations
 	decided    bool // by a decision of the runtime
 	at         time.Time
 	sender     string // sender of the granting event, if its payload names no person
 	reviewers  []reviewer
 	reviewed   map[string]bool // names in reviewers
 	signatures []any
-	args       canon.Digest // the input as replaced by the approver
+	args       canon.Digest // the input with which the approver replaced the original
 	rewrites   bool         // approvers replaced the input with different values
 }
 
@@ -103,8 +103,8 @@ func (q *question) contradicts(e *event.Event) bool {
 	return call != "" && len(q.about) > 0 && !q.about[call]
 }
 
-// strays reports whether an answer belongs to another session than the question. Sessions number
-// their questions independently, so such an answer is for a different question with the same ID.
+// strays reports whether an answer belongs to a session other than the question's. Each session
+// numbers its own questions, so such an answer is for a different question with the same ID.
 func (a *approval) strays(r *run, e *event.Event) bool {
 	asked := cmp.Or(a.question.session, r.ids.SessionID)
 	from := e.Session()
@@ -209,12 +209,12 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 	}
 }
 
-// rewrite records the arguments with which the approver replaced the input of the call.
+// rewrite records the arguments that the approver substituted for the call's input.
 func (a *approval) rewrite(r *run, e *event.Event) {
 	args := e.Content(e.Payload, "args")
 
-	// An abbreviated digest does not replace the input. If the two do not match, the input is
-	// unreported.
+	// An abbreviated digest does not replace the input. If the arguments and the digest do not
+	// match, the input is unreported.
 	if n := e.Payload.Member("args_sha256"); args.IsZero() && event.Abbreviated(n) {
 		if c := r.calls.ByID[a.call]; c != nil {
 			c.short[0] = e.Once(n.Text())
@@ -239,8 +239,8 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 
 // refuse marks the call as denied.
 func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime bool) {
-	// A confirmation stops the call only if it is a denial. A decision of the runtime always stops
-	// it.
+	// A confirmation stops the call only if it is a denial. A runtime decision always stops the
+	// call.
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}
@@ -251,7 +251,7 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	c.denied = true
 }
 
-// approvedAt returns the time at which enough reviewers had approved, which is no earlier than the
+// approvedAt returns the time at which enough reviewers had approved, which is at or after the
 // approval of the last required reviewer.
 func (g *grant) approvedAt(required int64) time.Time {
 	if required <= 1 || required > int64(len(g.reviewers)) {
@@ -264,7 +264,7 @@ func (g *grant) approvedAt(required int64) time.Time {
 	return g.at
 }
 
-// actor returns the first reviewer, or if there is none, the sender of the granting event.
+// actor returns the first reviewer, or the sender of the granting event if there is no reviewer.
 func (g *grant) actor() string {
 	if len(g.reviewers) > 0 {
 		return g.reviewers[0].name
@@ -272,7 +272,8 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied returns the number of reviewers. Approvals that name no person count as one.
+// satisfied returns the number of reviewers. All approvals that name no person count as one
+// reviewer.
 func (g *grant) satisfied() int64 {
 	if g.given {
 		return max(1, int64(len(g.reviewers)))
@@ -328,7 +329,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		t.untold(place + "/decision")
 	}
 
-	// Conflicting answers are listed as contradictions. The draft contains the safer one.
+	// Conflicting answers are listed as contradictions. The draft contains the safer decision.
 	if a.refusal.decision != "" && a.grant.given {
 		t.contradicts(place, answersDiffer)
 	}
@@ -345,9 +346,9 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 }
 
-// quorum returns the reviewers and the required number. It returns nil if one reviewer approved and
-// no number was set, because the actor is then sufficient. A decision word that is in no table does
-// not approve; it is kept for readers.
+// quorum returns the reviewers and the required number of reviewers. It returns nil if one reviewer
+// approved and no number was set, because the actor is sufficient in that case. A decision word
+// that no table contains does not approve; it is kept for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {
@@ -369,8 +370,8 @@ func (a *approval) quorum() (proof receipt.Object) {
 	return proof
 }
 
-// evidenceHash returns the SHA-256 of the RFC 8785 form of {"request", "response"}: the payloads of
-// the question and of the answer. A missing payload is null, and several answers form an array.
+// evidenceHash returns the SHA-256 of the RFC 8785 form of {"request", "response"}, the payloads of
+// the question and the answer. A missing payload is null, and several answers form an array.
 func (a *approval) evidenceHash() canon.Digest {
 	// RFC 8785 section 3.2.3: members are sorted, so request precedes response.
 	text := []byte(`{"request":`)

@@ -16,7 +16,7 @@ type approvals struct {
 	foreign int               // number of answers from sessions other than the question's
 }
 
-// denies reports whether a word is a known refusal. An unknown word refuses, too.
+// denies reports whether a word is a known refusal. An unknown word also refuses.
 func denies(word string) bool {
 	switch word {
 	case "denied", "deny", "rejected", "reject", "refused", "declined", "disallow", "no":
@@ -25,7 +25,7 @@ func denies(word string) bool {
 	return false
 }
 
-// named returns the approval that an event names, and adds it if it is new.
+// named returns the approval that an event names, and creates it if it is new.
 func (s *approvals) named(r *run, e *event.Event) *approval {
 	id := s.id(e)
 	if id == "" {
@@ -42,7 +42,7 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 		s.of[call] = id
 	}
 
-	// Later events do not rename the subject of the question.
+	// Later events do not change the subject of the question.
 	first(&a.tool, e.Text(e.Payload, "name"))
 	first(&a.action, e.Text(e.Payload, "action"))
 	first(&r.ids.policy, e.Text(e.Payload, "policy_ref"))
@@ -60,7 +60,7 @@ func approvalRequired(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	nested := e.Payload.Member("approval_request")
 	q := &a.question
-	for _, n := range [...]canon.Node{e.Payload, nested} { // a repeated question may raise the requirements but not lower them
+	for _, n := range [...]canon.Node{e.Payload, nested} { // a repeated question may raise the requirements but cannot lower them
 		q.required = max(q.required, e.Count(n, "approvers_required"))
 		if at := e.Time(n, "deadline"); q.deadline.IsZero() || !at.IsZero() && at.Before(q.deadline) {
 			q.deadline = at
@@ -73,7 +73,7 @@ func approvalRequired(r *run, e *event.Event) {
 		return
 	}
 
-	// The approval covers the input of the first question, or its digest.
+	// The approval covers the input in the first question, or the digest of that input.
 	first(&a.action, e.Text(nested, "action"))
 	a.input = e.Content(e.Payload, "input")
 	if args := nested.Member("args"); a.input.IsZero() && !event.Absent(args) {
@@ -89,7 +89,7 @@ func confirmation(r *run, e *event.Event) {
 	if a.strays(r, e) {
 		return
 	}
-	if !a.confirmed { // the evidence so far was part of the decision
+	if !a.confirmed { // the evidence recorded so far was part of the decision
 		a.confirmed, a.evidence = true, nil
 	}
 	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
@@ -109,7 +109,7 @@ func toolDenied(r *run, e *event.Event) {
 	if word := e.Payload.Member("decision"); word.Kind() == canon.KindString {
 		decision = event.DecisionOf(e.Payload)
 	}
-	if decision == event.Approved { // the kind of the event contradicts it
+	if decision == event.Approved { // the event's kind contradicts it
 		decision = event.Denied
 	}
 	r.approvals.decide(r, e, decision)
@@ -134,7 +134,7 @@ func (s *approvals) decide(r *run, e *event.Event, decision string) {
 	a.answer(r, e, decision, true)
 }
 
-// saysNo reports whether a refusal uses a known word, a flag, or an event kind that states it.
+// saysNo reports whether a refusal is stated by a known word, a flag, or an event kind.
 func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := e.Payload.Member(name); n.Kind() == canon.KindBool {
@@ -142,7 +142,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// Without such a word, the kind of the event may state the refusal.
+	// Without such a word, the event's kind may state the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
@@ -163,12 +163,12 @@ func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
 type gate struct {
 	approved, refused, open bool
 	inputs                  []canon.Digest // approved inputs
-	blank                   bool           // something was approved without a recorded input
+	blank                   bool           // an approval was given without a recorded input
 	declared                []string
 	notes                   details
 }
 
-// gatesOf returns the gates of the calls that questions name, by the IDs of the calls.
+// gatesOf returns the gates of the calls that questions name, keyed by call ID.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
 	for _, a := range r.approvals.Order {
@@ -177,7 +177,7 @@ func gatesOf(r *run) map[string]gate {
 		}
 		g := all[a.call]
 
-		// Only a stated refusal refuses. A question without an answer stays open.
+		// Only an explicit refusal refuses. A question without an answer stays open.
 		switch decision, _, _ := a.decision(r); {
 		case decision == event.Approved:
 			g.approved = true

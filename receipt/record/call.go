@@ -12,11 +12,11 @@ type call struct {
 	arguments   arguments
 	output      output
 	outcome     string // succeeded, failed, or canceled; "" if no end was recorded
-	byRuntime   bool   // the runtime, not only the transcript, recorded an end
-	executed    bool   // an event states that it ran
+	byRuntime   bool   // the runtime, not only the transcript, recorded the end
+	executed    bool   // an event states that the call ran
 	denied      bool
-	judged      bool   // an end states its status
-	unknown     bool   // it returned, but no end states its status
+	judged      bool   // an end event states the call's status
+	unknown     bool   // the call returned, but no end event states its status
 	rejection   string // the error category of a call that was not dispatched, or ""
 	category    string
 	outcomes    bool // two different ends were recorded
@@ -24,9 +24,9 @@ type call struct {
 	gate        gate // the questions about the call; set when the draft is created
 	server      string
 	outputURI   string
-	material    bool      // it is among the materials
-	wrote, sent origin    // the sources that reported files and network use
-	short       [2]string // the abbreviated digests of the input and the output, or ""
+	material    bool      // the result is among the materials
+	wrote, sent origin    // the sources that reported changes to files and network use
+	short       [2]string // the abbreviated digests of the input and the output, or "" if there are none
 	notes       details
 	meta        receipt.Object // the other details
 }
@@ -45,7 +45,7 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 	d := e.Content(e.Payload, "output")
 	switch {
 	case d.IsZero():
-		if o.digest.IsZero() { // the call ended without a recorded output
+		if o.digest.IsZero() { // the call ended, but no output was recorded
 			o.told = answerOf(e, canon.Node{})
 		}
 	case o.digest.IsZero() || byRuntime && !o.byRuntime:
@@ -55,15 +55,15 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 	}
 }
 
-// describe records the executor of a call and its context.
+// describe records a call's executor and context.
 func (c *call) describe(e *event.Event) {
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "parent_call_id", "raw_status"} {
 		c.notes.note(name, e.Text(e.Payload, name))
 	}
 }
 
-// acted records the git actions that the log states, and how the call ran. Actions that only the
-// text of the command suggests are recorded separately, and are not listed as effects.
+// acted records the git actions that the log states, and how the call was executed. Actions that
+// only the text of the command suggests are recorded separately, and are not listed as effects.
 func (c *call) acted(r *run, e *event.Event) {
 	for _, name := range []string{"git_actions", "flags"} {
 		if list := words(r, e, e.Payload, name); len(list) > 0 {
@@ -94,13 +94,13 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// Details are named details of a call, from its events or from the questions about it.
+// Details are named details of a call, taken from its events or from the questions about it.
 type details struct {
 	values map[string]string
-	differ map[string]bool // names with different values
+	differ map[string]bool // names of the details that were recorded with different values
 }
 
-// note records a detail. The last value counts.
+// note records a detail. The last value is kept.
 func (d *details) note(name, value string) {
 	if value == "" {
 		return
@@ -114,7 +114,7 @@ func (d *details) note(name, value string) {
 	d.values[name] = value
 }
 
-// doubt records that conflicting values of a detail were recorded.
+// doubt records that events state conflicting values for a detail.
 func (d *details) doubt(name string) {
 	if d.differ == nil {
 		d.differ = map[string]bool{}
@@ -122,7 +122,7 @@ func (d *details) doubt(name string) {
 	d.differ[name] = true
 }
 
-// join adds the details of another question.
+// join adds the details from another question.
 func (d *details) join(other details) {
 	for name, value := range other.values {
 		if d.note(name, value); other.differ[name] {
@@ -131,8 +131,8 @@ func (d *details) join(other details) {
 	}
 }
 
-// disagree reports whether two values of a detail conflict. The kind other does not conflict with a
-// more specific kind, and unknown status words conflict with nothing.
+// disagree reports whether two values of a detail conflict. The kind "other" does not conflict with
+// a more specific kind, and an unknown status word does not conflict with any other.
 func disagree(name, a, b string) bool {
 	return a != b && name != "raw_status" && !(name == "kind" && (a == "other" || b == "other"))
 }
@@ -156,8 +156,8 @@ func (c *call) unclear() bool {
 	return false
 }
 
-// serve records the MCP server that executes a call; if there is none, the host executes it. The
-// result of the call is a material of the replay, at the position of the first event of the call.
+// serve records the MCP server that executes a call; if no server is named, the host executes it.
+// The call's result is a material of the replay, at the position of the call's first event.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
@@ -172,7 +172,7 @@ func (c *call) serve(r *run, e *event.Event) {
 	}
 }
 
-// writesNothing reports whether the stated kind or scope of a call excludes changes to files.
+// writesNothing reports whether the stated kind or scope of a call rules out changes to files.
 func (c *call) writesNothing() bool {
 	switch c.told("kind") {
 	case "read", "search", "think", "fetch":
@@ -183,7 +183,7 @@ func (c *call) writesNothing() bool {
 	return c.notes.values["kind"] == c.told("kind") && c.told("mutation_scope") == "read_only"
 }
 
-// sendsNothing reports whether the stated kind of a call excludes network use.
+// sendsNothing reports whether the stated kind of a call rules out network use.
 func (c *call) sendsNothing() bool {
 	switch c.told("kind") {
 	case "read", "edit", "delete", "move", "think":
@@ -203,7 +203,7 @@ func (c *call) end(outcome string, stated bool) {
 	c.unknown = !c.judged
 }
 
-// Arguments are the arguments of a call as requested, as changed by an approver, and as used.
+// Arguments are the arguments of a call as requested, as changed by an approver, and as executed.
 type arguments struct {
 	asked     canon.Digest // in the last request
 	requested canon.Digest // the request before an approver changed it
@@ -213,7 +213,7 @@ type arguments struct {
 	differ    bool         // two events state different arguments for the execution
 }
 
-// ask records the arguments of a request. A repeated request with the arguments from before the
+// ask records the arguments of a request. A repeated request that has the arguments from before the
 // approver's change does not undo that change.
 func (a *arguments) ask(d canon.Digest) {
 	switch {
@@ -222,7 +222,7 @@ func (a *arguments) ask(d canon.Digest) {
 	case !a.ran.IsZero() && d != a.ran && d != a.asked:
 		a.differ = true
 	case !a.changed.IsZero() && d != a.requested:
-		a.changed = canon.Digest{} // a new request, not the one that was changed
+		a.changed = canon.Digest{} // a new request, not the request that was changed
 	}
 	a.asked = d
 }

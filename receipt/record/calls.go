@@ -12,10 +12,10 @@ import (
 // Calls are the calls of the task, by ID.
 type calls struct {
 	event.List[call]
-	effects *effects // the recorded effects of the calls
+	effects *effects // the calls' recorded effects
 }
 
-// Error categories that are more specific than a failed call.
+// These error categories are more specific than a failed call.
 const (
 	categoryDenied   = "permission_denied"
 	categoryCanceled = "cancelled"
@@ -27,13 +27,13 @@ const (
 )
 
 // neverRan reports whether a call of this category was not executed, unless other events show that
-// it was.
+// it was executed.
 func neverRan(category string) bool {
 	return category == categoryDenied || category == categorySibling || category == categoryUnrun
 }
 
 // named returns the call that an event names, and records the details that any event of a call may
-// have.
+// contain.
 func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
 	c, fresh := s.Entry(id)
@@ -42,7 +42,7 @@ func (s *calls) named(r *run, e *event.Event) *call {
 		c.id, c.meta = id, receipt.Object{}
 	}
 
-	// The first name is kept. A second name is listed as a contradiction.
+	// The first name is kept. A second name is recorded as a contradiction.
 	p := e.Payload
 	name := e.Text(p, "name")
 	c.names = c.names || name != "" && c.tool != "" && name != c.tool
@@ -66,8 +66,8 @@ func (s *calls) named(r *run, e *event.Event) *call {
 	return c
 }
 
-// toolRequested opens a call. If the event states that the call is being executed, these are its
-// arguments.
+// toolRequested opens a call. If the event states that the call is being executed, the event's
+// arguments are those of the execution.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
@@ -89,7 +89,7 @@ func mcpToolUse(r *run, e *event.Event) {
 	}
 }
 
-// toolStatuses maps the status of a tool's result to an outcome; "" is a missing status. Any other
+// toolStatuses maps the status in a tool's result to an outcome; "" is a missing status. Any other
 // word, such as error, is a failure.
 func toolStatuses() event.Words {
 	return event.NewWords(
@@ -109,7 +109,7 @@ func toolCompleted(r *run, e *event.Event) {
 	}
 	c := r.calls.close(r, e, outcome)
 
-	// A word that only means failure is not kept.
+	// A word that merely means failure is not kept.
 	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
 		c.notes.note("raw_status", status)
 	}
@@ -160,14 +160,14 @@ func (s *calls) ran(c *call) bool {
 	return c.executed || c.outcome == "succeeded" || s.effects.observed[c.id]
 }
 
-// dropped reports whether a call was never dispatched: an event states a rejection, and no event
-// states that the call was executed or ended otherwise. The transcript alone does not count as such
-// an event.
+// dropped reports whether a call was never dispatched, which requires that an event states a
+// rejection and that no event states that the call was executed or ended in another way. Events
+// that come only from the transcript do not count as evidence of an execution.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
 
-// unsent reports whether a call did not reach its tool.
+// unsent reports whether a call never reached its tool.
 func (s *calls) unsent(c *call) bool {
 	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categorySchema || neverRan(c.category))
 }
@@ -176,14 +176,14 @@ func (s *calls) unsent(c *call) bool {
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
 // status returns the status for the receipt. A call that was denied or not executed is canceled,
-// unless it was executed anyway.
+// unless an event states that it was executed anyway.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
-	case c.rejection != "": // it ran, and no other end is recorded
+	case c.rejection != "": // the call ran, and no other end is recorded
 		return "failed"
 	}
 	return "canceled"
@@ -200,7 +200,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	return c.outcome != "" || !pending[c.id]
 }
 
-// listed returns the calls of the receipt, and the position of each by ID.
+// listed returns the calls for the receipt, and the position of each call by ID.
 func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
 	for _, c := range s.Order {
@@ -227,7 +227,7 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// told returns a call for the receipt, without the results of judge.
+// told returns a call for the receipt, without the additions that judge makes.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	maps.Copy(meta, c.meta)
@@ -235,8 +235,8 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		meta[name] = value
 	}
 
-	// The input is the one with which the call was executed. A different requested input is listed
-	// in the metadata.
+	// The input is the one with which the call was executed. If the requested input differs, it is
+	// listed in the metadata.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
@@ -276,7 +276,7 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 
 // judge adds the contradictions and the details from questions to the entry of a call.
 func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
-	// Conflicting statements are all listed.
+	// All conflicting statements are listed.
 	ran, g := s.ran(c), c.gate
 	for what, is := range map[string]bool{
 		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names, detailsDiffer: c.unclear(),
@@ -288,7 +288,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// These details come from questions; no event about the call itself states them.
+	// These details come from questions; no event of the call itself states them.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -298,13 +298,13 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// The call succeeded with a scope that allows writes, but no write was recorded.
+	// The call succeeded with a scope that allows writes, but no event records a write.
 	scope, _ := entry.Metadata["mutation_scope"].(string)
 	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !s.effects.wrote[c.id] {
 		entry.Metadata["writes_undeclared"] = true
 	}
 
-	// An approval covers a call with specific arguments.
+	// An approval covers a call only with specific arguments.
 	if begun := ran || c.outcome != "" && !s.unsent(c); begun && !g.allows(entry.InputHash) {
 		entry.Metadata["approved_input_hash"] = g.inputs[len(g.inputs)-1].String()
 		t.differ = append(t.differ, at)
@@ -321,7 +321,7 @@ func (s *calls) tellsPart(told func(*call) bool) bool {
 	return false
 }
 
-// openFor adds a call that only an approval names.
+// openFor adds a call that is named only by an approval.
 func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	c, _ := s.Entry(a.call)
 	r.Room(e)

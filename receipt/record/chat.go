@@ -20,7 +20,7 @@ const (
 func roles() []string { return []string{roleSystem, roleUser, roleAssistant, roleTool} }
 
 // A ShapeError indicates that a message does not have the structure that its role requires. It
-// contains the names of roles and blocks, but no other content of the message.
+// contains the names of roles and blocks, but no other content from the message.
 type ShapeError struct {
 	Pointer string // JSON Pointer (RFC 6901) into the message; "" for the entire message
 	Detail  string // the actual value and the expected values
@@ -34,10 +34,10 @@ func (e *ShapeError) Error() string {
 	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
 }
 
-// CheckMessage returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a
+// CheckMessage returns a [*ShapeError] with the category [ShapeInvalid], unless the bytes are a
 // message: strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members
-// are ignored, and null counts as a missing member. CheckMessage cannot verify that the call that a
-// tool message names exists.
+// are ignored, and null counts as a missing member. CheckMessage cannot verify that the call named
+// in a tool message exists.
 func CheckMessage(message []byte) error {
 	doc := new(canon.Document)
 	if err := event.Parse(doc, message); err != nil {
@@ -54,7 +54,7 @@ func wrong(at canon.Node, format string, args ...any) *ShapeError {
 	return &ShapeError{at.Pointer(), fmt.Sprintf(format, args...)}
 }
 
-// shapeOf returns the error of a message, or nil.
+// shapeOf returns the error for a message, or nil.
 func shapeOf(m canon.Node) *ShapeError {
 	if m.Kind() != canon.KindObject {
 		return wrong(m, "expected an object")
@@ -105,14 +105,14 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 		return nil
 	}
 
-	// A message that calls tools needs no content.
+	// A message that calls tools does not need any content.
 	if event.Absent(content) && calls {
 		return nil
 	}
 	return wrong(m, "expected content of the role %s", role)
 }
 
-// blocksOf returns the block types that a role may have.
+// blocksOf returns the block types that a message with a role may contain.
 func blocksOf(role string) []string {
 	if role == roleUser {
 		return []string{"text", "image"}
@@ -120,7 +120,7 @@ func blocksOf(role string) []string {
 	return []string{"text", "thinking", "redacted_thinking"}
 }
 
-// blockOf checks a block of a role.
+// blockOf checks a block in a message with a role.
 func blockOf(role string, b canon.Node) *ShapeError {
 	kind := b.Member("type").String()
 	if !slices.Contains(blocksOf(role), kind) {
@@ -142,7 +142,7 @@ func blockOf(role string, b canon.Node) *ShapeError {
 	return nil
 }
 
-// imageOf checks an image, which is inline or at a URL.
+// imageOf checks an image, which is either inline or referenced by a URL.
 func imageOf(b canon.Node) *ShapeError {
 	source := b.Member("source")
 	if d := b.Member("detail"); !event.Absent(d) && !slices.Contains([]string{"auto", "low", "high"}, d.String()) {
@@ -203,9 +203,9 @@ type Signal struct {
 	Payload []byte
 }
 
-// Decision returns the decision of the payload as the receipt will state it: approved, denied,
-// canceled, or timeout. Programs that act on a signal must use it. A payload that is not strict
-// JSON (I-JSON, RFC 7493) does not approve.
+// Decision returns the payload's decision as the receipt will state it: approved, denied, canceled,
+// or timeout. Programs that act on a signal must use this decision. A payload that is not strict
+// JSON (I-JSON, RFC 7493) is not an approval.
 func (s Signal) Decision() string {
 	doc := new(canon.Document)
 	if event.Parse(doc, s.Payload) != nil {
@@ -250,7 +250,7 @@ type Failure struct {
 
 func buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
 
-// members returns the failure as members of the task's failure.
+// members returns the failure as the members that a task's failure has.
 func (f Failure) members() event.Members {
 	return event.Members{"code": f.Category, "message": string(f.Bucket)}
 }

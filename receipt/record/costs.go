@@ -11,28 +11,28 @@ import (
 type cost struct {
 	provider, model string
 	amount          event.Money
-	priced, free    bool // some of its spans state an amount; some of the model's calls state none
-	doubtful        bool // part of it may be counted twice
-	whole           bool // it includes a span of a turn, an agent, or a task
+	priced, free    bool // some of its spans state an amount, but some of the model's calls do not
+	doubtful        bool // part of the usage may be counted twice
+	whole           bool // the usage includes a span for a turn, an agent, or a task
 	input, output   tokens
 	parts           partTokens
 }
 
-// PartTokens are the parts of the input and output tokens that spans state separately.
+// PartTokens are the subsets of the input and output tokens that spans state separately.
 type partTokens [3]tokens
 
-// partNames returns the names of these parts in spans and in the metadata of an entry.
+// partNames returns the names that these subsets have in spans and in an entry's metadata.
 func partNames() [3]string {
 	return [3]string{"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens"}
 }
 
-// Tokens are a sum of tokens. It may omit calls of a model, or count some tokens twice.
+// Tokens are a sum of token counts. The sum may omit calls of a model, or count some tokens twice.
 type tokens struct {
 	sum                  int64
 	told, part, doubtful bool
 }
 
-// Costs are the costs from the spans of a task and from the account of its session.
+// Costs are the costs from a task's spans and from its session's account.
 type costs struct {
 	event.List[cost]
 	total         event.Money
@@ -45,13 +45,13 @@ type costs struct {
 	doubtful      bool // a span ended twice with different contents
 }
 
-// Wholes counts the spans that may contain the costs of other spans: those of a turn, an agent, or
+// Wholes counts the spans that may include the costs of other spans: spans for a turn, an agent, or
 // a task.
 type wholes struct {
 	turn, other, within int // number of spans with a cost or tokens
 }
 
-// spanOf counts a span with a cost or tokens, and reports whether it may contain others.
+// spanOf counts a span with a cost or tokens, and reports whether the span may include others.
 func (w *wholes) spanOf(kind string) bool {
 	switch kind {
 	case "turn":
@@ -65,22 +65,22 @@ func (w *wholes) spanOf(kind string) bool {
 	return true
 }
 
-// overlap reports whether one counted span may contain another. Turns do not overlap.
+// overlap reports whether one counted span may include another. Turns do not overlap.
 func (w *wholes) overlap() bool {
 	return w.other > 1 || w.other > 0 && w.turn > 0 || w.other+w.turn > 0 && w.within > 0
 }
 
-// An account is the cumulative cost of the session as reported by the agent. The last value counts,
-// minus the value before the task.
+// An account is the session's cumulative cost as reported by the agent. The task's cost is the last
+// value minus the value before the task.
 type account struct {
 	told, before *event.Money
 	shrank       bool
-	earlier      bool // the session had earlier turns of unrecorded cost
+	earlier      bool // the session had earlier turns whose cost was not recorded
 }
 
 const dollars = "USD"
 
-// spend adds the cost and the tokens of a span. Each model call has an entry, even if it states
+// spend adds the cost and the tokens from a span. Each model call has an entry, even if it states
 // neither tokens nor costs.
 func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	if r.again { // a replay does not pay for its source's events
@@ -95,7 +95,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 
 	// The cost of a turn, an agent, or a task may include the costs of its calls,
 	told := amount != nil || input != nil || output != nil
-	// unless the span states that it covers only calls without spans.
+	// unless the span states that it covers only calls that have no spans.
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
 		s.wholes.within++
@@ -146,7 +146,7 @@ func (s *costs) lower(e *event.Event, c *cost) {
 	}
 }
 
-// doubt marks the cost of a span that ends a second time, because either end may be invalid.
+// doubt marks the cost of a span that ends a second time, because either end may be wrong.
 func (s *costs) doubt(spans *endedSpans, e *event.Event, c *cost) {
 	switch ended := spans.of(e); {
 	case ended == nil:
@@ -169,14 +169,14 @@ func (s *costs) pay(e *event.Event, currency string) {
 	s.currency = currency
 }
 
-// count adds tokens to the sum of a model and to the sum of the task.
+// count adds tokens to a model's sum and to the task's sum.
 func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofModel bool) {
-	// A model call without a count makes both sums lower bounds.
+	// A model call without a token count turns both sums into lower bounds.
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
 	}
-	if total.sum += *n; total.sum > event.MaxTokens { // no part exceeds the total
+	if total.sum += *n; total.sum > event.MaxTokens { // no subset exceeds the total
 		e.Exceed("MaxTokens", e.Payload, 0)
 	}
 	sum.sum += *n
@@ -198,7 +198,7 @@ func (n tokens) number(t *telling, at string) *int64 {
 	return &n.sum
 }
 
-// report records the account of the session, which span.updated of kind usage states.
+// report records the session's account, as stated by span.updated events of kind usage.
 func (s *costs) report(r *run, e *event.Event) {
 	amount, currency := e.Money(e.Payload, "cost")
 	if amount == nil || r.again {
@@ -208,7 +208,7 @@ func (s *costs) report(r *run, e *event.Event) {
 	a := &s.account
 	a.earlier = a.earlier || e.Flag(e.Payload, "loaded")
 
-	// Before the task starts, the account contains the cost of earlier ones.
+	// Before the task starts, the account contains the cost of earlier tasks.
 	if r.state == "" || e.Flag(e.Payload, "earlier") {
 		a.before = amount
 		return
@@ -221,7 +221,7 @@ func (s *costs) report(r *run, e *event.Event) {
 	a.told = amount
 }
 
-// share returns the task's share of the account.
+// share returns the task's share of the session's account.
 func (a *account) share() *event.Money {
 	if a.told == nil {
 		return nil
@@ -234,8 +234,8 @@ func (a *account) share() *event.Money {
 	return own
 }
 
-// cost returns the cost of the task from the spans and the account. Neither source reduces the
-// value of the other.
+// cost returns the task's cost, computed from the spans and the account. Neither source lowers the
+// value from the other.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	overlap := s.wholes.overlap()
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: s.breakdown(r, t, overlap)}
@@ -257,8 +257,8 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	return c
 }
 
-// breakdown returns one entry per model. If spans overlap, amounts and tokens of complete
-// turns, agents, and tasks may be counted twice.
+// breakdown returns one entry per model. If spans overlap, the amounts and tokens of entire turns,
+// agents, and tasks may be counted twice.
 func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCost {
 	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
 
@@ -290,7 +290,7 @@ func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event
 
 	switch {
 	case agree && s.priced:
-		return *share // amounts that were added as binary numbers differ in the last digits
+		return *share // amounts that were added as binary floating-point numbers differ in the last digits
 	case share.Cmp(&s.total.Int) <= 0:
 		return s.total
 	}
@@ -302,7 +302,7 @@ func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event
 	return *share
 }
 
-// bound marks the total as an estimate, unreported, or a lower bound.
+// bound marks the total as an estimate, as unreported, or as a lower bound.
 func (s *costs) bound(r *run, t *telling, accounted bool) {
 	note := func(mark func(at string)) {
 		mark("/cost/total")
@@ -353,7 +353,7 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	}
 }
 
-// apart returns the separately stated parts of the tokens, for which the schema has no members.
+// apart returns the separately stated token subsets, for which the schema has no members.
 func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	for i, name := range partNames() {
 		c.parts[i].doubtful = c.doubtful
@@ -369,8 +369,8 @@ func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	return o
 }
 
-// spent returns the dollars consumed of the budget, or nil if the task paid in another currency or
-// no cost is recorded.
+// spent returns the dollars that the task consumed from its budget, or nil if the task paid in
+// another currency or no cost is recorded.
 func (s *costs) spent(total float64) *float64 {
 	if s.currency != dollars || !s.priced && s.account.told == nil {
 		return nil

@@ -12,24 +12,24 @@
 //
 // A [Recorder] accepts the protocol's events. docs/record.md lists the effect of each kind on the
 // draft. [Frames] accepts the JSON-RPC frames of a bridge or of ACP, and converts them to events
-// for a Recorder, so that the same run produces the same draft, byte for byte. The frames do not
-// contain everything that a receipt states, so [Frames.Event] also accepts events from other
+// for a Recorder, so that a given run always produces the same draft, byte for byte. The frames do
+// not contain everything that a receipt states, so [Frames.Event] also accepts events from other
 // sources. [Read] reads a file of events or frames. A [Turn] accepts the parts of one turn of a
 // chat, and converts them to events.
 //
 // # Events
 //
-// A Recorder accepts the events of one task, in sequence order. A redelivered event counts once.
-// The recording ends with an [Error], and there is no draft, if an event is out of order or
-// missing, if two events have the same ID and different contents, or if an event after the end
-// would change the receipt. A receipt therefore never silently omits a refused event. Unknown
-// members are ignored, as the protocol requires, and counted. Events of unknown kinds are also
-// counted, and turn the lists and counts of the draft into lower bounds. Events of other tasks are
-// skipped and counted if Options.TaskID is set; otherwise, they are an error.
+// A Recorder accepts a task's events in sequence order. A redelivered event is counted once. The
+// recording ends with an [Error], and there is no draft, if an event is missing or out of order, if
+// two events have the same ID but different contents, or if an event after the end would change the
+// receipt. A receipt therefore never silently omits a refused event. Unknown members are ignored,
+// as the protocol requires, and counted. Events of unknown kinds are also counted, and they turn
+// the draft's lists and counts into lower bounds. Events of other tasks are skipped and counted if
+// Options.TaskID is set; otherwise, they cause an error.
 //
-// The draft contains the digest of the log: SHA-256 over the canonical form (RFC 8785) of each
-// event of the task, each followed by a line feed. The digest covers unknown kinds. It does not
-// cover receipt.* events and events after the end. For a canonical log of one task, the shell
+// The draft contains the digest of the log: the SHA-256 of the canonical forms (RFC 8785) of the
+// task's events, each followed by a line feed. The digest covers events of unknown kinds. It does
+// not cover receipt.* events and events after the end. For a canonical log of one task, the shell
 // command is
 //
 //	sha256sum events.jsonl
@@ -40,20 +40,20 @@
 // on random numbers, or on the order of a map. Lists are in the order of the events, and deltas are
 // sorted by override key. Money is added as decimals, not as floating-point numbers. Digests of
 // JSON values are the SHA-256 of their RFC 8785 form. A draft contains values only from named
-// members of payloads. Hidden reasoning is not among these members. It is also removed from the one
-// open object that is copied, the failure of a task.
+// members of payloads. Hidden reasoning is not among these members. It is also removed from a
+// task's failure, which is the only open object that is copied.
 //
-// An answer to a permission request is an approval only if it is recognized as one. An unknown,
-// ambiguous, or contradictory answer is a denial. If there are too few reviewers, or an answer
-// arrives after the deadline, that is not an approval.
+// An answer to a permission request counts as an approval only if it is recognized as an approval.
+// An unknown, ambiguous, or contradictory answer counts as a denial. If there are too few
+// reviewers, or an answer arrives after the deadline, the request is not approved.
 //
 // # Claims
 //
 // A draft states nothing that no event states. Records of the same fact are combined, and
-// conflicting records are listed. Values that the schema requires but the source does not report
-// are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is listed
-// with the arguments with which it was executed, regardless of later events. Events that a replay
-// repeats are not listed as its own actions. docs/record.md contains all rules.
+// conflicting records are all listed. Values that the schema requires but the source does not
+// report are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is
+// listed with the arguments with which it was executed, regardless of later events. Events that a
+// replay repeats are not listed as the replay's own actions. docs/record.md contains all rules.
 //
 // # Secrets
 //
@@ -62,7 +62,7 @@
 //
 // # Turns of a chat
 //
-// A [Turn] creates the events of its parts: a message is sent, messages are added, the turn is
+// A [Turn] creates the events for its parts: a message is sent, messages are added, the turn is
 // suspended, a signal resumes it, and it completes or fails. Everything else, such as a model call
 // and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
 //
@@ -78,14 +78,14 @@
 // A suspended turn waits for one signal. Any other signal is refused with a [SignalError], and
 // changes nothing.
 //
-// A suspended turn has no receipt until it has ended; its duration includes the wait. The first
-// signal with the ID decides. If a turn waits for the same signal again, that is a new question,
-// with the approval ID#2. The harness, not the payload, determines the sender of a signal. A
-// payload without a decision is not an approval, and /approvals/N/decision is unreported. Programs
-// that act on a signal must use [Signal.Decision], because another parser may find a different
-// decision in the same bytes. If a turn failed before the graph was entered, it never started, so
-// /lifecycle/started_at is unreported. A message without a session is not part of a turn, and has
-// no receipt.
+// A suspended turn has no receipt until it has ended; its duration includes the wait for the
+// signal. The first signal with the expected ID decides. If a turn waits for the same signal again,
+// that wait is a new question, with the approval ID#2. The harness, not the payload, determines the
+// sender of a signal. A payload without a decision is not an approval, and /approvals/N/decision is
+// unreported. Programs that act on a signal must use [Signal.Decision], because another parser may
+// find a different decision in the same bytes. If a turn failed before it entered the graph, it
+// never started, so /lifecycle/started_at is unreported. A message without a session is not part of
+// a turn, and has no receipt.
 //
 // Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
 // message_sha256 is the digest of its bytes. content_sha256 is the digest of the content, so a
@@ -93,12 +93,12 @@
 // diagnostics may contain secrets.
 //
 // After a crash, [ResumeTurn] continues from the events that Options.Keep received, and produces
-// the same draft, byte for byte. A part of which only some events were kept is processed again, but
-// nothing is requested or added twice. harness/cmd/chat is an example that runs one turn of a
-// session at a time.
+// the same draft, byte for byte. If only some events of a part were kept, the part is processed
+// again, but nothing is requested or added twice. harness/cmd/chat is an example that runs one turn
+// of a session at a time.
 //
 // # Stability
 //
-// This package may still change: it is not part of the frozen core. Its output is a draft in a
-// frozen format.
+// This package may still change, because it is not part of the frozen core. Its output is a draft
+// in a frozen format.
 package record

@@ -56,9 +56,9 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 	return c, json.Unmarshal(text, c)
 }
 
-// JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], with its schema marker,
-// as receipt.SealDocument and `receipt seal` accept it. It adds no defaults: a nil list in a
-// manually created draft becomes null, which SealDocument and seal reject.
+// JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], including the schema
+// marker, as receipt.SealDocument and `receipt seal` require. It adds no defaults: a nil list in a
+// manually created draft is encoded as null, which SealDocument and seal reject.
 func JSON(d *receipt.Draft) ([]byte, error) {
 	// The schema marker is not a member of Draft.
 	var b bytes.Buffer
@@ -89,7 +89,7 @@ func missing(d *receipt.Draft) error {
 	return &MissingError{names}
 }
 
-// A drafting is a draft in progress, with the run and the notes about unreported values.
+// A drafting is a draft in progress, together with its run and the notes about unreported values.
 type drafting struct {
 	*receipt.Draft
 	run  *run
@@ -100,7 +100,7 @@ type drafting struct {
 func draftOf(r *run) *receipt.Draft {
 	o, t := r.options, new(telling)
 
-	// Attach to each call the questions about it.
+	// Attach the questions about each call to that call.
 	for id, g := range gatesOf(r) {
 		if c := r.calls.ByID[id]; c != nil {
 			c.gate = g
@@ -156,7 +156,7 @@ func draftOf(r *run) *receipt.Draft {
 	return d
 }
 
-// withhold fills the lists that may contain withheld values, and the redactions.
+// withhold fills in the redactions and the lists that may contain withheld values.
 func (d *drafting) withhold() {
 	r, t := d.run, d.told
 	d.Redactions = []receipt.Redaction{}
@@ -184,7 +184,7 @@ func (d *drafting) withhold() {
 }
 
 // consumed returns the resources that the task used. It omits dollars if the task paid in another
-// currency, and the time if the clock was set back. A replay consumes only resources for its own
+// currency, and the time if the clock was set back. A replay consumes resources only for its own
 // actions.
 func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
@@ -212,7 +212,7 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	}
 	a.ToolCalls = &calls
 
-	// The source of a replay consumed the resources for repeated events.
+	// The replay's source consumed the resources for repeated events.
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())
@@ -234,7 +234,7 @@ func elapsed(from, to time.Time) int64 {
 	return to.UnixMilli() - from.UnixMilli()
 }
 
-// metadata returns the values for which a receipt has no other member.
+// metadata returns the values for which the receipt has no dedicated member.
 func (d *drafting) metadata() receipt.Object {
 	r := d.run
 	m := receipt.Object{"hash_profile": hashProfile}

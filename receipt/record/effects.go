@@ -24,18 +24,18 @@ const (
 type write struct {
 	path, operation string                 // operation is "" if it was not recorded
 	before, after   receipt.OptionalDigest // null if the file did not exist
-	short           [2]bool                // whether the digest before or after the write is abbreviated
+	short           [2]bool                // whether the digest before the write, or the digest after it, is abbreviated
 	call            string
 	by              origin
 	event           int  // index of the last event that recorded it
-	twice           bool // recorded by the second end of a span
+	twice           bool // recorded by a span's second end event
 }
 
 // An egress is data sent to a host.
 type egress struct {
 	destination, purpose string
 	announced            bool // announced, but not recorded as sent
-	unclear              bool // URL parsers disagree about the host
+	unclear              bool // URL parsers disagree about which host is meant
 	bytes                *int64
 	call                 string
 	by                   origin
@@ -43,7 +43,7 @@ type egress struct {
 	twice                bool
 }
 
-// Effects are the recorded side effects. Records of the same effect of a call are combined.
+// Effects are the recorded side effects. Records of the same effect from one call are combined.
 type effects struct {
 	writes    []*write
 	egress    []*egress
@@ -60,17 +60,17 @@ func newEffects(root string) effects {
 	return effects{workspace: event.NewWorkspace(root), written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
 }
 
-// maxCompared limits how many effects of one call on one object are compared.
+// maxCompared is the maximum number of effects of one call on one object that are compared.
 const maxCompared = 64
 
-// report reads the changes and transmissions that a call reports.
+// report reads the file changes and transmissions that a call reports.
 func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	by := fromResult
 	if byRuntime {
 		by = fromTool
 	}
 
-	// An empty list states that nothing was done. An absent list states nothing.
+	// An empty list states that nothing was done. An absent list makes no statement.
 	if !event.Absent(e.Payload.Member("fs_writes")) {
 		c.wrote |= by
 	}
@@ -91,8 +91,8 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	}
 }
 
-// write parses one change of a file. A rename becomes a deletion and a creation, because an entry
-// of a receipt has one path.
+// write parses one change to a file. A rename becomes a deletion and a creation, because a receipt
+// entry has only one path.
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e),
@@ -132,7 +132,7 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e)})
 }
 
-// changed adds a write, or completes the same write from another source.
+// changed adds a write, or completes a write that another source already recorded.
 func (s *effects) changed(r *run, e *event.Event, w write) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
@@ -142,7 +142,7 @@ func (s *effects) changed(r *run, e *event.Event, w write) {
 		name = w.path
 	}
 
-	// Without a call, two events cannot be matched to the same write.
+	// Without a call, two events cannot be attributed to the same write.
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -157,13 +157,13 @@ func (s *effects) changed(r *run, e *event.Event, w write) {
 		}
 	}
 
-	// Conflicting records are two writes.
+	// Conflicting records count as two writes.
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
 	r.Room(e)
 }
 
-// sent adds an egress, or completes the same egress from another source.
+// sent adds an egress, or completes an egress that another source already recorded.
 func (s *effects) sent(r *run, e *event.Event, x egress) {
 	if x.call != "" && x.by != fromRequest && !x.announced {
 		s.observed[x.call] = true
@@ -196,16 +196,17 @@ func fits[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// again reports whether a source may repeat an effect that another source, or an earlier report of
-// the same call, recorded. Each span and each artifact is a separate effect.
+// again reports whether a source may repeat an effect that was recorded by another source or by an
+// earlier report from the same call. Each span and each artifact is a separate effect.
 func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
 
-// A withheldPath is a path outside the workspace, with the location of its label in the draft.
+// A withheldPath is a path outside the workspace, together with the location of its label in the
+// draft.
 type withheldPath struct{ at, value string }
 
-// placeOf returns a path in the form of the list of writes.
+// placeOf returns a path in the form that the list of writes uses.
 func placeOf(w *event.Workspace, path string) string {
 	if name, ok := w.Place(path); ok {
 		return name
@@ -213,7 +214,7 @@ func placeOf(w *event.Workspace, path string) string {
 	return w.Label(path)
 }
 
-// fileWrites returns the changes of files for the receipt, and the withheld paths.
+// fileWrites returns the file changes for the receipt, and the withheld paths.
 func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []withheldPath) {
 	list = []receipt.FileWrite{}
 	for _, w := range s.writes {
@@ -231,7 +232,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			t.contradicts(at, spanEndedTwice)
 		}
 
-		// Without a recorded digest, the contents of the file are unreported.
+		// Without a recorded digest, the file's contents are unreported.
 		if (r.sourced.is || w.short[0]) && w.before.IsZero() {
 			t.untold(at + "/before_sha256")
 		}
@@ -259,7 +260,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	for _, x := range s.egress {
 		sent[x.call] = true
 		c := r.calls.ByID[x.call]
-		if x.by == fromRequest && r.calls.unsent(c) { // announced but not done
+		if x.by == fromRequest && r.calls.unsent(c) { // announced but not carried out
 			continue
 		}
 
@@ -300,14 +301,14 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 type handed struct {
 	receipt.Handoff
 	ended string // the recorded status, or ""
-	label bool   // the source has no ID for it, so it has a label
+	label bool   // the source has no ID for the task, so a label replaces the ID
 	names bool   // two different agents were recorded
 }
 
-// Handoffs are the handoffs of the task, by the IDs of the tasks handed over.
+// Handoffs are a task's handoffs, keyed by the IDs of the tasks that were handed over.
 type handoffs struct{ event.List[handed] }
 
-// handoff records the last state of a handoff.
+// handoff records the most recent state of a handoff.
 func handoff(r *run, e *event.Event) {
 	p := e.Payload
 	id := e.Required(p, "task_id")

@@ -34,9 +34,9 @@ type Log struct {
 //	{"jsonrpc": "2.0", …}                 passed at the time of the line before it
 //	{"at": TIME, "event": KIND, "payload": {…}}   an event that no frame contains; replayed and replay as in an event
 //
-// where TIME is an RFC 3339 date-time and from is optional. Errors of the input are returned
-// unchanged, errors of a line are returned as a *[LineError], and errors of the draft are as for
-// [Recorder.Draft].
+// where TIME is an RFC 3339 date-time and from is optional. Errors from the input are returned
+// unchanged, errors in a line are returned as a *[LineError], and errors from the draft are those
+// of [Recorder.Draft].
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
 	r := &reader{log: Log{Form: form}, options: o}
 	if err := event.Each(in, r.line); err != nil {
@@ -91,15 +91,15 @@ func (r *reader) begin() (err error) {
 	return err
 }
 
-// EachLine calls do for each line of a log that is not blank. It passes the line number, from 1,
-// and the document, or an error if the line is not strict JSON within the limits of a recording.
-// The document is valid until do returns.
+// EachLine calls do for each nonblank line of a log. It passes the line number, counting from 1,
+// and either the document or an error if the line is not strict JSON within the limits of a
+// recording. The document is valid until do returns.
 func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	return event.Each(in, do)
 }
 
-// Tasks returns the IDs of the tasks that the events of a log name, in order of appearance. It
-// skips lines that a recording refuses.
+// Tasks returns the IDs of the tasks that the events of a log name, in order of appearance. Lines
+// that a recording would refuse are skipped.
 func Tasks(in io.Reader) (ids []string, err error) {
 	seen := map[string]bool{}
 	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {
@@ -162,7 +162,7 @@ func newFrames(r *Recorder) *Frames {
 	return &Frames{r, bridge.New(o, taker{r}, r.run.Budget)}
 }
 
-// A taker passes the events of frames on to a recorder.
+// A taker passes the events from frames on to a recorder.
 type taker struct{ *Recorder }
 
 // Artifact reports whether an event recorded an artifact.
@@ -171,8 +171,8 @@ func (t taker) Artifact(id string) bool {
 	return known
 }
 
-// Add records a frame that was sent at the given time. The error is an *[Error], or the error of
-// Options.Keep. It is final, like the error of [Recorder.Add].
+// Add records a frame and the time at which it was sent. The error is an *[Error], or the error
+// that Options.Keep returned. It is final, like the error of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
 	return f.translator.Add(at, from, text)
 }
@@ -183,7 +183,7 @@ func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 	return f.translator.Event(at, kind, payload)
 }
 
-// Ended reports whether the terminal event has come.
+// Ended reports whether the terminal event has been recorded.
 func (f *Frames) Ended() bool { return f.recorder.Ended() }
 
 // Draft returns the draft of the receipt, like [Recorder.Draft].

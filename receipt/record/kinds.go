@@ -15,18 +15,19 @@ import (
 // An eventKind describes the effect of an event on a receipt.
 type eventKind struct {
 	Event   string
-	Receipt string // the members of the receipt; "" for an event that is only evidence in the log
+	Receipt string // the affected members of the receipt; "" for an event that is only evidence in the log
 
 	apply func(*run, *event.Event)
-	tells func(*event.Event) bool // whether the event would change the receipt after the end of the task; nil means always
+	tells func(*event.Event) bool // reports whether the event would change the receipt after the end of the task; nil means always
 }
 
 // says reports whether an event changes the receipt.
 func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
 
-// eventKinds returns the kinds of the protocol, by group, and the kinds in which a harness logs
-// durable approvals. It omits the events of receipts, because issuing creates them. docs/record.md
-// is generated from the table. The schema of events lists the members of payloads; see forms.
+// eventKinds returns the protocol's kinds, by group, and the kinds in which a harness logs durable
+// approvals. It omits the kinds of receipt events, because issuing a receipt creates them.
+// docs/record.md is generated from the table. The event schema lists the members of payloads; see
+// forms.
 func eventKinds() []eventKind {
 	const (
 		version         = "final_artifacts: the last version; side_effects.fs_writes if it is applied"
@@ -111,8 +112,8 @@ func eventKinds() []eventKind {
 		{"hitl.escalation_issued", pending, approvalRequired, nil},
 		{"hitl.escalation_accepted", answer, toolApproved, nil},
 
-		// Package source uses these kinds to describe the log of another agent, and the values that
-		// the log does not record.
+		// Package source uses these kinds to describe another agent's log, and the values that the
+		// log does not record.
 		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
 		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
@@ -120,7 +121,7 @@ func eventKinds() []eventKind {
 }
 
 // kindsByName maps the names of events to their kinds. It is computed once, because programs that
-// read many short logs create a recorder for each.
+// read many short logs create a recorder for each log.
 var kindsByName = sync.OnceValue(func() map[string]eventKind { return byName(eventKinds()) })
 
 func byName(table []eventKind) map[string]eventKind {
@@ -147,8 +148,8 @@ func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
 }
 
-// Tables returns the tables that a recording follows, by name, as rows of cells. The documentation
-// of the command includes them.
+// Tables returns the tables that a recording follows, by name, each as rows of cells. The command's
+// documentation includes them.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	tables := bridge.Tables()
@@ -169,11 +170,11 @@ func Tables() map[string][][]string {
 }
 
 // A form describes the payload of an event kind: the members that are read, and the values that
-// each member accepts. A nil Want accepts any value. Other members are ignored but counted.
+// each of them accepts. A nil Want accepts any value. Other members are ignored but counted.
 type form map[string]event.Want
 
-// forms returns the form of each kind of events whose payload is read. The schema of events is its
-// source: it lists the kinds, their members, and the type of each member.
+// forms returns the form of each event kind whose payload is read. The forms are derived from the
+// event schema, which lists the kinds, their members, and each member's type.
 var forms = sync.OnceValue(func() map[string]form {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
@@ -199,7 +200,7 @@ var forms = sync.OnceValue(func() map[string]form {
 	return all
 })
 
-// kindsOf returns the kinds to which a rule of the schema applies.
+// kindsOf returns the kinds to which a rule in the schema applies.
 func kindsOf(rule canon.Node) (kinds []string) {
 	of := rule.Member("if").Member("properties").Member("event")
 	if one := of.Member("const"); !one.IsZero() {
@@ -213,7 +214,7 @@ func kindsOf(rule canon.Node) (kinds []string) {
 
 // An eventSchema contains the parts of the event schema that define the types of members. Its
 // conditions, patterns, and limits are not read, because the functions that apply an event check
-// what they need.
+// the values that they need.
 type eventSchema struct{ canon.Node }
 
 // resolve returns the definition to which a $ref refers, and its name.
@@ -227,7 +228,7 @@ func (s eventSchema) resolve(n canon.Node) (name string, def canon.Node) {
 }
 
 // want returns the values that a member accepts, or nil for any value. For members of the payload
-// itself, the function that applies the event checks for empty names.
+// itself, the function that applies the event rejects empty names.
 func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	name, n := s.resolve(n)
 	types := typesOf(n)
@@ -256,7 +257,7 @@ func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	return nil
 }
 
-// wantObject returns the values that an object accepts, including the members of the definitions
+// wantObject returns the values that an object accepts, including the members from the definitions
 // that it extends.
 func (s eventSchema) wantObject(n canon.Node) event.Want {
 	members := map[string]event.Want{}
@@ -278,7 +279,7 @@ func (s eventSchema) wantObject(n canon.Node) event.Want {
 	return event.WantObject(members, required...)
 }
 
-// typesOf returns the types of values that a definition allows.
+// typesOf returns the value types that a definition allows.
 func typesOf(n canon.Node) (types []string) {
 	of := n.Member("type")
 	if of.Kind() == canon.KindString {

@@ -14,19 +14,20 @@ import (
 type material struct {
 	receipt.Material
 	call *call
-	told answer // if there is no call
+	told answer // "" if the material belongs to no call
 }
 
-// Materials are in the order in which the task, or the task that it replays, recorded them.
+// Materials are listed in the order in which the task, or the task that it replays, recorded them.
 type materials struct {
 	order    []material
-	recorded map[[5]string]int // counts recorded contents, and the contents of each ID
+	recorded map[[5]string]int // counts recorded contents, and the number of contents for each ID
 }
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
 // record adds a material. A repeated material is listed once. Different contents with the same ID
-// are numbered, because an ID identifies a material. A substituted content is always separate.
+// are numbered, because an ID must identify one material. Substituted content is always listed
+// separately.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
@@ -62,8 +63,8 @@ func (x material) entry(r *run) (receipt.Material, bool) {
 	return m, true
 }
 
-// replayInput lists the materials. A replay is byte for byte only if every answer from a model, a
-// tool, or the host is a material with a digest.
+// replayInput lists the materials. A replay is exact, byte for byte, only if every answer from a
+// model, a tool, or the host is a material with a digest.
 func (s *materials) replayInput(r *run) receipt.ReplayInput {
 	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
 	models := false
@@ -101,8 +102,8 @@ func memoryRead(r *run, e *event.Event) {
 	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "host:memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
-// compacted records the snapshot from which a transcript was shortened, because a replay requires
-// the snapshot.
+// compacted records the snapshot from which a transcript was shortened, because a replay needs this
+// snapshot.
 func compacted(r *run, e *event.Event) {
 	id := e.Text(e.Payload, "snapshot_asset_id")
 	if id == "" {
@@ -111,30 +112,30 @@ func compacted(r *run, e *event.Event) {
 	r.materials.record(r, e, receipt.Material{Kind: "artifact", ID: id, URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
-// KindTime is the kind of a [Dependency] on the clock. All other kinds are kinds of materials.
+// KindTime is the kind of a [Dependency] on the clock. All other kinds are material kinds.
 const KindTime = "time"
 
 // A Dependency is an answer that the task received and that a replay must repeat. All dependencies
 // except those on the clock are materials of the draft.
 type Dependency struct {
-	Key     string // ID of the material, or time: and the name of the time
-	Kind    string // of the material, or KindTime
+	Key     string // the material's ID, or time: followed by the name of the time
+	Kind    string // the material's kind, or KindTime
 	EventID string // ID of the event with the answer
-	Index   int    // number of that event among the added events, from 1
-	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain it
+	Index   int    // position of that event among the added events, counting from 1
+	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain the answer
 	SHA256  canon.Digest
 	URI     string // location of the answer; "" if unknown
 	CallID  string // ID of the tool call that returned it, or ""
 }
 
-// An answer is the location of an answer in the log.
+// An answer is an answer's location in the log.
 type answer struct {
 	event   string
 	index   int
 	pointer string // "" if the log does not contain the answer
 }
 
-// answerOf returns the place of a value. A zero value is not in the log.
+// answerOf returns the location of a value. A zero value does not occur in the log.
 func answerOf(e *event.Event, value canon.Node) answer {
 	a := answer{event: e.ID, index: e.Index}
 	if !value.IsZero() {
@@ -143,7 +144,7 @@ func answerOf(e *event.Event, value canon.Node) answer {
 	return a
 }
 
-// An artifact is the last version of a result.
+// An artifact is the latest version of a result.
 type artifact struct {
 	id, kind, uri string
 	digest        canon.Digest
@@ -154,7 +155,7 @@ type artifact struct {
 // Artifacts are the results of the task, by ID.
 type artifacts struct {
 	event.List[artifact]
-	memory int // number of writes of memory that are not artifacts
+	memory int // number of memory writes that are not artifacts
 }
 
 // named returns the artifact that an event names.
@@ -169,8 +170,8 @@ func (s *artifacts) named(r *run, e *event.Event) *artifact {
 	return a
 }
 
-// artifactChanged records a version. If an event omits a digest or a URI, the previous one is kept
-// only if the event is a link to that version.
+// artifactChanged records a new version of an artifact. If an event omits a digest or a URI, the
+// previous value is kept only if the event is a link to that version.
 func artifactChanged(r *run, e *event.Event) {
 	a := r.artifacts.named(r, e)
 	p := e.Payload
@@ -178,7 +179,7 @@ func artifactChanged(r *run, e *event.Event) {
 	switch {
 	case e.Kind == "artifact.updated":
 		a.uri, a.digest, a.withheld = uri, digest, ""
-	case a.withheld != "": // a redaction lasts until there is another version
+	case a.withheld != "": // a redaction applies until there is another version
 		last(&a.digest, digest)
 	default:
 		last(&a.uri, uri)

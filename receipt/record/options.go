@@ -15,50 +15,50 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Options contain values that events do not contain. Only Issuer.ID is required. A recorder reads
-// no clock and no other input, so the same events and options produce the same draft.
+// Options contain the values that events do not contain. Only Issuer.ID is required. A recorder
+// reads no clock and no other input, so the same events and options produce the same draft.
 type Options struct {
 	Issuer    receipt.Issuer // Kind defaults to harness
 	ReceiptID string         // default: "receipt_", followed by the task's ID without "task_" and, for a Subject other than the task, "_", its object, "_", and its ID
 	IssuedAt  time.Time      // default: the end of the task
-	Title     string         // of the task, for people: a line of at most MaxTitle characters, in metadata.title; default: none
+	Title     string         // the task's title for human readers: a line of at most MaxTitle characters, in metadata.title; default: none
 
 	// TaskID selects a task in a log of several tasks; events of other tasks are skipped and
 	// counted. If it is empty, the log must contain only one task, and a second task is an error.
 	TaskID string
 
-	// Subject is the subject of the receipt. The default is the task, or the replay_segment for a
-	// replay. Otherwise, Object is outcome, event, artifact, approval, or tool_call, and the log
-	// must contain such an object with this ID. No event records an outcome, so its ID is not
-	// checked.
+	// Subject is the subject of the receipt. The default is the task, or for a replay, its
+	// replay_segment. Otherwise, Object must be outcome, event, artifact, approval, or tool_call,
+	// and the log must contain such an object with this ID. No event records an outcome, so its ID
+	// is not checked.
 	Subject receipt.ResourceRef
 
 	// These override the values in events, or supply missing values.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
-	// Tier is the persona's tier if no event names a tier.
+	// Tier is the persona's tier, which is used if no event names a tier.
 	Tier string
 
-	// WorkspaceRoot is removed from the paths of written files. If it is empty, absolute paths are
-	// outside the workspace.
+	// WorkspaceRoot is the directory that is removed from the paths of written files. If it is
+	// empty, all absolute paths count as outside the workspace.
 	WorkspaceRoot string
 
 	// Withhold, if it is not nil, returns the commitment (proof_hash) to a value that the draft
-	// withholds, which is a path outside the workspace. The value is JSON in RFC 8785 form. The
+	// withholds, namely a path outside the workspace. The value is JSON in RFC 8785 form. The
 	// caller keeps the value and the salt.
 	Withhold func(field string, value []byte) canon.Digest
 
-	// LogURI is the location of the recorded events. The draft contains it in addition to their
-	// digest, unless it is empty.
+	// LogURI is the location of the recorded events. The draft contains this location in addition
+	// to the events' digest, unless it is empty.
 	LogURI string
 
-	// Keep, if it is not nil, receives each event that the digest in the draft covers: its
-	// canonical form and a line feed. Together, these bytes are the log that the draft names. They
-	// are valid only during the call. An error is final.
+	// Keep, if it is not nil, receives each event that the draft's digest covers: its canonical
+	// form and a line feed. Together, these bytes are the log that the draft names. The bytes are
+	// valid only during the call. An error that Keep returns is final.
 	Keep func(line []byte) error
 }
 
-// normal returns the options with their defaults, or an error if an option is invalid.
+// normal returns the options with defaults applied, or an error if an option is invalid.
 func (o Options) normal() (Options, error) {
 	if o.Issuer.ID == "" {
 		return o, &OptionError{"Issuer.ID", "is empty: the issuer of the receipt is missing"}
@@ -117,8 +117,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf returns an ID derived from the task's ID and, if the subject is not the task, the
-// subject's ID, so that receipts of one task have different IDs.
+// receiptIDOf returns an ID derived from the task's ID and, if the subject is not the task, from
+// the subject's ID, so that receipts of one task have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -127,9 +127,9 @@ func receiptIDOf(r *run) string {
 	return id
 }
 
-// subjectOf returns the subject of the receipt: the subject in the options if the log records it;
-// otherwise the task or the replay. No event records an outcome, so its ID is not checked. told
-// reports whether the event that is the subject was recorded.
+// subjectOf returns the subject of the receipt: the subject from the options if the log records it;
+// otherwise the task or the replay. No event records an outcome, so an outcome's ID is not checked.
+// told reports whether the event that is the subject was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
 	if r.replay.is {
@@ -164,33 +164,33 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	return asked, nil
 }
 
-// An Error describes a refused event or frame: Index, the number of the call of Add, from 1; ID and
-// Kind of the event; Pointer, a JSON Pointer into the event; Code; and Detail. It holds no content
-// of payloads.
+// An Error describes a refused event or frame: Index is the number of the call of Add, counting
+// from 1; ID and Kind identify the event; Pointer is a JSON Pointer into the event; Code and Detail
+// state the reason. It contains no payload content.
 type Error = event.Error
 
 // A Code is the reason why an event or a frame is refused, such as conflict, gap, or limit. Codes
 // are never renamed.
 type Code = event.Code
 
-// Codes of errors that a caller can resolve: by selecting the task or the session, or by reading
-// the log in another format.
+// Codes of errors that a caller can resolve by selecting the task or the session, or by reading the
+// log in another format.
 const (
 	CodeMalformed = event.CodeMalformed // not an event
 	CodeOtherTask = event.CodeOtherTask // a second task
 	CodeSession   = event.CodeSession   // a second session
 )
 
-// A LimitError describes an exceeded limit: its Name, the maximum Most, the counted items, a
-// remedy, and the actual number Found.
+// A LimitError describes an exceeded limit: its Name, the maximum Most, the items that are counted,
+// a remedy, and the actual number Found.
 type LimitError = event.LimitError
 
-// A LineError is an error at a line of a log: Line, the line number from 1, and Err, such as an
-// *[Error].
+// A LineError is an error in a line of a log: Line is the line number, counting from 1, and Err is
+// the error, such as an *[Error].
 type LineError = event.LineError
 
-// ErrNotEnded indicates that no terminal event was recorded. Only a task that has ended gets a
-// receipt.
+// ErrNotEnded indicates that no terminal event was recorded. Receipts are created only for tasks
+// that have ended.
 var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed, or task.canceled was recorded")
 
 // ErrEmpty indicates that a log has no lines.
@@ -199,16 +199,16 @@ var ErrEmpty = errors.New("record: the input is empty: expected a line for each 
 // An OptionError indicates that a field of Options has an invalid value.
 type OptionError struct {
 	Name   string // of the field
-	Detail string // the value found and the values expected
+	Detail string // the actual value and the expected values
 }
 
-// Error returns the name and the detail.
+// Error returns the option's name and the detail.
 func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
 
 // A MissingError lists required values that neither the events nor the options contain.
-type MissingError struct{ Names []string } // names of fields of Options
+type MissingError struct{ Names []string } // names of fields in Options
 
-// Error returns the names in one line.
+// Error returns the names on one line.
 func (e *MissingError) Error() string {
 	return "record: missing from both the events and the options: " + strings.Join(e.Names, ", ")
 }

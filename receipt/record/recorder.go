@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// A Recorder records the events of one task, in order, and creates the draft of its receipt. It is
+// A Recorder records a task's events in order, and creates the draft of the task's receipt. It is
 // not safe for concurrent use.
 type Recorder struct {
 	options Options
@@ -26,7 +26,7 @@ type Recorder struct {
 	subjectTold bool // the event that is the subject was recorded
 }
 
-// Counts contains the numbers of events, and frames, that were added without an error.
+// Counts contains the numbers of events and frames that were added without an error.
 type Counts struct {
 	event.Counts
 	Late           int      // events after the terminal event that do not affect the receipt
@@ -50,7 +50,7 @@ func New(o Options) (*Recorder, error) {
 	return newRecorder(o, kindsByName()), nil
 }
 
-// Ended reports whether the terminal event has come.
+// Ended reports whether the terminal event has been recorded.
 func (r *Recorder) Ended() bool { return r.run.final != "" }
 
 func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
@@ -60,15 +60,15 @@ func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 	return r
 }
 
-// Add records one event, a JSON object. The error is an *[Error], or the error of Options.Keep. It
-// is final: every later call and [Recorder.Draft] return it, so that no receipt omits a refused
-// event.
+// Add records one event, a JSON object. The error is an *[Error], or the error that Options.Keep
+// returned. It is final: every later call and [Recorder.Draft] return it, so that no receipt omits
+// a refused event.
 func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
 
 // AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
 func (r *Recorder) AddDocument(doc *canon.Document) error { return r.log.AddDocument(doc) }
 
-// Counts returns the current counts of the events.
+// Counts returns the current event counts.
 func (r *Recorder) Counts() Counts {
 	c := r.counts
 	c.Counts = r.log.Counts()
@@ -76,7 +76,7 @@ func (r *Recorder) Counts() Counts {
 	return c
 }
 
-// apply applies an event of the task to the run.
+// apply applies a task event to the run.
 func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	// An event after the end must not change the receipt.
 	kind, known := r.kinds[e.Kind]
@@ -98,7 +98,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// An event that announces a substitution can have any kind, so apply handles it.
+	// An event of any kind can announce a substitution, so apply handles the announcement.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -112,7 +112,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 		kind.apply(r.run, e)
 	}
 
-	// The digest covers unknown kinds, too, because they are evidence.
+	// The digest also covers events of unknown kinds, because they are evidence.
 	if r.run.Charge(e, e.Root, 0); e.Err != nil {
 		return false, e.Err
 	}
@@ -121,7 +121,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 }
 
 // fit refuses an event with a member of the wrong type, even if the member is not used, so that the
-// validity of a line does not depend on other lines. The functions that apply an event rely on it.
+// validity of a line does not depend on other lines. The functions that apply an event rely on this
+// check.
 func (r *Recorder) fit(e *event.Event) {
 	members := r.forms[e.Kind]
 	for name, value := range e.Payload.Members() {
@@ -131,7 +132,7 @@ func (r *Recorder) fit(e *event.Event) {
 	}
 }
 
-// count counts the unknown parts of an event.
+// count counts an event's unknown parts.
 func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	switch {
 	case !known:
@@ -164,7 +165,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 
-	// Repeated events require an event that starts the replay.
+	// Repeated events are allowed only after an event that starts the replay.
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -174,11 +175,11 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 
-	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // check before the draft is marshaled
+	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // check this before the draft is marshaled
 		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
 	}
 
-	// Without the log of its source, a replay cannot be byte for byte.
+	// Without its source's log, a replay cannot be exact, byte for byte.
 	log, told := r.logMaterial()
 	d.ReplayInput.Materials = slices.Concat([]receipt.Material{log}, r.run.sourced.logs, d.ReplayInput.Materials)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
@@ -188,7 +189,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 
-	// Only a task that has ended gets a receipt.
+	// Receipts are created only for tasks that have ended.
 	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
@@ -199,9 +200,9 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	return clone(d)
 }
 
-// logMaterial returns the material with the digest of the log, which covers each event in canonical
-// form, followed by a line feed. For a replay, this is the log of the source. The result is false
-// if that log has no digest.
+// logMaterial returns the material with the digest of the log, which covers the canonical form of
+// each event, followed by a line feed. For a replay, the log is that of the source. The result is
+// false if that log has no digest.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()
@@ -222,7 +223,7 @@ func (r *Recorder) Dependencies() []Dependency {
 			continue
 		}
 
-		// The answer of a call is its output.
+		// A call's answer is its output.
 		told, call := x.told, ""
 		if x.call != nil {
 			told, call = x.call.output.told, x.call.id
@@ -237,13 +238,13 @@ func (r *Recorder) Dependencies() []Dependency {
 // TaskID returns the ID of the recorded task, or "" if no event has named it.
 func (r *Recorder) TaskID() string { return r.log.TaskID() }
 
-// Digest returns the SHA-256 of the events of the task, which is the event_log of the draft.
+// Digest returns the SHA-256 of the task's events, which is the event_log of the draft.
 func (r *Recorder) Digest() canon.Digest { return r.log.Digest() }
 
 // IsReplay reports whether the task replays another task.
 func (r *Recorder) IsReplay() bool { return r.run.replay.is }
 
-// A run is the state of a task according to the events so far.
+// A run is a task's state according to the events so far.
 type run struct {
 	options Options
 	task    string
@@ -285,7 +286,7 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// tellAgain applies an event of the source, for its materials and times.
+// tellAgain applies a source event, for its materials and times.
 func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()
@@ -296,8 +297,8 @@ func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	}
 }
 
-// times returns the times of the task: those set by overrides; otherwise those of the source;
-// otherwise its own.
+// times returns the task's times: times set by overrides take precedence over the source's, and the
+// source's over the task's own.
 func (r *run) times() (created, started, ended time.Time) {
 	created, started, ended = r.created, r.started, r.ended
 	if s := r.source; s != nil {
@@ -317,7 +318,7 @@ func (r *run) unrecorded() bool {
 	return r.spans.open.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
 
-// Names are the identifiers of the draft according to the events.
+// Names are the draft's identifiers according to the events.
 type names struct {
 	receipt.Identifiers
 	policy  string
@@ -336,7 +337,7 @@ func (n *names) identify(at string, have *string, name string) {
 	}
 }
 
-// envelope records the identifiers in the envelope of an event.
+// envelope records the identifiers in an event's envelope.
 func (n *names) envelope(e *event.Event) {
 	n.identify("/identifiers/workspace_ref", &n.WorkspaceRef, e.Text(e.Root, "workspace_id"))
 	first(&n.TraceID, e.Text(e.Root, "trace_id"))
@@ -360,7 +361,7 @@ func triggered(r *run, e *event.Event) {
 	}
 }
 
-// first sets a value that is not set.
+// first sets a value that has not been set.
 func first[T comparable](have *T, value T) {
 	var zero T
 	if *have == zero {
@@ -368,13 +369,13 @@ func first[T comparable](have *T, value T) {
 	}
 }
 
-// named sets a name that is not set, and reports whether the name differs from the first.
+// named sets a name that has not been set, and reports whether the name differs from the first.
 func named(have *string, name string) bool {
 	first(have, name)
 	return name != "" && name != *have
 }
 
-// last sets a value unless the new one is zero.
+// last sets a value unless the new value is zero.
 func last[T comparable](have *T, value T) {
 	var zero T
 	if value != zero {

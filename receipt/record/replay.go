@@ -16,7 +16,7 @@ type replay struct {
 	is           bool
 	source, mode string
 	sourceHash   canon.Digest
-	unavailable  string // why the source could not be replayed
+	unavailable  string // the reason why the source could not be replayed
 
 	log    receipt.Material // of the source
 	events *int64           // override keys, keyed by the IDs of their deltas
@@ -24,7 +24,7 @@ type replay struct {
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
 
-	checkpoint, checkpointEvent string               // the start of the replay, if not the beginning of the task
+	checkpoint, checkpointEvent string               // the time at which the replay starts, if it is not the beginning of the task
 	pinned                      map[string]time.Time // times that overrides set
 	early                       string               // ID of the first event that was marked as replayed before the replay started
 	told                        *event.Error         // error for the first repeated event, unless the task is a replay
@@ -162,8 +162,8 @@ func same(a, b receipt.Delta) bool {
 		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
 }
 
-// join completes a delta. The announcement names the replaced event; events that the substitution
-// created are its consequences.
+// join adds the missing parts of a delta. The announcement names the replaced event; events that
+// the substitution created are its consequences.
 func (d *delta) join(told receipt.Delta, announced bool) {
 	if announced && !d.announced {
 		last(&d.EventID, told.EventID)
@@ -179,7 +179,7 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 	first(&d.AfterSHA256, told.AfterSHA256)
 }
 
-// pin records the time from an override of a lifecycle time.
+// pin records the time that an override sets for a lifecycle time.
 func (s *replay) pin(e *event.Event, key string) {
 	if !strings.HasPrefix(event.DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
@@ -190,7 +190,7 @@ func (s *replay) pin(e *event.Event, key string) {
 	s.pinned[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
-// entry returns a delta for the receipt. A digest is recorded, null if no content existed, or
+// entry returns a delta for the receipt. A digest is recorded, is null if no content existed, or is
 // omitted if it was not recorded or if the value is a secret, which could be guessed from its
 // digest.
 func (d *delta) entry() receipt.Delta {
@@ -218,7 +218,7 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// The key of an override that matches an event is not the ID of the material.
+	// If an override's key matches an event, the key is not the material's ID.
 	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {
@@ -249,8 +249,8 @@ func (s *replay) deltaList() []receipt.Delta {
 	return list
 }
 
-// sourceLog returns the log of the source, as the source's receipt names it. It reports false if
-// the replay does not record the digest of that log.
+// sourceLog returns the source's log, as the source's receipt names it. It returns false if the
+// replay does not record the digest of that log.
 func (s *replay) sourceLog() (receipt.Material, bool) {
 	m := s.log
 	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}

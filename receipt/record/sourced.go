@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Sourced is the description of a log that another agent wrote, with the locations in the draft
-// that the log does not report. The zero value represents a log of the protocol's events.
+// Sourced is the description of a log that another agent wrote, with the draft locations that the
+// log does not report. The zero value represents a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
 	partial              bool   // part of the log is missing or unreadable
@@ -37,7 +37,7 @@ func sourceRead(r *run, e *event.Event) {
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
 	s.inferred = places(r, e, "inferred")
-	r.models.spoke = true // the log of an agent does not contain all answers of the model
+	r.models.spoke = true // another agent's log does not contain all of the model's answers
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	workspaceOf(r, e)
@@ -55,7 +55,7 @@ func sourceRead(r *run, e *event.Event) {
 	}
 }
 
-// workspaceOf sets the directories of the agent. A worktree includes its repository.
+// workspaceOf sets the agent's directories. A worktree is part of its repository.
 func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
@@ -81,7 +81,8 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// Only a truncated log has the mark, and counts that the source does not state are omitted.
+		// Only the log that was truncated has the mark, and counts that the source does not state
+		// are omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
 		}
@@ -104,7 +105,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 	}
 
-	// The draft contains the number of prompts and their digest, but not their text.
+	// The draft contains the number of prompts and their digest, but not the prompts themselves.
 	if p := e.Payload.Member("prompts"); !event.Absent(p) {
 		prompts := receipt.Object{"count": e.Count(p, "count")}
 		if d := e.Digest(p, "sha256"); !d.IsZero() {
@@ -137,15 +138,15 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity describes how successive writes of each path relate. Its paths have the form of the
-// list of writes.
+// continuity describes how successive writes of each path relate. It lists paths in the form that
+// the list of writes uses.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
 		o[name] = e.Count(n, name)
 	}
 
-	// Paths that changed between two calls without a recorded write.
+	// Paths whose files changed between two calls without a recorded write.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {
@@ -159,7 +160,7 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	return o
 }
 
-// placed returns a continuity with its paths in the form of the list of writes.
+// placed returns a continuity whose paths have the form that the list of writes uses.
 func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	c = maps.Clone(c)
 	list, ok := c["changed_outside"].([]any)
@@ -176,7 +177,7 @@ func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	return c
 }
 
-// words reads a list of strings. Each string is stored and counted.
+// words reads a list of strings. Each string is stored and counted toward the limits.
 func words(r *run, e *event.Event, of canon.Node, name string) (list []any) {
 	for _, n := range of.Member(name).Elements() {
 		if r.Part(e); e.Err != nil {
@@ -220,7 +221,7 @@ func sourceEnded(r *run, e *event.Event) {
 	r.sourced.ended = true
 }
 
-// complete adds the placeholders for unreported values, and their places.
+// complete adds placeholders for unreported values, and records their locations.
 func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *telling) {
 	if !s.is {
 		return

@@ -10,16 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Kinds of spans that record an action.
+// Span kinds that record an action.
 const (
 	spanModel = "llm"
 	spanHTTP  = "http"
 	spanFiles = "fs"
-	spanUsage = "usage" // the account of the session; see costs
+	spanUsage = "usage" // the session's account; see costs
 )
 
-// kindOfSpan returns the kind of a span in lowercase. A span of an unknown kind that names a model
-// is a model call, because sources use different words for it.
+// kindOfSpan returns a span's kind in lowercase. A span of an unknown kind that names a model is
+// treated as a model call, because sources use different words for model calls.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
@@ -32,8 +32,8 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
-// knownSpan reports whether spans of a kind are read, or are harmless because they are part of the
-// work and record no action.
+// knownSpan reports whether spans of a kind are read, or can be ignored because they are part of
+// the work and record no action.
 func knownSpan(kind string) bool {
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
@@ -42,10 +42,10 @@ func knownSpan(kind string) bool {
 	return false
 }
 
-// spanCost is the approximate memory, in bytes, for the end of a span.
+// spanCost is the approximate memory, in bytes, that a span's end uses.
 const spanCost = 160
 
-// Spans are the started and the ended spans.
+// Spans are the spans that have started or ended.
 type spans struct {
 	open  openSpans
 	ended endedSpans
@@ -55,9 +55,9 @@ func newSpans() spans {
 	return spans{openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endedSpans{byID: map[canon.Digest]*endedSpan{}}}
 }
 
-// Open spans have started, but their end is not recorded. Spans without IDs are counted together.
+// Open spans have started, but no end is recorded for them. Spans without IDs are counted together.
 type openSpans struct {
-	ids   map[[2]string]int // by kind and id
+	ids   map[[2]string]int // keyed by kind and ID
 	kinds map[string]int
 }
 
@@ -82,13 +82,13 @@ func (s *openSpans) end(r *run, e *event.Event, kind string) {
 	}
 }
 
-// An ended span has the contents of its end, and its cost.
+// An ended span contains the contents of its end event, and its cost.
 type endedSpan struct {
 	words canon.Digest // digest of the kind and the payload
 	paid  *cost
 }
 
-// Ended spans are stored by the digests of their IDs.
+// Ended spans are keyed by the digests of their IDs.
 type endedSpans struct {
 	byID   map[canon.Digest]*endedSpan
 	latest *endedSpan // the span that the latest event ended
@@ -96,15 +96,15 @@ type endedSpans struct {
 	again  bool       // the span had already ended with different contents
 }
 
-// end records an end, and reports whether an identical end was recorded before. A different end of
-// the same span is a second end. A span without an ID is always new.
+// end records a span's end, and reports whether an identical end was recorded before. A different
+// end of the same span is a second end. A span without an ID is always new.
 func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	id := spanID(e)
 	if id == "" || !saysSpan(e) {
 		return false
 	}
 
-	// Identical end events count as one, unless they come from different substitutions.
+	// Identical end events count as a single end, unless they come from different substitutions.
 	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind+"\x00"+overrideOf(e))))
 	before, again := s.byID[key]
 	if !again {
@@ -116,7 +116,8 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	return again && before.words == words
 }
 
-// of returns the span that an event ends, or nil if the event ends no span or the span has no ID.
+// of returns the span that an event ends, or nil if the event does not end a span or the span has
+// no ID.
 func (s *endedSpans) of(e *event.Event) *endedSpan {
 	if s.at != e.Index {
 		return nil
@@ -127,7 +128,7 @@ func (s *endedSpans) of(e *event.Event) *endedSpan {
 // twice reports whether an event ends a span for the second time, with different contents.
 func (s *endedSpans) twice(e *event.Event) bool { return s.at == e.Index && s.again }
 
-// of reports whether a span of a kind is open.
+// of reports whether a span of the given kind is open.
 func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 
 func spanStarted(r *run, e *event.Event) {
@@ -141,7 +142,7 @@ func spanStarted(r *run, e *event.Event) {
 	}
 }
 
-// spanID is the id of a span.
+// spanID returns the ID of a span.
 func spanID(e *event.Event) string {
 	id := ""
 	if e.Resource.Object == "span" {
@@ -158,8 +159,8 @@ func spanUpdated(r *run, e *event.Event) {
 
 func spanCompleted(r *run, e *event.Event) { spanEnded(r, e, true) }
 
-// spanFailed applies a failed span. It may have caused costs and sent data, but its writes are
-// unknown, and it returned nothing for a replay.
+// spanFailed applies a failed span. It may have incurred costs and sent data, but its writes are
+// unknown, and it returned nothing for a replay to use.
 func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 
 func spanEnded(r *run, e *event.Event, completed bool) {
@@ -212,27 +213,27 @@ func saysSpan(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("cost"))
 }
 
-// saysStarted reports whether the span is a model call, which counts when it starts.
+// saysStarted reports whether the span is a model call, which is counted when it starts.
 func saysStarted(e *event.Event) bool { return kindOfSpan(e) == spanModel }
 
 func saysUsage(e *event.Event) bool {
 	return kindOfSpan(e) == spanUsage && !event.Absent(e.Payload.Member("cost"))
 }
 
-// Models are the model calls of the task.
+// Models are the task's model calls.
 type models struct {
-	calls    map[string]int // by label of the agent
+	calls    map[string]int // keyed by the agent's label
 	told     int            // number of all calls
 	twice    bool           // a call ended twice, with different contents
 	withheld string         // why reasoning was withheld, or ""
 	spoke    bool           // an event shows that a model answered
 
-	chosen       *receipt.Model // the first model called, or the configured one
+	chosen       *receipt.Model // the first model that was called, or the configured model
 	alternatives []receipt.Model
 	reason       string
 }
 
-// call records a model call: route, tokens, cost, and result.
+// call records a model call's route, tokens, cost, and result.
 func (s *models) call(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	s.told++
@@ -245,7 +246,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 		return
 	}
 
-	// A replay finds the answer of a model by the agent and the number of the call.
+	// A replay finds a model's answer by the agent and the number of the call.
 	r.materials.add(material{told: answerOf(e, p.Member("response")), Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.Text(p, "response_uri"), SHA256: e.Content(p, "response"),
@@ -254,7 +255,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 	r.Room(e)
 }
 
-// choose records the first model called, and the route that chose it.
+// choose records the first model that was called, and the route that chose it.
 func (s *models) choose(r *run, e *event.Event) {
 	p := e.Payload
 	if unnamed := s.chosen == nil || *s.chosen == (receipt.Model{}); unnamed && !r.again {
@@ -289,7 +290,8 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route returns the chosen model, and the reason. A replay has no model unless its events name one.
+// route returns the chosen model, and the reason for the choice. A replay has no model unless its
+// events name a model.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"
 	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}
@@ -317,5 +319,5 @@ func reasoningSummary(r *run, e *event.Event) {
 	}
 }
 
-// said records that a model answered, so a replay requires its answer.
+// said records that a model answered, so a replay needs the answer.
 func said(r *run, e *event.Event) { r.models.spoke = true }

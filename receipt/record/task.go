@@ -11,14 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A transition lists the states that may follow a state of a task.
+// A transition lists the states that may follow a given task state.
 type transition struct {
 	From string // "" before the first event
 	To   []string
 }
 
-// transitions returns the states of a task according to the protocol. COMPLETED, FAILED, and
-// CANCELED are terminal.
+// transitions returns a task's states according to the protocol. COMPLETED, FAILED, and CANCELED
+// are terminal.
 func transitions() []transition {
 	return []transition{
 		{"", []string{"SUBMITTED", "WORKING", "CANCELED", "FAILED"}},
@@ -29,7 +29,7 @@ func transitions() []transition {
 	}
 }
 
-// endings maps the terminal states of a task to the states of a receipt.
+// endings maps a task's terminal states to receipt states.
 func endings() event.Words {
 	return event.NewWords("COMPLETED", receipt.StateSucceeded, "FAILED", receipt.StateFailed, "CANCELED", receipt.StateCanceled)
 }
@@ -38,7 +38,7 @@ func endings() event.Words {
 type life struct {
 	again bool // the task is the source of a replay; see newSource
 
-	state                   string // of the task, as spelled in the protocol
+	state                   string // the task's state, as spelled in the protocol
 	created, started, ended time.Time
 	final                   string // state for the receipt; "" until the task has ended
 	failure                 failure
@@ -49,14 +49,14 @@ type life struct {
 	clock           []Dependency // the times above, with their events
 }
 
-// read records an event that contains a time of the task.
+// read records an event that contains one of the task's times.
 func (l *life) read(e *event.Event, label string) {
 	at := e.Root.Member("created_at")
 	told := answerOf(e, at)
 	l.clock = append(l.clock, Dependency{Key: "time:" + label, Kind: KindTime, EventID: told.event, Index: told.index, Pointer: told.pointer, SHA256: event.HashOf(at)})
 }
 
-// become changes the state of the task. The same state is not a change, because a
+// become changes the task's state. Setting the same state again is not a change, because a
 // task.status_changed may accompany the event that states it.
 func (l *life) become(e *event.Event, state string) {
 	if state == l.state || l.again { // repeated events may begin in any state
@@ -78,7 +78,7 @@ func (l *life) become(e *event.Event, state string) {
 	}
 }
 
-// setTier records the tier in a task event.
+// setTier records the tier that a task event states.
 func (l *life) setTier(e *event.Event) {
 	tier := e.Text(e.Payload, "autonomy_tier")
 	if tier == "" {
@@ -88,7 +88,8 @@ func (l *life) setTier(e *event.Event) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
 
-	// The submission states the tier at the start. Without it, the first tier counts.
+	// The submission states the tier at the start. If the submission states no tier, the first
+	// stated tier is used.
 	if l.startTier == "" || e.Kind == "task.submitted" {
 		l.startTier = tier
 	}
@@ -103,7 +104,7 @@ func submitted(r *run, e *event.Event) {
 	r.created = e.At
 	r.read(e, "created_at")
 
-	// The first name is kept, and a different one is listed as a contradiction.
+	// The first name is kept, and a different name is listed as a contradiction.
 	p := e.Payload
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	r.ids.identify("/identifiers/tenant_id", &r.ids.TenantID, e.Text(p, "tenant_id"))
@@ -143,8 +144,8 @@ func started(r *run, e *event.Event) {
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
 func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
-// statusChanged applies a transition without its own event kind, such as from INPUT_REQUIRED to
-// WORKING. The terminal states have their own kinds, which end the task.
+// statusChanged applies a transition that has no event kind of its own, such as from INPUT_REQUIRED
+// to WORKING. The terminal states have their own kinds, which end the task.
 func statusChanged(r *run, e *event.Event) {
 	state := e.Required(e.Payload, "status")
 	r.setTier(e)
@@ -190,8 +191,8 @@ func cancelRequested(r *run, e *event.Event) {
 	first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 }
 
-// hidden returns the members in which providers and harnesses store the reasoning of a model. A
-// draft never contains them.
+// hidden returns the names of the members in which providers and harnesses store a model's
+// reasoning. A draft never contains these members.
 func hidden() []string {
 	return []string{
 		"thinking", "redacted_thinking", "thoughts", "reasoning", "reasoning_content", "reasoning_details",
@@ -204,13 +205,13 @@ func isThought(n canon.Node) bool {
 	return slices.Contains(hidden(), n.Member("type").String()) || n.Member("sessionUpdate").String() == "agent_thought_chunk"
 }
 
-// A failure is the failure of the task, without reasoning of a model.
+// A failure is the task's failure, without a model's reasoning.
 type failure struct {
 	object   receipt.Object
 	withheld []string // JSON Pointers to reasoning in the recorded failure
 }
 
-// take records the failure, an open object, without the reasoning in it.
+// take records the failure, an open object, and omits any reasoning in it.
 func (f *failure) take(b *event.Budget, e *event.Event) {
 	n := e.Payload.Member("failure")
 	if event.Absent(n) {
@@ -226,8 +227,7 @@ func (f *failure) take(b *event.Budget, e *event.Event) {
 }
 
 // without converts a value for an open object in the draft, and removes hidden reasoning. at is the
-// location of the value in the draft. Removed array elements become null, so that indexes do not
-// change.
+// value's location in the draft. Removed array elements become null, so that indexes do not change.
 func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
 		e.Exceed(event.LimitDepth, n, depth)

@@ -13,10 +13,10 @@ import (
 // Locations are JSON Pointers (RFC 6901) into the draft.
 type telling struct {
 	unreported     []string // values that are unreported or incomplete
-	atLeast        []string // the subset of them that contain a partial sum or list
+	atLeast        []string // the subset of unreported whose values are partial sums or lists
 	atMost         []string // sums that may include more than the task
 	estimated      []string // amounts that the source estimates
-	inferred       []string // values that follow from others
+	inferred       []string // values that follow from other values
 	differ         []string // calls whose arguments differ from the approved ones
 	contradictions []contradiction
 }
@@ -48,7 +48,7 @@ func (t *telling) name(at, told, otherwise string) string {
 	return told
 }
 
-// partly marks a list that may be incomplete. Its entries are true.
+// partly marks a list that may be incomplete. The entries that it contains are correct.
 func (t *telling) partly(at string, entries int) {
 	if entries == 0 {
 		t.untold(at)
@@ -57,7 +57,7 @@ func (t *telling) partly(at string, entries int) {
 	t.floor(at)
 }
 
-// into adds the collected places to the metadata, sorted.
+// into adds the collected locations to the metadata, in sorted order.
 func (t *telling) into(m receipt.Object) {
 	for name, list := range map[string][]string{
 		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "estimated": t.estimated, "inferred": t.inferred, "arguments_differ_from_approved": t.differ,
@@ -102,11 +102,11 @@ const (
 	spanEndedTwice  = "span_ended_twice"
 )
 
-// A contradictionWord is an entry of metadata.contradictions.
+// A contradictionWord is an entry in metadata.contradictions.
 type contradictionWord struct{ What, Means string }
 
 // contradictionWords returns the contradictions that a draft can list. docs/record.md is generated
-// from it.
+// from this list.
 func contradictionWords() []contradictionWord {
 	return []contradictionWord{
 		{rejectedYetRan, "one line states that the call was never dispatched, and another that it ran; it is listed as one that ran"},
@@ -126,27 +126,27 @@ func contradictionWords() []contradictionWord {
 	}
 }
 
-// indexed returns the location of an entry in a list.
+// indexed returns the location of a list entry.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// Unread counts the records, frames, and content blocks of a log that its reader does not
+// Unread counts the records, frames, and content blocks in a log that its reader does not
 // recognize, by type. Every reader has a closed list of harmless types. A record of any other type
-// may be an action, so every list and count of the draft is then a lower bound.
+// may be an action, so all lists and counts in the draft become lower bounds.
 type unread struct{ counts receipt.Object }
 
-// sourceUnread counts the records that the reader of a log did not read. A source.unread event
-// covers one or more records.
+// sourceUnread counts the records that a log's reader did not read. A source.unread event covers
+// one or more records.
 func sourceUnread(r *run, e *event.Event) { r.unread.add(r, e) }
 
-// add adds the counts of an event.
+// add adds the counts from an event.
 func (u *unread) add(r *run, e *event.Event) {
 	for kind, n := range countsIn(r, e, e.Payload.Member("ignored_records")) {
 		u.count(kind, n.(int64))
 	}
 }
 
-// note counts one record that this package does not recognize. After a maximum number of types, all
-// further types are counted together.
+// note counts one record that this package does not recognize. Beyond a maximum number of types,
+// all further types are counted together.
 func (u *unread) note(r *run, e *event.Event, kind string) {
 	kind = event.Shorten(kind)
 	if _, known := u.counts[kind]; !known {
@@ -169,15 +169,15 @@ func (u *unread) count(kind string, n int64) {
 	u.counts[kind] = before + n
 }
 
-// complete marks the lists and counts that may be incomplete, because a record was not read or a
-// part of a log is missing.
+// complete marks the lists and counts that may be incomplete because a record was not read or part
+// of a log is missing.
 func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	if len(u.counts) > 0 {
 		d.Metadata["ignored_records"] = u.counts
 	} else if !r.sourced.partial {
 		return
 	}
-	if d.ReplayInput.Determinism == "byte_deterministic" { // the record may be an answer
+	if d.ReplayInput.Determinism == "byte_deterministic" { // the record may be a model's answer
 		d.ReplayInput.Determinism = "best_effort"
 	}
 	for _, list := range []string{
@@ -208,7 +208,7 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 			t.untold("/metadata/" + name)
 		}
 	}
-	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise, the times of the task determine it
+	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise, the task's times determine the duration
 		t.floor(consumed + "/wall_time_ms")
 	}
 	if d.AutonomyBudget.Limit == nil && !r.sourced.is {

@@ -15,11 +15,12 @@ import (
 
 // A Turn records one turn of a chat. Its task is the invocation, and its methods record the parts
 // of the turn. They create events for a [Recorder]. A suspended turn has no draft until it is
-// resumed and has ended. The error of a part is an *[Error], or the error of Options.Keep. It is
-// final: every later call returns it. A Turn is not safe for concurrent use.
+// resumed and has ended. The error that a part returns is an *[Error], or the error that
+// Options.Keep returned. It is final: every later call returns it. A Turn is not safe for
+// concurrent use.
 type Turn struct {
 	recorder *Recorder
-	around   event.Envelope // of all events; the task is the invocation, and the session is the chat
+	around   event.Envelope // ID and session of all events; the task is the invocation, and the session is the chat
 	budget   *event.Budget
 	in       *canon.Document
 	out      event.Emitter
@@ -30,8 +31,8 @@ type Turn struct {
 }
 
 // NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
-// of the chat, are required. Options.Keep receives the events of the turn. ResumeTurn can continue
-// the turn from a log of these events.
+// of the chat, are required. Options.Keep receives the turn's events. ResumeTurn can continue the
+// turn from a log of these events.
 func NewTurn(o Options) (*Turn, error) {
 	switch {
 	case o.TaskID == "":
@@ -47,10 +48,11 @@ func NewTurn(o Options) (*Turn, error) {
 	return &Turn{recorder: r, around: around, budget: r.run.Budget, in: new(canon.Document), out: event.NewEmitter(r.AddDocument)}, nil
 }
 
-// ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
-// contains only some events of a part, that part is processed again. The caller removes a truncated
-// last line. Options.Keep receives the events after the log. Errors of the input are returned
-// unchanged, errors of a line as a *[LineError].
+// ResumeTurn returns the Turn that wrote a log, in the state that it had at the end of the log. If
+// the log contains only some events of a part, that part is processed again. The caller must remove
+// a truncated last line before the call. Options.Keep receives the events that follow the log.
+// Errors from the input are returned unchanged, and errors in a line are returned as a
+// *[LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false
 	o.Keep = func(line []byte) error {
@@ -82,7 +84,7 @@ func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 func (t *Turn) Ended() bool { return t.recorder.Ended() }
 
 // Draft returns the draft of the receipt, like [Recorder.Draft]. The error is [ErrNotEnded] while
-// the turn continues or is suspended.
+// the turn is running or suspended.
 func (t *Turn) Draft() (*receipt.Draft, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -90,7 +92,7 @@ func (t *Turn) Draft() (*receipt.Draft, error) {
 	return t.recorder.Draft()
 }
 
-// Counts returns the current counts of the events.
+// Counts returns the current event counts.
 func (t *Turn) Counts() Counts { return t.recorder.Counts() }
 
 // Waiting returns the ID of the signal for which the turn is waiting, or "".
@@ -113,7 +115,7 @@ func (t *Turn) Send(at time.Time, message []byte) error {
 	return t.finish(e)
 }
 
-// Begin records that the graph was entered, for the first time or after a signal.
+// Begin records that the turn entered the graph, either for the first time or after a signal.
 func (t *Turn) Begin(at time.Time) error {
 	e := t.part("begin", at)
 	if waiting := t.state.waiting.signal; waiting != "" {
@@ -123,8 +125,8 @@ func (t *Turn) Begin(at time.Time) error {
 	return t.finish(e)
 }
 
-// Message records a message that the turn added, of any role, or the message with which it reports
-// its failure. If [CheckMessage] rejects the message, the recording ends.
+// Message records a message of any role that the turn added, or the message with which the turn
+// reports its failure. If [CheckMessage] rejects the message, the recording ends.
 func (t *Turn) Message(at time.Time, message []byte) error {
 	e := t.part("message", at)
 	m, digest := t.read(message)
@@ -133,7 +135,7 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 		return t.finish(e)
 	}
 
-	// A message records that a tool was called, or what it returned, but not the status of the
+	// A message records that a tool was called or what the tool returned, but not the status of the
 	// call.
 	switch m.Member("role").String() {
 	case roleAssistant:
@@ -149,15 +151,15 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 	return t.finish(e)
 }
 
-// Suspend records that the turn waits for a signal. The metadata of the signal is a JSON object, or
-// nil. Its action is the action to approve.
+// Suspend records that the turn is waiting for a signal. The signal's metadata is a JSON object, or
+// nil. Its action member is the action to approve.
 func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 	e := t.part("suspend", at)
 	if signal == "" {
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
 	}
 
-	// The digest of the metadata shows whether an open question is the same question.
+	// The metadata's digest shows whether an open question is identical to the new question.
 	var asked canon.Node
 	var digest canon.Digest
 	if metadata != nil {
@@ -166,8 +168,8 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 		}
 	}
 
-	// A process that crashed here may have recorded only the question. An identical question is not
-	// repeated while it is open.
+	// A process that crashed at this point may have recorded only the question. An identical
+	// question is not repeated while it is open.
 	if t.state.asked.signal != signal || t.state.asked.metadata != digest {
 		t.ask(e, signal, asked)
 	}
@@ -179,7 +181,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
 
-	// A numbered approval also names the signal that it waits for.
+	// A numbered approval also names the signal that it is waiting for.
 	p := event.Members{"approval_id": approval, "input": metadata}
 	if approval != signal {
 		p["request_id"] = signal
@@ -190,8 +192,8 @@ func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	t.emit(e, "tool.approval_required", p)
 }
 
-// Signal records the signal for which the turn waits. The error is a *[SignalError] if the turn is
-// not waiting for it; nothing changes then. [Turn.Begin] continues the turn.
+// Signal records the signal that the turn is waiting for. If the turn is not waiting for this
+// signal, the error is a *[SignalError], and nothing changes. [Turn.Begin] continues the turn.
 func (t *Turn) Signal(at time.Time, s Signal) error {
 	waiting := t.state.waiting
 	if t.err == nil && (s.ID == "" || s.ID != waiting.signal) {
@@ -201,7 +203,7 @@ func (t *Turn) Signal(at time.Time, s Signal) error {
 	e := t.part("signal", at)
 	p := event.Members{"approval_id": waiting.approval, "actor": s.Actor}
 	if s.Payload != nil {
-		// The decision is in these members, as in any confirmation. The digest covers all other
+		// The decision is in these members, as in every confirmation. The digest covers all other
 		// members.
 		answer, digest := t.read(s.Payload)
 		for _, name := range []string{"decision", "approved", "accepted"} {
@@ -230,8 +232,8 @@ func (t *Turn) Fail(at time.Time, f Failure) error {
 	return t.finish(e)
 }
 
-// Event records an event that is not part of a turn, such as the cost of a model call. The payload
-// is a JSON object.
+// Event records an event that is not one of the turn's parts, such as the cost of a model call. The
+// payload is a JSON object.
 func (t *Turn) Event(at time.Time, kind string, payload []byte) error {
 	e := t.part(kind, at)
 	p, _ := t.read(payload)
@@ -242,7 +244,7 @@ func (t *Turn) Event(at time.Time, kind string, payload []byte) error {
 	return t.finish(e)
 }
 
-// take applies an event of the turn from its log. The caller may reuse the document afterward.
+// take applies an event from the turn's log. The caller may reuse the document afterward.
 func (t *Turn) take(doc *canon.Document) error {
 	e := t.part("", time.Time{})
 	if t.err == nil {
@@ -256,7 +258,8 @@ func (t *Turn) take(doc *canon.Document) error {
 	return t.finish(e)
 }
 
-// note applies an event to the state of the turn. The next event continues its sequence.
+// note updates the turn's state from an event. The next event continues the sequence of these
+// events.
 func (t *Turn) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
@@ -278,8 +281,8 @@ func (t *Turn) finish(e *event.Event) error {
 	return t.err
 }
 
-// read parses JSON from another program. It returns the digest of the RFC 8785 form, or of the
-// bytes if they are not strict JSON.
+// read parses JSON that another program wrote. It returns the digest of the RFC 8785 form, or of
+// the bytes themselves if they are not strict JSON.
 func (t *Turn) read(text []byte) (canon.Node, canon.Digest) {
 	if err := event.Parse(t.in, text); err != nil {
 		return canon.Node{}, canon.Sum(text)
@@ -308,7 +311,7 @@ func (t *Turn) emitText(e *event.Event, kind string, payload []byte) {
 	}
 }
 
-// roleOf returns the role of a message, or "".
+// roleOf returns a message's role, or "".
 func roleOf(m canon.Node) string {
 	if role := m.Member("role"); role.Kind() == canon.KindString {
 		return role.String()
@@ -316,8 +319,8 @@ func roleOf(m canon.Node) string {
 	return ""
 }
 
-// digestOf returns the digest of the content of a message, or "" if there is none. A string is
-// equivalent to one text block.
+// digestOf returns the digest of a message's content, or "" if the message has no content. A string
+// is equivalent to one text block.
 func digestOf(content canon.Node) string {
 	c := event.NewContent()
 	switch content.Kind() {
@@ -335,9 +338,9 @@ func digestOf(content canon.Node) string {
 	return c.Digest().String()
 }
 
-// A turnState is the state of the turn according to its events.
+// A turnState is a turn's state according to its events.
 type turnState struct {
-	replies   int  // the highest number of a reply
+	replies   int  // the highest reply number so far
 	submitted bool // the task was submitted
 	sent      bool // the message was sent
 
@@ -346,17 +349,18 @@ type turnState struct {
 	given          map[string]bool
 }
 
-// A wait is a question that a signal answers. The ID of its approval is the ID of the signal, with
-// a number if the turn has already waited for that signal.
+// A wait is a question that a signal answers. Its approval ID is the signal's ID, with a number
+// appended if the turn has already waited for that signal.
 type wait struct {
 	signal, approval string
 	metadata         canon.Digest // zero if there is no such question
 }
 
-// reply is the prefix of the IDs of added messages.
+// reply is the prefix of the IDs given to added messages.
 const reply = "reply_"
 
-// note applies an event. The strings of the event, and a limit error, are stored in e.
+// note updates the state from an event. Strings from the event are stored in e, and so is a limit
+// error.
 func (s *turnState) note(e *event.Event, root canon.Node) {
 	p := root.Member("payload")
 	switch root.Member("event").String() {
@@ -371,7 +375,8 @@ func (s *turnState) note(e *event.Event, root canon.Node) {
 	case "user.tool_confirmation", "tool.approved", "tool.denied":
 		s.answer(cmp.Or(p.Member("approval_id").String(), p.Member("request_id").String()))
 
-	// A turn waits for the last question before its suspension, until it starts again.
+	// A turn waits for the last question that was asked before its suspension, until it starts
+	// again.
 	case "task.input_required":
 		s.waiting = s.asked
 	case "task.started":
@@ -379,7 +384,7 @@ func (s *turnState) note(e *event.Event, root canon.Node) {
 	}
 }
 
-// number records the number of a reply, so that it is not used again.
+// number records a reply's number, so that it is not used again.
 func (s *turnState) number(id string) {
 	digits, ok := strings.CutPrefix(id, reply)
 	if n, err := strconv.Atoi(digits); ok && err == nil && n <= event.MaxEntries {
@@ -392,7 +397,7 @@ func (s *turnState) ask(e *event.Event, p canon.Node) {
 	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
 	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
 
-	// The metadata is the input of the approval.
+	// The metadata is the approval's input.
 	s.asked = wait{signal: signal, approval: approval}
 	if input := p.Member("input"); !event.Absent(input) {
 		s.asked.metadata = event.HashOf(input)
@@ -419,7 +424,7 @@ func (s *turnState) answer(approval string) {
 func (s *turnState) approval(signal string) string {
 	id := signal
 
-	// A number may already be taken, because a signal may have any ID.
+	// A number may already be in use, because a signal may have any ID.
 	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
 		id = signal + "#" + strconv.Itoa(n)
 	}

@@ -1,5 +1,5 @@
 // Package source creates drafts of receipts from the logs that agents write: transcripts and
-// streams of Claude Code, rollouts and streams of Codex, sessions of Copilot CLI, OpenCode,
+// streams from Claude Code, rollouts and streams from Codex, sessions from Copilot CLI, OpenCode,
 // Gemini CLI, and Pi, trajectories (ATIF), and OTLP/JSON telemetry.
 //
 //	log, err := source.Read([]source.Input{{Name: "session.jsonl", Reader: file}}, source.Options{
@@ -9,25 +9,25 @@
 //
 // # One way to a draft
 //
-// For each source, a reader collects the statements of the lines in a story (package story). The
-// story is returned as events of the protocol, and the recorder of package record creates the draft
-// from them. If the events are kept (record.Options.Keep) and recorded again, the draft is the
-// same, byte for byte. As for every log, metadata.unreported lists what the source does not state.
+// For each source, a reader collects the statements from the log's lines in a story (package
+// story). The story is returned as protocol events, from which the recorder of package record
+// creates the draft. If the events are kept (record.Options.Keep) and recorded again, the draft is
+// the same, byte for byte. As for every log, metadata.unreported lists what the source does not
+// state.
 //
 // # One reader per source
 //
-// A source is a reader in a package below internal, a story.Reader. Its method Line receives each
-// line, a JSON object, and records its statements in a story.Story; End records information that is
-// available only after the last line. A reader rejects nothing. It counts records whose types are
-// not in its closed lists (Unless), and sets no values that no line states. If something may be
-// missing, the reader names a cause, a story.Gap. One table lists the parts of the receipt that
-// each cause leaves unreported or incomplete.
+// Each source has a reader, a story.Reader, in a package below internal. Its method Line receives
+// each line, a JSON object, and records its statements in a story.Story; End records information
+// that is available only after the last line. A reader rejects nothing. It counts records whose
+// types are not in its closed lists (Unless), and sets no values that no line states. If something
+// may be missing, the reader names a cause, a story.Gap. One table lists the parts of the receipt
+// that each cause leaves unreported or incomplete.
 //
-// A row of the table in kind.go defines how the lines of the source are recognized and, if a
-// session can have several tasks, the function that locates a line. The tests cut, mix, repeat, and
-// fuzz a log in testdata together with the others. An independent reader counts the statements of
-// its lines, and no draft may claim more. docs/sources.md lists the values that each source
-// records.
+// A row of the table in kind.go defines how the source's lines are recognized and, if a session can
+// have several tasks, the function that locates a line. The tests cut, mix, repeat, and fuzz one
+// log in testdata along with the others. An independent reader counts the statements in its lines,
+// and no draft may claim more. docs/sources.md lists the values that each source records.
 //
 // # Rules of all sources
 //
@@ -40,8 +40,8 @@
 // or if a part of a line has an unexpected type (garbled_parts in metadata.source.counted), all
 // lists and counts are unreported, and stated values are lower bounds. A result without its call
 // affects everything except the cost, and a call without an ID affects calls and effects. A value
-// that is neither true nor false is not an outcome, and a value that is not a count is not treated
-// as 0.
+// that is neither true nor false does not count as an outcome, and a value that is not a count is
+// not treated as 0.
 //
 // Unknown types: record types, content blocks, and spans may state an action unless they are read
 // or are in the closed list of types without an action. They are counted by type in
@@ -49,27 +49,27 @@
 // lower bound (metadata.unreported, metadata.at_least). receipt record and receipt show print their
 // number. No particular version of an agent is required.
 //
-// Known types in the wrong place are not read, either. In Claude Code's logs, these are content
-// blocks in a line of the wrong role, such as user/tool_use, and lines that name a call or a task
+// Known types in the wrong place are also not read. In Claude Code's logs, these include content
+// blocks in a line with the wrong role, such as user/tool_use, and lines that name a call or a task
 // that no other line states, such as progress/bash_progress. Two different calls with the same ID
 // are not copies: the second is counted as calls_of_one_id in metadata.source.counted, and later
-// results are attributed to neither.
+// results are attributed to neither call.
 //
 // Contradictory counts for one message ID make the tokens a lower bound (messages_of_one_id). The
-// same applies to a usage record without a count that other records have.
+// same applies to a usage record that lacks a count that other records have.
 //
-// Order: lines are ordered by time, and then by line number. A line without a time has the time of
-// the previous line. An invalid time, or one in the years 0 or 9999, leaves start and end
-// unreported.
+// Order: lines are ordered by time, and lines with the same time by line number. A line without a
+// time is assigned the previous line's time. An invalid time, or a time in the year 0 or 9999,
+// leaves start and end unreported.
 //
 // Repetitions: a message or call counts once, by its ID, regardless of the number of lines and
 // files that contain it. If IDs are not sufficient (codex exec, results without an ID), equal
-// content counts once. Items without an ID are counted (metadata.source.counted), and lists are
-// lower bounds.
+// contents count once. Items without an ID are counted (metadata.source.counted), and the lists
+// become lower bounds.
 //
 // # Limits
 //
 // No line is rejected: invalid lines, unknown types, and unknown versions are counted, and the
-// draft reports the counts. A log that exceeds the limits of package event is rejected. A line
-// can have up to 64 MiB, and a log that is one JSON value 256 MiB.
+// draft reports the counts. A log that exceeds the limits defined in package event is rejected. A
+// line can have up to 64 MiB, and a log that is a single JSON value can have up to 256 MiB.
 package source

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Kind identifies the program that writes a log, and the format of the log.
+// A Kind identifies the program that writes a log, and the log's format.
 type Kind string
 
 const (
@@ -35,18 +35,18 @@ const (
 // A row describes how to recognize and read logs of a kind.
 type row struct {
 	kind   Kind
-	family string // the program that writes it, or the format
+	family string // the program that writes the log, or the log's format
 
-	is  func(canon.Node) bool // whether a line, an object, belongs to the kind; if nil, package kind recognizes it
+	is  func(canon.Node) bool // reports whether a line, which is an object, belongs to the kind; if nil, package kind recognizes the line
 	new func(*story.Story) story.Reader
 
-	// looks reports whether text without leading whitespace begins like a log of the kind, for logs
-	// whose values may span lines. If it is nil, each line is an object.
+	// looks reports whether text without leading whitespace begins like a log of this kind, for
+	// logs whose values may span lines. If it is nil, each line is an object.
 	looks  func(string) bool
 	arrays bool // a line may be an array of such objects
 
-	// glances returns a function that examines the lines of a log in order, for kinds whose
-	// sessions can have several tasks. If it is nil, a log is a single task.
+	// glances returns a function that examines a log's lines in order, for kinds whose sessions can
+	// have several tasks. If it is nil, a log is a single task.
 	glances func() func(canon.Node) story.Glance
 }
 
@@ -78,7 +78,7 @@ func rowOf(k Kind) (row, bool) {
 	return row{}, false
 }
 
-// named reports whether a name is the name of the kind or of its family. The name "" matches every
+// named reports whether a name is that of the kind or of its family. The name "" matches every
 // kind.
 func (r *row) named(name string) bool {
 	return name == "" || name == string(r.kind) || name == r.family
@@ -111,7 +111,7 @@ type Sighting struct {
 	Session, Parent string // from the first line that names a session, or ""
 }
 
-// Sight recognizes a log by its first bytes, at most its first 50 lines.
+// Sight recognizes a log from its first bytes, of which it reads at most 50 lines.
 func Sight(head []byte) (s Sighting) {
 	r := &reading{doc: new(canon.Document)}
 	if s.Kind = recognize(r, head); s.Kind == Unknown {
@@ -137,7 +137,7 @@ func Sight(head []byte) (s Sighting) {
 	return s
 }
 
-// firstLines yields those lines of text by which a log is recognized.
+// firstLines yields the lines of text from which a log is recognized.
 func firstLines(text []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for n := 0; n < maxHeadLines && len(text) > 0; n++ {
@@ -149,7 +149,7 @@ func firstLines(text []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// recognize returns the kind of a log by its first bytes.
+// recognize returns a log's kind, determined from its first bytes.
 func recognize(r *reading, head []byte) Kind {
 	if k, found := formOf(r.from, head); found.Kind != kinds.Unknown {
 		return k
@@ -173,8 +173,8 @@ func recognize(r *reading, head []byte) Kind {
 	return Unknown
 }
 
-// formOf recognizes the log of an agent by its form, as package kind does. The kind is Unknown if
-// such logs are not supported, or may not be read.
+// formOf recognizes an agent's log by its form, as package kind does. The kind is Unknown if logs
+// of this kind are not supported or may not be read.
 func formOf(from string, value []byte) (Kind, kinds.Found) {
 	found, form := kinds.SessionOf(value)
 	if x, known := rowOf(Kind(form)); known && x.named(from) {
@@ -183,9 +183,9 @@ func formOf(from string, value []byte) (Kind, kinds.Found) {
 	return Unknown, found
 }
 
-// kindOf returns the kind of a line, among the kinds that may be read.
+// kindOf returns the kind of a line, considering only the kinds that may be read.
 func kindOf(from string, line canon.Node) Kind {
-	// The first kind that matches counts, so the table lists specific kinds first.
+	// The first kind that matches is used, so the table lists specific kinds first.
 	for _, x := range rows() {
 		if x.is == nil || !x.named(from) {
 			continue
@@ -204,8 +204,8 @@ func kindOf(from string, line canon.Node) Kind {
 	return Unknown
 }
 
-// looksLike returns the kind of log that text resembles, among the kinds whose values may span
-// lines.
+// looksLike returns the kind of log that text resembles, considering only the kinds whose values
+// may span lines.
 func looksLike(from string, head []byte) Kind {
 	head = bytes.TrimPrefix(head[:min(len(head), maxLook)], []byte("\ufeff"))
 	text := string(bytes.Join(bytes.Fields(head), nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Limits on the bytes of a line, and of a log that is a single value. Longer lines are skipped and
-// counted. Agents write tool results, and images, into a single line.
+// Limits, in bytes, for a line and for a log that is a single value. Longer lines are skipped and
+// counted. Agents write tool results and images on a single line.
 const (
 	maxLine  = 64 << 20
 	maxValue = 256 << 20
@@ -20,13 +20,13 @@ const (
 
 const readBytes = 256 << 10
 
-// lines returns the lines of a log that are not blank. Only a line feed ends a line, because
-// strings contain U+2028 unescaped.
+// lines returns the nonblank lines of a log. Only a line feed ends a line, because strings may
+// contain U+2028 unescaped.
 type lines struct {
 	in    *bufio.Reader
 	sum   hash.Hash
 	bytes int64
-	count int // number of lines that are not blank
+	count int // number of nonblank lines
 	buf   []byte
 	ended bool // the latest line ended with a line feed
 	whole bool // values that may span lines are read; see value
@@ -37,10 +37,10 @@ type lines struct {
 type rawLine struct {
 	text     []byte // empty if the line is too long; valid until the next line
 	overlong bool
-	end      int64 // number of bytes up to and including the end of the line
+	end      int64 // number of bytes up to and including the line end
 }
 
-// newLines reads lines. It computes their digest unless the input has a digest.
+// newLines reads lines. It computes their digest unless the input provides a digest.
 func newLines(in Input) *lines {
 	if in.Sum != nil {
 		return &lines{in: bufio.NewReaderSize(in, readBytes)}
@@ -50,7 +50,7 @@ func newLines(in Input) *lines {
 	return l
 }
 
-// next returns a line, and io.EOF after the last line.
+// next returns the next line, or io.EOF after the last line.
 func (l *lines) next() (rawLine, error) {
 	for {
 		read := l.line
@@ -62,7 +62,7 @@ func (l *lines) next() (rawLine, error) {
 			return rawLine{}, err
 		}
 
-		// The line end and surrounding spaces do not belong to the value.
+		// The line end and surrounding spaces are not part of the value.
 		if !l.whole {
 			text = bytes.TrimSpace(text)
 		}
@@ -73,7 +73,7 @@ func (l *lines) next() (rawLine, error) {
 	}
 }
 
-// line returns a line with its end, or reports that it is too long.
+// line returns a line including its end, or reports that the line is too long.
 func (l *lines) line() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	for {
@@ -90,7 +90,7 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 			return nil, false, err
 		}
 
-		// Most lines fit into the buffer of the reader.
+		// Most lines fit into the reader's buffer.
 		if err == nil && len(l.buf) == 0 && !overlong {
 			return part, false, nil
 		}
@@ -137,8 +137,8 @@ type nesting struct {
 	quoted, escaped bool
 }
 
-// scan reads the next part of the value and returns the number of its bytes up to the end of
-// the value, or 0 if the value continues. Brackets in strings are characters (RFC 8259
+// scan reads the next part of the value and returns the number of its bytes up to the end of the
+// value, or 0 if the value continues. Brackets inside strings are ordinary characters (RFC 8259
 // section 7).
 func (n *nesting) scan(part []byte) int {
 	for i, c := range part {
@@ -153,7 +153,7 @@ func (n *nesting) scan(part []byte) int {
 		case c == '{' || c == '[':
 			n.depth++
 		case c == '}' || c == ']':
-			// The value ends where all of its brackets are closed.
+			// The value ends when all of its brackets are closed.
 			if n.depth--; n.depth == 0 {
 				return i + 1
 			}
@@ -163,9 +163,9 @@ func (n *nesting) scan(part []byte) int {
 	return 0
 }
 
-// value returns the next object of a text that consists of JSON values that may span lines:
-// one, several, or an array of them. Anything between objects is returned unchanged, so that it
-// is counted as unreadable.
+// value returns the next object from text that consists of JSON values that may span lines: one
+// value, several values, or an array of them. Anything between objects is returned unchanged, so
+// that it is counted as unreadable.
 func (l *lines) value() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	var n nesting
@@ -217,7 +217,7 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 	}
 }
 
-// chunk returns bytes that were not scanned yet.
+// chunk returns bytes that have not been scanned yet.
 func (l *lines) chunk() ([]byte, error) {
 	if len(l.rest) > 0 {
 		part := l.rest
@@ -232,12 +232,13 @@ func (l *lines) chunk() ([]byte, error) {
 	return part, err
 }
 
-// replacement is U+FFFD as JSON escapes it.
+// replacement is the JSON escape of U+FFFD.
 const replacement = `\ufffd`
 
-// whole replaces halves of characters outside the basic plane (RFC 8259, section 7: lone
-// surrogates), which agents write when they cut text in the middle of a character. It returns nil
-// if there are no such halves. A digest of the result is not a digest of the original text.
+// whole replaces unpaired halves of characters outside the Basic Multilingual Plane (RFC 8259,
+// section 7: lone surrogates), which agents write when they cut text in the middle of a character.
+// It returns nil if there are no unpaired halves. A digest of the result would not be a digest of
+// the original text.
 func whole(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); {
@@ -251,8 +252,8 @@ func whole(text []byte) []byte {
 			continue
 		}
 
-		// A pair of halves is a character. A single half is replaced with a character of the same
-		// length.
+		// A pair of halves forms a character. A single half is replaced with a character whose
+		// escape has the same length.
 		switch half := surrogate(text[i:]); {
 		case half == 'h' && surrogate(text[i+6:]) == 'l':
 			i += 12
@@ -270,8 +271,8 @@ func whole(text []byte) []byte {
 	return out
 }
 
-// surrogate returns h for an escape of the first half of a pair, l for the second half, and 0
-// for anything else.
+// surrogate returns 'h' for the escape of a pair's first half, 'l' for the escape of its second
+// half, and 0 for anything else.
 func surrogate(text []byte) byte {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return 0

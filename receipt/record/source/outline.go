@@ -10,26 +10,26 @@ import (
 )
 
 // An Outline is the result of a first pass over a log: its session, and the positions at which its
-// tasks begin. It takes about 60 bytes per line. It can be stored with encoding/gob.
+// tasks begin. It uses about 60 bytes of memory per line. It can be stored with encoding/gob.
 type Outline struct {
-	Name    string // path of the log, as given
+	Name    string // path of the log, as passed by the caller
 	Kind    Kind
-	Session string       // session named in the latest line that names one, or ""
+	Session string       // session named in the latest line that names a session, or ""
 	Bytes   int64        // that were read
 	Digest  canon.Digest // of those bytes
-	Cut     bool         // the last line has no end
+	Cut     bool         // the last line has no line end
 
 	Whole  bool         // the log is a single task
-	Head   canon.Digest // of the first line
+	Head   canon.Digest // digest of the first line
 	Over   bool         // a log that is a single task has ended
 	First  time.Time    // of its lines
 	Last   time.Time
-	Begun  time.Time // of the first line that names Session
+	Begun  time.Time // time of the first line that names Session
 	Parent string    // session from which Session was forked
-	Agents []string  // agents that have lines in the log
+	Agents []string  // agents for which the log contains lines
 	Main   bool      // some lines belong to the session itself
 
-	// Only Tasks needs these.
+	// Only Tasks needs the following fields.
 	Lines  []mark
 	Begins []beginning
 	Calls  []reference
@@ -38,12 +38,12 @@ type Outline struct {
 // A mark describes a line.
 type mark struct {
 	End int64     // offset of the next line
-	At  time.Time // time of the line, or of the latest earlier line that has a time; zero if there is none
+	At  time.Time // time of the line or, if it has no time, of the latest earlier line that has a time; zero if there is none
 	Key key
 
 	Unique    bool // only copies of the line have the same key, across all logs
-	OfSession bool // regardless of the task that contains the line
-	Counts    bool // it states the cumulative usage of the session
+	OfSession bool // the line applies regardless of the task that contains it
+	Counts    bool // the line states the session's cumulative usage
 }
 
 // A key identifies copies of a line. The zero key does not match any other key.
@@ -55,7 +55,7 @@ type beginning struct {
 	ID   string
 }
 
-// A reference is to a call, from the line that requests the call or that answers it.
+// A reference links a call to a line that requests the call or answers it.
 type reference struct {
 	Line   int
 	Call   key
@@ -78,11 +78,11 @@ func (o *Outline) Sound() bool {
 	return true
 }
 
-// Forget drops everything that only [Tasks] uses, so that many outlines can be kept.
+// Forget discards everything that only [Tasks] uses, so that many outlines can be kept in memory.
 func (o *Outline) Forget() { o.Lines, o.Begins, o.Calls = nil, nil, nil }
 
-// name returns the ID of the session. Without a session, it depends only on the first line, so that
-// the name of a growing log does not change.
+// name returns the session's ID. If there is no session, the name depends only on the first line,
+// so that it does not change as the log grows.
 func (o *Outline) name() string {
 	if o.Session != "" {
 		return o.Session
@@ -90,8 +90,8 @@ func (o *Outline) name() string {
 	return story.Unnamed(o.Head[:])
 }
 
-// Survey reads a log once and returns its outline. From is as in [Options]. Errors from the input
-// are returned unchanged.
+// Survey reads a log once and returns its outline. From has the same meaning as in [Options].
+// Errors from the input are returned unchanged.
 func Survey(in Input, from string) (*Outline, error) {
 	r, o := newReading(from), &Outline{Name: in.Name}
 	text, err := r.scan(in, func(text *lines) func(rawLine) error {
@@ -103,7 +103,7 @@ func Survey(in Input, from string) (*Outline, error) {
 			each = (&survey{Outline: o, look: x.glances(), reading: r}).line
 		}
 
-		// The first line, in any form, identifies a growing log.
+		// The first line, in whatever form, identifies a log that is growing.
 		return func(l rawLine) error {
 			if o.Head.IsZero() {
 				o.Head = canon.Sum(l.text)
@@ -117,7 +117,7 @@ func Survey(in Input, from string) (*Outline, error) {
 
 	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
 
-	// A log that is a single task was read completely.
+	// A log that is a single task has been read completely.
 	if o.Whole {
 		r.ended(text, in)
 		r.reader.End()
@@ -153,7 +153,7 @@ func (s *survey) line(l rawLine) error {
 	return nil
 }
 
-// glance records the statements of a line.
+// glance records the statements in a line.
 func (s *survey) glance(m *mark, g story.Glance) {
 	here := len(s.Lines)
 	if !g.At.IsZero() {
@@ -161,8 +161,8 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 	m.Key, m.Unique, m.OfSession, m.Counts = keyOf(g.Key), g.Unique, g.Whole, g.Count
 
-	// In the log of a forked session, the first line names the session, and copies of lines of
-	// its parent follow.
+	// In a forked session's log, the first line names the session, and copies of its parent's lines
+	// follow.
 	if g.Session != "" && (s.Session == "" || !g.Whole && !g.At.IsZero() && !g.At.Before(s.latest)) {
 		if s.Session != g.Session {
 			s.Session, s.Begun = g.Session, g.At

@@ -7,22 +7,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A hostCall is a call by the runtime that the host answers. The response ends the call.
+// A hostCall is a call that the runtime makes and the host answers. The response ends the call.
 type hostCall struct {
 	id, name, kind string
 	input          canon.Node
-	path           string // of the file to write
+	path           string // path of the file to write
 	content        string // digest of the content to write; "" if unknown
-	writes         bool   // it writes unless the response states otherwise
+	writes         bool   // the call writes unless the response states otherwise
 }
 
-// translateBuiltin translates a call of one of the host's tools.
+// translateBuiltin translates a call to one of the host's tools.
 func translateBuiltin(f *Translator, fr *frame) {
 	p := fr.params
 	call(f, fr, hostCall{id: hostID(f, fr, "builtin:"), name: fr.str(p, "name"), input: Own(p, "args", "arguments", "input", "payload")})
 }
 
-// translateHost translates a call of one of the host's capabilities.
+// translateHost translates a call to one of the host's capabilities.
 func translateHost(f *Translator, fr *frame) {
 	p := fr.params
 	c := hostCall{id: hostID(f, fr, "host:"), name: fr.Kind, input: p}
@@ -51,14 +51,14 @@ func translateHost(f *Translator, fr *frame) {
 	call(f, fr, c)
 }
 
-// capabilityKinds returns the kinds of the host's capabilities. The kind of other capabilities is
+// capabilityKinds returns the kinds of the host's capabilities. The kind of any other capability is
 // unknown.
 func capabilityKinds() event.Words {
 	return event.NewWords("workspace.read_text", "read", "workspace.list", "read", "workspace.exists", "read", "workspace.stat", "read",
 		"workspace.write_text", "edit", "process.exec", "execute")
 }
 
-// aboutHost reports whether a capability only queries the setup of the host.
+// aboutHost reports whether a capability only queries the host's configuration.
 func aboutHost(name string) bool {
 	switch name {
 	case "session.active_roots", "project.mcp_config", "process.list_shells", "process.get_default_shell", "process.shell_invocation":
@@ -77,7 +77,7 @@ func whole(args canon.Node) bool {
 	return true
 }
 
-// call records a call of the host, and waits for its response.
+// call records a call to the host, and waits for its response.
 func call(f *Translator, fr *frame, c hostCall) {
 	if c.name == "" || fr.Err != nil {
 		f.counts.Unknown++
@@ -87,7 +87,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 	f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": c.input, "executor": "host_bridge"})
 	f.calls.named(fr, c.id).told = true
 
-	// The response of the host is the output.
+	// The host's response is the output.
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) {
 		p := members{"tool_call_id": c.id, "kind": c.kind, "executor": "host_bridge"}
@@ -119,7 +119,7 @@ func (c *hostCall) wrote(result canon.Node) any {
 	return nil
 }
 
-// hostID returns the ID of a call, or if it has none, an ID derived from its request. Successive
+// hostID returns a call's ID or, if the call has no ID, an ID derived from its request. Successive
 // requests may have the same ID, so later calls are numbered.
 func hostID(f *Translator, fr *frame, prefix string) string {
 	if id := fr.str(fr.params, "toolCallId", "tool_call_id", "callId", "call_id"); id != "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frameCall is the state of a call according to its frames.
+// A frameCall is a call's state according to its frames.
 type frameCall struct {
 	id, name, kind string
-	candidate      bool // it is in the text of a model, but was not promoted
+	candidate      bool // the call is in a model's text, but was not promoted
 	announced      bool
 	executed       bool
 	input          canon.Digest
@@ -19,20 +19,20 @@ type frameCall struct {
 	paths          []string
 	named          map[string]bool // the set of paths
 	previews       map[string]preview
-	running        canon.Digest // the input with which it was reported to run
+	running        canon.Digest // the input with which the call was reported to run
 	heard          canon.Digest // digest of the tool's messages
 	unsaid         bool         // no event contains that digest yet
 	told           bool         // a frame other than a question states the call
 	approved       bool         // an answer approved it
-	acts           string       // "diff" or "terminal", if a block of its content does more than read
-	noted          bool         // the conflict of acts with the kind was noted
+	acts           string       // "diff" or "terminal", if the call's content has a block that does more than read
+	noted          bool         // the conflict between acts and the kind was noted
 }
 
-// A preview contains the content of a file before the write, as shown in a diff.
+// A preview contains a file's content before the write, as shown in a diff.
 type preview struct {
 	create        bool
 	before, after canon.Digest
-	short         string // the abbreviated digest before, if it is abbreviated
+	short         string // the abbreviated digest from before the write, if it is abbreviated
 }
 
 // Calls contains the calls of the session.
@@ -44,7 +44,7 @@ type calls struct {
 	budget  *event.Budget
 }
 
-// named returns the call with an ID, and adds it if it is new.
+// named returns the call with an ID, and creates it if it is new.
 func (s *calls) named(fr *frame, id string) *frameCall {
 	c := s.byID[id]
 	if c == nil {
@@ -59,7 +59,7 @@ func (s *calls) named(fr *frame, id string) *frameCall {
 	return c
 }
 
-// describe reads the planned effects of a call.
+// describe reads the effects that a call plans.
 func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
 	c.address(fr, n)
@@ -78,8 +78,8 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.contents(f, fr, n)
 }
 
-// contents reads the content of a call. A diff contains the planned content of a file, and a
-// terminal may change any file.
+// contents reads a call's content. A diff contains a file's planned content, and a terminal may
+// change any file.
 func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 	for _, block := range fr.Elements(n, "content") {
 		if fr.Err != nil {
@@ -97,27 +97,27 @@ func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 		}
 	}
 
-	// A call that only reads has neither a diff nor a terminal, so the kind does not describe this
-	// call.
+	// A call that only reads has neither a diff nor a terminal, so the stated kind does not apply
+	// to this call.
 	if c.acts != "" && !c.noted && reads(c.kind) {
 		c.noted = true
 		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
 	}
 }
 
-// reads reports whether a kind of calls changes no file.
+// reads reports whether calls of a kind change no files.
 func reads(kind string) bool {
 	return kind == "read" || kind == "search" || kind == "think" || kind == "fetch"
 }
 
-// address records the URL in the input of a call.
+// address records the URL in a call's input.
 func (c *frameCall) address(fr *frame, n canon.Node) {
 	if at := Own(n, "rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
 		c.url = fr.Once(at.Text())
 	}
 }
 
-// place records a file that a call may change.
+// place records the path of a file that a call may change.
 func (c *frameCall) place(f *Translator, fr *frame, name string) {
 	if c.named[name] {
 		return
@@ -143,8 +143,8 @@ func (s *calls) placed(name string) string {
 	return name
 }
 
-// preview reads a diff. Its texts may be parts of files. They are entire files if the old text has
-// the stated digest of the file, or if the file did not exist.
+// preview reads a diff. The old and new text may be only parts of files. They are entire files if
+// the old text matches the file's stated digest, or if the file did not exist.
 func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
 	stated := Own(diff, "permission_preview").Member("preimageSha256")
@@ -160,7 +160,7 @@ func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 		p.before = d
 	}
 
-	// Only the text of the entire file has the digest of the file.
+	// Only the text of the entire file matches the file's digest.
 	old, text := diff.Member("oldText"), diff.Member("newText")
 	p.create = event.Absent(old) && event.Absent(stated)
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
@@ -190,8 +190,8 @@ func translateCallUpdate(f *Translator, fr *frame) {
 	c.updated(f, fr)
 }
 
-// updated applies a new call or an update. A candidate that was never dispatched is ignored, unless
-// it runs or ran.
+// updated applies a new call or an update to a call. A candidate that was never dispatched is
+// ignored, unless it is running or has run.
 func (c *frameCall) updated(f *Translator, fr *frame) {
 	u := fr.update
 	c.describe(f, fr, u)
@@ -209,7 +209,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 		return
 	}
 
-	// A call that runs or ends was promoted.
+	// A call that runs or ends must have been promoted.
 	if running || ends {
 		c.candidate = false
 	}
@@ -223,7 +223,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 	}
 }
 
-// hear adds the tool's messages to a digest, so that the digest of the log covers them, too.
+// hear adds the tool's messages to a digest, so that the log's digest covers them, too.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
 		if n := Own(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
@@ -236,7 +236,7 @@ func (c *frameCall) hear(u canon.Node) {
 	}
 }
 
-// saying returns the digest of the tool's messages, once.
+// saying returns the digest of the tool's messages, but only once.
 func (c *frameCall) saying() string {
 	if !c.unsaid {
 		return ""
@@ -245,21 +245,21 @@ func (c *frameCall) saying() string {
 	return c.heard.String()
 }
 
-// announce opens a call. It opens the call again if the input or the server is new, or if execution
-// of the call starts.
+// announce opens a call. It opens the call again if the input or the server is new, or if the
+// call's execution starts.
 func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
 
-	// A status that no table contains is kept for readers.
+	// A status that is in no table is kept for readers.
 	raw := fr.Text(fr.update, "status")
 	switch raw {
 	case "pending", "in_progress", "completed", "failed":
 		raw = ""
 	}
 
-	// New input opens the call again, and so does different input for the execution.
+	// New input opens the call again, and so does a different input for the execution.
 	news = news || raw != ""
 	if event.Absent(input) {
 		input = canon.Node{}
@@ -306,7 +306,7 @@ func (c *frameCall) close(f *Translator, fr *frame, status string) {
 		"executed": c.executed, "fs_writes": c.writes(f, fr, status), "content_sha256": c.saying(),
 	}
 
-	// A call that failed before it reached the network sent nothing.
+	// A call that failed before it reached the network did not send any data.
 	category := fr.str(u, "errorCategory")
 	if status == "completed" || c.reached(fr, category) {
 		p["network_egress"] = c.egress(u, server)
@@ -328,8 +328,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress returns the data that a call sent: through a tool that fetches, or to an MCP server that
-// was called with a URL.
+// egress returns the data that a call sent, either through a tool that fetches or to an MCP server
+// that was called with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {
@@ -358,7 +358,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		return nil
 	}
 
-	// Without reported changes, the announced paths count.
+	// If no changes are reported, the announced paths are used.
 	paths := c.paths
 	if changed := Own(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
@@ -367,7 +367,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		}
 	}
 
-	// If one file was moved, the change has the old path and the new path.
+	// If one file was moved, the change contains the old path and the new path.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}
@@ -380,7 +380,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 	return all
 }
 
-// written returns the change of one file. The content in a preview was written only if the call
+// written returns the change to one file. The content in a preview was written only if the call
 // succeeded.
 func (c *frameCall) written(name, place, status string) members {
 	w := members{"path": name}

@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frame is a JSON-RPC message during its translation. It has the methods of an event.
+// A frame is a JSON-RPC message during its translation. It has an event's methods.
 type frame struct {
 	event.Event
 	from   Sender
 	params canon.Node
 	update canon.Node // params.update of session/update
 
-	marks   [2]canon.Node // replayed and replay of the event; see reading
-	expects bool          // it waits for a response
+	marks   [2]canon.Node // the event's replayed and replay members; see reading
+	expects bool          // the call waits for a response
 }
 
 // Own returns the first of these runtime-specific members that is present and not null. Newer
-// dialects have them under _meta.harn, and older dialects next to the standard members. It returns
-// the zero Node if there is none.
+// dialects store them under _meta.harn, and older dialects store them next to the standard members.
+// It returns the zero Node if no such member is present.
 func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
@@ -45,7 +45,7 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	return fr.TextOf(Own(of, names...))
 }
 
-// executor returns the executor of a call: a name or an MCP server.
+// executor returns a call's executor: a name or an MCP server.
 func (fr *frame) executor(n canon.Node) (name, server string) {
 	x := Own(n, "executor")
 	if x.Kind() == canon.KindObject {
@@ -76,7 +76,7 @@ func (fr *frame) declared(call canon.Node) any {
 	return raw(append(list, ']'))
 }
 
-// policyRef returns the policy of a mutation session: its name, or if it has none, the digest of
+// policyRef returns the policy of a mutation session: its name or, if it has no name, the digest of
 // its content.
 func (fr *frame) policyRef(of ...canon.Node) string {
 	for _, n := range of {
@@ -91,7 +91,7 @@ func (fr *frame) policyRef(of ...canon.Node) string {
 	return ""
 }
 
-// about returns the object with the members of a durable approval: params or the update.
+// about returns the object that contains a durable approval's members: params or the update.
 func (fr *frame) about() canon.Node {
 	if !fr.update.IsZero() {
 		return fr.update
@@ -104,7 +104,7 @@ func (fr *frame) requestID() string {
 	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(Own(n, "approval_request", "approvalRequest"), "id"))
 }
 
-// verdict reads approved and accepted. It approves only if neither is false.
+// verdict reads the approved and accepted members. It approves only if neither member is false.
 func (fr *frame) verdict() (decision string, given bool) {
 	n := fr.about()
 	ok := true
@@ -119,7 +119,7 @@ func (fr *frame) verdict() (decision string, given bool) {
 	return event.Denied, given
 }
 
-// Package event writes the events of frames.
+// Package event writes the events that frames become.
 type (
 	members = event.Members
 	raw     = event.Raw

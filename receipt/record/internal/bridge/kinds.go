@@ -4,7 +4,7 @@ import "github.com/receiptkit/receiptkit/receipt/internal/event"
 
 // A frameKind describes the events that a frame becomes.
 type frameKind struct {
-	Frame string // a method, with the kind for session/update and _harn/agentEvent
+	Frame string // a method, and for session/update and _harn/agentEvent also the kind
 	Event string // "" if the frame is known to be harmless, because it states no action
 	Rule  string
 
@@ -43,8 +43,9 @@ func SentBy(method string) Sender {
 	return SenderUnknown
 }
 
-// frameKinds returns the frames of all dialects. docs/record.md is generated from it.
-// Runtime-specific members are read under _meta.harn, or else at the root.
+// frameKinds returns the kinds of frames in all dialects. docs/record.md is generated from this
+// list. Runtime-specific members are read from _meta.harn or, if they are absent there, from the
+// root.
 func frameKinds() []frameKind {
 	all := []frameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
@@ -108,8 +109,8 @@ const (
 
 const messageRule = "successive chunks are one message, by the digest of its content"
 
-// silentUpdates returns the updates without an event. In particular, the agent may not have made a
-// change that fs_watch reports.
+// silentUpdates returns the kinds of updates that have no event. In particular, a change that
+// fs_watch reports may not have been made by the agent.
 func silentUpdates() []string {
 	return []string{
 		"session_info_update", "available_commands_update",
@@ -141,7 +142,7 @@ func silentAgentEvents() []string {
 	}
 }
 
-// Tables returns the tables of this package, by name, as rows of cells.
+// Tables returns this package's tables, by name, each as rows of cells.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	return map[string][][]string{

@@ -7,11 +7,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An outcome is one form of the answer to session/request_permission. The first form that matches
-// decides. If no form matches, the answer is a denial: an unknown word, an ID that was not offered
-// or was offered twice, an option that rejects, granted false, or no result.
+// An outcome is one form that the answer to session/request_permission can have. The first form
+// that matches decides. If no form matches, the answer is a denial: an unknown word, an ID that was
+// not offered or was offered twice, an option that rejects, granted set to false, or no result.
 type outcome struct {
-	Answer   string // the form, for documentation
+	Answer   string // the form's description, for the documentation
 	When     string // a condition on the question or the answer
 	Decision string // approved, denied, or canceled
 
@@ -23,12 +23,12 @@ type answer struct {
 	response canon.Node // JSON-RPC response: id, and result or error
 	result   canon.Node
 	outcome  canon.Node // result.outcome
-	options  canon.Node // of the request; an array if options were offered
+	options  canon.Node // the options in the request; an array if options were offered
 }
 
-// outcomes returns the forms of all dialects, with a safe interpretation of each form. Bridges with
-// older dialects approve on the word selected alone. If options were offered, that is not an
-// approval here.
+// outcomes returns the forms of answers in all dialects, with a safe interpretation for each form.
+// In older dialects, a bridge approves based on the selected word alone. If options were offered,
+// such a word is not an approval here.
 func outcomes() []outcome {
 	return []outcome{
 		{`{"error":…}`, "", event.Denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
@@ -58,7 +58,7 @@ func newAnswer(response, options canon.Node) *answer {
 	return &answer{response, result, result.Member("outcome"), options}
 }
 
-// decide returns the decision of the first form that matches, or else denied.
+// decide returns the decision of the first form that matches, or denied if no form matches.
 func (a *answer) decide(table []outcome) string {
 	for _, o := range table {
 		if o.fits(a) {
@@ -72,7 +72,7 @@ func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
 func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
 // offered reports whether the question had options. A member of the wrong type counts as present,
-// because the question then does not use a dialect without options.
+// because the question then does not use a dialect that has no options.
 func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {
@@ -91,7 +91,7 @@ func (a *answer) allows() bool {
 		return false
 	}
 
-	// If an ID was offered twice, it may also be the ID of an option that rejects.
+	// If an ID was offered twice, it may also be the ID of an option that rejects the call.
 	found, allowing := 0, 0
 	for _, o := range a.options.Elements() {
 		id := o.Member("optionId")

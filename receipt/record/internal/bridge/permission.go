@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translatePermission requests an approval. The response decides it; until there is a response, the
-// approval stays open.
+// translatePermission requests an approval. The response decides the approval, which stays open
+// until then.
 func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
@@ -17,7 +17,7 @@ func translatePermission(f *Translator, fr *frame) {
 		request = Own(fr.params, "approvalRequest")
 	}
 
-	// The ID of the approval is the ID of its request, or if that is missing, of its call.
+	// The approval's ID is the ID of its request or, if that ID is missing, the ID of its call.
 	callID := fr.Required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.Text(call, "title"))
 	asked := cmp.Or(fr.Text(request, "id"), callID)
@@ -43,7 +43,7 @@ func translatePermission(f *Translator, fr *frame) {
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 
-	// The offered options determine how the answer is read.
+	// The offered options determine how the answer is interpreted.
 	options := offered(f, fr)
 	f.requests.expect(fr, func(fr *frame) {
 		f.questions.asked[asked].open = false
@@ -77,14 +77,14 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		c := f.calls.named(fr, callID)
 		c.approved = true
 		args := a.result.Member("args")
-		if p["args"] = args; !event.Absent(args) { // the preview does not describe the new arguments
+		if p["args"] = args; !event.Absent(args) { // the preview does not correspond to the new arguments
 			clear(c.previews)
 		}
 		f.emit(fr, "tool.approved", p)
 		return
 	}
 
-	// A denial has a reason if the answer, or its form, states one.
+	// A denial has a reason if the answer, or the form that it matches, states a reason.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -93,7 +93,8 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 	f.emit(fr, "tool.denied", p)
 }
 
-// translateAsked requests a durable approval. Both the notification and the update may state it.
+// translateAsked opens a durable approval. Both the notification and the update may state the
+// question.
 func translateAsked(f *Translator, fr *frame) {
 	request := Own(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
@@ -101,12 +102,12 @@ func translateAsked(f *Translator, fr *frame) {
 	case fr.Err != nil || f.questions.asked[id] != nil:
 		f.counts.Silent++
 		return
-	case event.Absent(request): // a question without an approval
+	case event.Absent(request): // a question that has no approval
 		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
 
-	// Without an ID, no answer could name the request.
+	// Without an ID, no answer could refer to the request.
 	if id == "" {
 		fr.Fail(event.CodePayload, fr.about(), "the member request_id is missing")
 		return
@@ -136,12 +137,12 @@ func translateResponded(f *Translator, fr *frame) {
 
 	p := verdictMembers(f, fr)
 	p["decision"] = decision
-	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // a notification has no response
+	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // a notification does not get a response
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
 
-	// The runtime may refuse the answer, so nothing is decided before the runtime's response.
+	// The runtime may refuse the answer, so nothing is decided until the runtime responds.
 	h := f.questions.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) { f.questions.held.settle(f, fr, h) })

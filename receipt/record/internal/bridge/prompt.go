@@ -36,8 +36,8 @@ func translatePrompt(f *Translator, fr *frame) {
 	f.requests.expect(fr, func(fr *frame) { stopped(f, fr) })
 }
 
-// translateLoad handles the loading of a session. Before its response, the runtime repeats the
-// entire conversation, including tool calls. These are not part of the task.
+// translateLoad handles the loading of a session. Before it responds, the runtime repeats the
+// entire conversation, including tool calls. The repeated updates are not part of the task.
 func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
 	f.session.loaded = f.session.loaded || !f.session.running()
@@ -61,12 +61,13 @@ func stopped(f *Translator, fr *frame) {
 		return
 	}
 
-	// An unknown reason is a failure.
+	// An unknown reason counts as a failure.
 	reason := fr.Text(fr.Root.Member("result"), "stopReason")
 	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
-	// The runtime's own statement takes precedence over the reason, unless it is natural.
+	// The runtime's own statement takes precedence over the stop reason, unless the statement is
+	// natural.
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {
@@ -85,9 +86,9 @@ func stopped(f *Translator, fr *frame) {
 	f.emit(fr, kind, members{"failure": failure})
 }
 
-// terminals maps the kinds of _meta.harn.terminal, except natural, that are not failures to events.
-// A turn that was ended by a policy or an exception also stops with end_turn. A suspended turn may
-// be resumed.
+// terminals maps the kinds of _meta.harn.terminal to events, except natural and the kinds that are
+// failures. A turn that a policy or an exception ended also stops with end_turn. A suspended turn
+// may be resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }

@@ -11,24 +11,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A question is identified by the ID in the request. Repeated requests are a single question while
-// it is open. After the decision, they are a new question with a number.
+// A question is identified by the ID in its request. Repeated requests count as a single question
+// while the question is open. After the decision, a repeated request is a new question, whose ID
+// has a number.
 type question struct {
-	first string // ID of the first approval, to which an answer by name refers
-	id    string // of the latest approval
+	first string // ID of the first approval, to which an answer that names the question refers
+	id    string // ID of the latest approval
 	count int    // number of approvals
 	open  bool
 }
 
 // Questions contains the questions of the session.
 type questions struct {
-	asked map[string]*question // by the ID in the request
+	asked map[string]*question // keyed by the ID in the request
 	given map[string]bool      // IDs of approvals
 	held  holding              // answers that the runtime has neither accepted nor refused
 }
 
-// ask returns the ID of a question's approval. A numbered ID differs from all IDs in requests so
-// far.
+// ask returns the ID of a question's approval. A numbered ID differs from all IDs in the requests
+// so far.
 func (s *questions) ask(id string) string {
 	q := s.asked[id]
 	if q == nil {
@@ -39,7 +40,7 @@ func (s *questions) ask(id string) string {
 		return q.id
 	}
 
-	// After the decision, the same name is a new question.
+	// After the decision, the same name denotes a new question.
 	q.id, q.open = id, true
 	for s.given[q.id] {
 		q.count++
@@ -59,22 +60,23 @@ func (s *questions) answered(id string) string {
 	return id
 }
 
-// A held answer waits for the response of the runtime. A refused answer, such as an answer from a
-// person who may not decide, has no effect.
+// A held answer waits for the runtime's response. A refused answer has no effect; an example is an
+// answer from a person who may not decide.
 type held struct {
 	at      time.Time
 	id      string // ID of the question
 	kind    string // of its event
 	payload []byte
-	ready   bool // it waits only for earlier answers
+	ready   bool // the answer waits only for earlier answers
 	number  int  // among all answers
-	counted bool // the task ended before its response
+	counted bool // the task ended before the runtime responded
 }
 
-// A holding contains the held answers, grouped by question, so that a long log requires no search.
+// A holding contains the held answers, grouped by question, so that reading a long log requires no
+// searches.
 type holding struct {
 	byID  map[string][]*held // in order
-	count int                // of all answers so far
+	count int                // number of all answers so far
 }
 
 // remove removes an answer, which is usually the first one to its question.
@@ -93,7 +95,7 @@ func (l *holding) remove(h *held) {
 	}
 }
 
-// to returns the answers that wait for a question.
+// to returns the held answers to a question.
 func (l *holding) to(id string) []*held { return slices.Clone(l.byID[id]) }
 
 // all returns all held answers, in order of arrival.
@@ -114,7 +116,7 @@ func (l *holding) hold(f *Translator, fr *frame, id, kind string, payload []byte
 }
 
 // waits reports whether a decision must wait for earlier answers that may still be refused. If so,
-// it is recorded after them.
+// the decision is recorded after them.
 func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byte) bool {
 	if len(l.byID[id]) == 0 || f.to.Ended() {
 		return false
@@ -123,7 +125,7 @@ func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byt
 	return true
 }
 
-// settle records a held answer, or that the answer was refused.
+// settle records a held answer, or records that the answer was refused.
 func (l *holding) settle(f *Translator, fr *frame, h *held) {
 	refused := !event.Absent(fr.Root.Member("error"))
 	switch {
@@ -141,7 +143,7 @@ func (l *holding) settle(f *Translator, fr *frame, h *held) {
 		h.ready = true
 	}
 
-	// Answers to one question are recorded in their order.
+	// Answers to the same question are recorded in their original order.
 	for _, next := range l.to(h.id) {
 		if !next.ready {
 			return
@@ -159,8 +161,8 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records held answers before the end, because a log of only one direction contains no
-// responses. If the runtime refuses one afterward, the recording is invalid.
+// release records held answers before the end, because a log that covers only one direction
+// contains no responses. If the runtime refuses such an answer afterward, the recording is invalid.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready

@@ -7,26 +7,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// requestCost is the approximate memory, in bytes, of a pending request or a call.
+// requestCost is the approximate memory, in bytes, that a pending request or a call uses.
 const requestCost = 512
 
 // A pending request is waiting for its response.
 type pending struct {
-	index  int // number of its frame
+	index  int // number of the request's frame
 	from   Sender
 	method string
 	answer func(fr *frame) // nil if the response has no effect
 }
 
-// Requests contains the pending requests, by ID in canonical form.
+// Requests contains the pending requests, keyed by ID in canonical form.
 type requests struct {
 	pending map[string][]pending
 	open    int
 	budget  *event.Budget
 }
 
-// maxSameID limits the open requests with one ID. Each of the two peers may have a request with the
-// same ID.
+// maxSameID is the maximum number of open requests with the same ID. Each of the two peers may have
+// an open request with the same ID.
 const maxSameID = 16
 
 // expect registers a request whose response is expected. A notification has no response.
@@ -51,8 +51,9 @@ func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 	q.pending[key] = append(q.pending[key], pending{fr.Index, fr.from, fr.Kind, answer})
 }
 
-// respond passes a response to its request. Both peers number their requests, so two requests may
-// have the same ID. In that case, the sender or the form of the response decides.
+// respond matches a response to its request. Both peers number their requests, so two requests may
+// have the same ID. In that case, the response's sender or form determines which request it
+// answers.
 func (q *requests) respond(f *Translator, fr *frame) {
 	fr.Kind = "response"
 	id := fr.Root.Member("id")
@@ -61,7 +62,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// The sender of the response cannot be the sender of the request.
+	// The sender of a response cannot also be the sender of the request.
 	key := string(id.AppendCanonical(nil))
 	all := q.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
@@ -71,7 +72,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.Root.Member("result")) })
 	}
 
-	// A wrong guess could turn another response into an approval.
+	// A wrong guess could turn a response to another request into an approval.
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
@@ -85,7 +86,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// Another request with the same ID stays open.
+	// Any other request with the same ID stays open.
 	q.pending[key] = slices.DeleteFunc(slices.Clone(all), func(p pending) bool { return p.index == fits[0].index })
 	if len(q.pending[key]) == 0 {
 		delete(q.pending, key)
@@ -103,7 +104,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 	fits[0].answer(fr)
 }
 
-// shaped reports whether a result has the form of a method's results.
+// shaped reports whether a result has the form that a method returns.
 func shaped(method string, result canon.Node) bool {
 	permission := !result.Member("outcome").IsZero() || !result.Member("granted").IsZero()
 	prompt := !result.Member("stopReason").IsZero()

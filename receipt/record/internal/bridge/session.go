@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A session is the recorded session and the state of its task.
+// A session is the recorded session and its task's state.
 type session struct {
 	id        string // "" until a frame names a session
 	named     bool   // by the options
@@ -17,11 +17,12 @@ type session struct {
 	live      bool   // there was an update that does not belong to an earlier turn
 	loading   bool   // a session/load has no response yet
 	loaded    bool   // a session was loaded before a prompt
-	doubtful  bool   // skipped updates may belong to the task, because neither a response nor a prompt has followed yet
+	doubtful  bool   // skipped updates may belong to the task, because they have not yet been followed by a response or a prompt
 }
 
-// has reports whether a frame is of the recorded session. If the options name no session, there
-// must be only one. Frames of durable approvals have a runtime-specific member for it.
+// has reports whether a frame belongs to the recorded session. If the options name no session,
+// there must be only one session. Frames for durable approvals name the session in a
+// runtime-specific member.
 func (s *session) has(fr *frame) bool {
 	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())
 	if s.id == "" {
@@ -36,10 +37,10 @@ func (s *session) has(fr *frame) bool {
 // running reports whether the task is running, according to the frames.
 func (s *session) running() bool { return s.prompting || s.live }
 
-// loads reports whether an update counts while a session is being loaded. Before a prompt, it is
-// part of an earlier turn. After a prompt, repeated and new updates cannot be distinguished: an
-// update of a known object adds information, and any other update that states an action is
-// ambiguous.
+// loads reports whether an update is counted while a session is being loaded. Before a prompt, an
+// update is part of an earlier turn. After a prompt, repeated and new updates cannot be
+// distinguished: an update to a known object adds information, and any other update that states an
+// action is ambiguous.
 func (s *session) loads(f *Translator, fr *frame, key string) bool {
 	u := fr.update
 	switch _, kind, _ := strings.Cut(key, " "); kind {

@@ -9,12 +9,12 @@ import (
 
 // A speech is a message whose chunks are being received.
 type speech struct {
-	event, id string // its event, and the ID of the message, if it has one
+	event, id string // the event and ID of the message, if the message has an ID
 	at        time.Time
 	*event.Content
 }
 
-// contentOf returns the digest of the content of an entire message.
+// contentOf returns the digest of an entire message's content.
 func contentOf(content canon.Node) string {
 	s := event.NewContent()
 	if content.Kind() != canon.KindArray {
@@ -27,8 +27,8 @@ func contentOf(content canon.Node) string {
 	return s.Digest().String()
 }
 
-// chunk returns the function that joins successive chunks into a message. Another update, or
-// another ID, ends the message.
+// chunk returns the function that joins successive chunks into a message. A different kind of
+// update, or a different ID, ends the message.
 func chunk(kind string) func(*Translator, *frame) {
 	return func(f *Translator, fr *frame) {
 		id := fr.Text(fr.update, "messageId")
@@ -58,7 +58,7 @@ func speak(f *Translator, fr *frame) {
 	fr.At = at
 }
 
-// translatePlan records a plan as a message of the agent.
+// translatePlan records a plan as a message from the agent.
 func translatePlan(f *Translator, fr *frame) {
 	entries := fr.update.Member("entries")
 	if event.Absent(entries) || entries.Len() == 0 {
@@ -68,7 +68,7 @@ func translatePlan(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "plan", "content_sha256": event.HashOf(entries).String()})
 }
 
-// translateInput records a message to the agent while it works.
+// translateInput records a message that was sent to the agent while it was working.
 func translateInput(f *Translator, fr *frame) {
 	said := false
 	for name := range fr.params.Members() {
@@ -81,7 +81,7 @@ func translateInput(f *Translator, fr *frame) {
 	f.emit(fr, "user.message", members{"content_sha256": event.HashOf(fr.params).String()})
 }
 
-// translateUsage records the account of the session, which is cumulative.
+// translateUsage records the session's account, which is cumulative.
 func translateUsage(f *Translator, fr *frame) {
 	u := fr.update
 	earlier := f.session.loading && !f.session.running()

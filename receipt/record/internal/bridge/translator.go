@@ -17,7 +17,7 @@ const (
 	SenderClient  Sender = "client" // the host, which prompts, answers, and cancels
 )
 
-// A Taker accepts the events of frames.
+// A Taker accepts the events that frames become.
 type Taker interface {
 	AddDocument(event *canon.Document) error
 	Ended() bool             // reports whether the terminal event was recorded
@@ -28,7 +28,7 @@ type Taker interface {
 type Options struct {
 	TaskID        string // required, because no frame names the task
 	SessionID     string // default: the session that the first frame names
-	WorkspaceRef  string // of the events; "" for none
+	WorkspaceRef  string // workspace reference of the events; "" for none
 	WorkspaceRoot string // removed from the paths of files; if empty, absolute paths are outside the workspace
 }
 
@@ -52,31 +52,31 @@ type Translator struct {
 	calls     calls
 	questions questions
 	workers   map[string]*worker // by ID
-	speech    *speech            // the message with the latest chunks
+	speech    *speech            // the message to which the latest chunks belong
 	unread    unread
 }
 
 // A reading is the position in a log of frames.
 type reading struct {
 	doc   *canon.Document
-	index int           // number of the latest frame, from 1
-	at    time.Time     // time of the latest line with a time
-	marks [2]canon.Node // replayed and replay of an event between the frames
+	index int           // number of the latest frame, counting from 1
+	at    time.Time     // time of the latest line that states a time
+	marks [2]canon.Node // replayed and replay members of an event that occurs between the frames
 }
 
 // Counts contains the numbers of frames that were added without an error.
 type Counts struct {
 	All           int
-	Silent        int // without an effect on a receipt
-	Unknown       int // unknown methods, updates, and events of the agent, whose effects are unknown
+	Silent        int // frames that do not affect a receipt
+	Unknown       int // unknown methods, updates, and agent events, whose effects are unknown
 	OtherSessions int
-	Replayed      int // updates of earlier turns of a loaded session
+	Replayed      int // updates that belong to earlier turns of a loaded session
 	Dropped       int // members of worker updates for which a receipt has no member, such as times and paths of snapshots
-	Unmatched     int // responses without an open request
+	Unmatched     int // responses that match no open request
 }
 
-// New returns a translator that passes events to a taker. The budget counts the memory that it
-// uses.
+// New returns a translator that passes events to a taker. The budget tracks the memory that the
+// translator uses.
 func New(o Options, to Taker, b *event.Budget) *Translator {
 	return newTranslator(o, to, b, frameKinds(), outcomes())
 }
@@ -95,8 +95,8 @@ func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outc
 	return f
 }
 
-// Add adds a frame that passed at a time. The error is an *[event.Error], or the error of the
-// taker. It is final: every later call returns it.
+// Add adds a frame that was sent at the given time. The error is an *[event.Error], or the error
+// that the taker returned. It is final: every later call returns it.
 func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	if f.parse("", text); f.err != nil {
 		return f.err
@@ -123,7 +123,7 @@ func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	return f.event(at, kind, f.in.doc.Root())
 }
 
-// Line adds a line of a log of frames. index is its line number.
+// Line adds a line from a log of frames. index is the line number.
 func (f *Translator) Line(index int, root canon.Node) error {
 	e := &event.Event{Index: index, Root: root}
 	if !IsLine(root) {
@@ -136,7 +136,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return f.add(f.in.at, SenderUnknown, root)
 	}
 
-	// A line without a time has the time of the previous line.
+	// A line without a time is assigned the previous line's time.
 	if at := e.Time(root, "at"); !at.IsZero() {
 		f.in.at = at
 	}
@@ -156,20 +156,20 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
 	}
 
-	// Marks of a replay are the same as in an event.
+	// Replay marks are the same as in an event.
 	f.in.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return f.event(f.in.at, kind, root.Member("payload"))
 }
 
-// IsLine reports whether a line belongs to a log of frames. Unlike an event, such a line has no id.
+// IsLine reports whether a line belongs to a log of frames. Unlike an event, such a line has no ID.
 func IsLine(root canon.Node) bool {
 	return !root.Member("jsonrpc").IsZero() || !root.Member("frame").IsZero() || !root.Member("at").IsZero() && root.Member("id").IsZero()
 }
 
-// Err returns the error that ended the reading, if there was one.
+// Err returns the error that ended the reading, or nil.
 func (f *Translator) Err() error { return f.err }
 
-// Counts returns the current counts of the frames.
+// Counts returns the current frame counts.
 func (f *Translator) Counts() Counts { return f.counts }
 
 func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
@@ -186,7 +186,7 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 		return f.err
 	}
 
-	// A decision follows earlier answers that may still be refused.
+	// A decision is recorded after earlier answers that may still be refused.
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
 	if fr.Kept = f.budget; about == "" || !f.questions.held.waits(f, fr, about, kind, text) {
@@ -227,7 +227,7 @@ func (f *Translator) finish(fr *frame) error {
 	return f.err
 }
 
-// emit records an event of a frame.
+// emit records an event that a frame becomes.
 func (f *Translator) emit(fr *frame, kind string, payload members) {
 	f.emitText(fr, kind, payload.Text())
 }
@@ -246,7 +246,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 
-	// An error names the frame instead of its event.
+	// An error names the frame instead of the event.
 	around := event.Envelope{TaskID: f.options.TaskID, SessionID: f.session.id, WorkspaceRef: f.options.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
 	f.err = f.out.Emit(around, event.Part{Index: f.in.index, Name: kind, At: fr.At}, kind, payload)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Unread contains the frames that no rule reads and that are not known to be harmless. Each may be
-// an action. They are recorded in one event before the end of the task.
+// Unread contains the frames that no rule reads and that are not known to be harmless. Each of
+// these frames may be an action. They are recorded in one event before the task ends.
 type unread struct {
 	counts   map[string]int64 // by type
-	sum      canon.Digest     // digest of their contents, in order
+	sum      canon.Digest     // digest of the frames' contents, in order
 	mentions mentions         // calls named by frames without an event
 }
 
@@ -37,7 +37,7 @@ func (u *unread) note(f *Translator, fr *frame, kind string, said canon.Node) {
 	u.sum = canon.Sum(append(u.sum[:], said.AppendCanonical(nil)...))
 }
 
-// tell records the counts so far.
+// tell records the counts accumulated so far.
 func (u *unread) tell(f *Translator, fr *frame) {
 	if len(u.counts) == 0 {
 		return
@@ -51,7 +51,7 @@ func (u *unread) tell(f *Translator, fr *frame) {
 	f.emit(fr, "source.unread", p)
 }
 
-// mentions contains the calls that frames without an event name.
+// mentions contains the calls that are named by frames without an event.
 type mentions struct {
 	kinds map[string]string // type of the first frame that names each call
 }
@@ -64,7 +64,7 @@ func callLists() []string {
 	return []string{"toolCallIds", "tool_call_ids", "callIds", "call_ids", "toolCalls", "tool_calls", "calls"}
 }
 
-// add records the calls that a frame without an event names.
+// add records the calls that are named by a frame without an event.
 func (m *mentions) add(f *Translator, fr *frame) {
 	n := fr.about()
 	if id := Own(n, callIDs()...); !id.IsZero() {
@@ -102,8 +102,8 @@ func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
 }
 
-// unstated records the approved or mentioned calls that no frame states, because each may have been
-// made.
+// unstated records the approved or mentioned calls that no frame states, because any of them may
+// have been made.
 func (m *mentions) unstated(f *Translator, fr *frame) {
 	for _, c := range f.calls.order {
 		if c.approved && !c.told {

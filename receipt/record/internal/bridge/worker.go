@@ -12,8 +12,8 @@ import (
 // it.
 type worker struct{ name, task, status string }
 
-// workerEvents maps the names of worker events to statuses, for updates without a status. It
-// contains the spellings of both dialects.
+// workerEvents maps the names of worker events to statuses, for updates that have no status. It
+// contains both dialects' spellings.
 func workerEvents() event.Words {
 	return event.NewWords(
 		"WorkerSpawned", "running", "worker_spawned", "running",
@@ -46,26 +46,26 @@ func translateWorker(f *Translator, fr *frame) {
 		meta = u.Member("content").Member("metadata")
 	}
 
-	// The first name and task of a worker are kept.
+	// The first name and the first task recorded for a worker are kept.
 	w := f.workers[id]
 	if w == nil {
 		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.Text(meta, "child_run_id"), id)}
 		f.workers[id] = w
 	}
 
-	// Without a status, the name of the event implies one.
+	// If there is no status, the event's name implies it.
 	status := read("status")
 	if status == "" {
 		status = workerEvents().Meaning(read("event"), "")
 	}
 
-	// An update about a joined worker does not state how the work ended.
+	// An update about a joined worker does not state how the worker's task ended.
 	if status == "" && w.status != "" {
 		f.counts.Silent++
 		return
 	}
 
-	// Members for which a receipt has no counterpart are only counted.
+	// Members that have no counterpart in a receipt are only counted.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
@@ -89,8 +89,8 @@ func translateWorker(f *Translator, fr *frame) {
 
 func translateHandoff(f *Translator, fr *frame) {
 	h := Own(fr.update, "handoff")
-	// Depending on the dialect, one of four members names the other agent, as a string or an
-	// object.
+	// Depending on the dialect, one of four members names the other agent, either as a string or as
+	// an object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)
