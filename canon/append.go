@@ -17,10 +17,10 @@ func Transform(src []byte) ([]byte, error) {
 }
 
 // AppendCanonical appends the canonical form (RFC 8785) of the document to dst, omitting the values
-// in without. A member is omitted together with its name; an element is omitted as if the array
-// were shorter. Zero Nodes and nodes of other documents are ignored. Every sibling is compared with
-// every omitted node, so without should be short. AppendCanonical grows dst by the length of the
-// source, which is sufficient for nearly all documents.
+// in without. If a member is omitted, so is its name; if an element is omitted, the array is
+// written as if it were shorter. Zero Nodes and nodes of other documents are ignored. Every sibling
+// is compared with every omitted node, so without should be short. AppendCanonical grows dst by the
+// length of the source, which is sufficient for nearly all documents.
 func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	if len(d.nodes) == 0 {
 		return dst
@@ -42,8 +42,8 @@ func (d *Document) Digest(without ...Node) Digest {
 		return Sum(d.Root().Raw())
 	}
 
-	// A call that takes the buffer owns it. Concurrent calls find no buffer and allocate their own.
-	// Only the last buffer is kept.
+	// The call that takes the buffer owns it. Concurrent calls find no buffer and allocate their
+	// own buffers. Only the last buffer is kept.
 	buf := d.canonical.Swap(nil)
 	if buf == nil {
 		buf = new([]byte)
@@ -87,7 +87,7 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
 
-	// RFC 8785 section 3.2.3. Members without an entry in order are already in canonical order.
+	// RFC 8785 section 3.2.3. Members that have no entry in order are already in canonical order.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -128,7 +128,7 @@ func (d *Document) appendArray(dst []byte, at uint32, without []Node) []byte {
 	return append(dst, ']')
 }
 
-// within reports whether any of the nodes is inside the subtree of at.
+// within reports whether any of the nodes is inside the subtree rooted at at.
 func (d *Document) within(at uint32, nodes []Node) bool {
 	for _, n := range nodes {
 		if n.doc == d && at < n.at && n.at < d.nodes[at].next {
@@ -147,7 +147,7 @@ func (d *Document) among(at uint32, nodes []Node) bool {
 	return false
 }
 
-// Reference returns the RFC 8785 form of src as computed by gowebpki/jcs, without any code of this
-// package. If both accept an input, the bytes equal those of [Transform]. Tests verify this on
-// every vector and by fuzzing.
+// Reference returns the RFC 8785 form of src as computed by gowebpki/jcs, without using any of this
+// package's code. If both accept an input, the bytes equal those of [Transform]. Tests verify this
+// on every vector and by fuzzing.
 func Reference(src []byte) ([]byte, error) { return jcs.Transform(src) }

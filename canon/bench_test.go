@@ -7,7 +7,7 @@ import (
 )
 
 // receiptLike returns an indented document with the structure and the approximate mean size of a
-// receipt, 11 KB: unsorted names, some escapes, money, digests.
+// receipt, 11 KB: unsorted names, some escapes, monetary amounts, and digests.
 func receiptLike() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{
@@ -59,7 +59,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkCanonical measures the work of a stream for each receipt, without SHA-256.
+// BenchmarkCanonical measures a stream's work for each receipt, except SHA-256.
 func BenchmarkCanonical(b *testing.B) {
 	src := receiptLike()
 	var d Document
@@ -96,8 +96,8 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// BenchmarkTransform and BenchmarkReference measure the same task: one document at a time, with all
-// memory newly allocated.
+// BenchmarkTransform and BenchmarkReference measure the same task: processing one document at a
+// time, with all memory newly allocated.
 func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
 
 func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// Accepted inputs, by reliability number, and their canonical forms.
+// Accepted inputs, grouped by reliability number, and their canonical forms.
 var transforms = []struct {
 	number    int
 	src, want string
@@ -96,8 +96,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// checkAccepted fails unless src, an accepted document, has every property that
-// accepted documents have.
+// checkAccepted fails unless src, an accepted document, has every property that accepted documents
+// must have.
 func checkAccepted(tb testing.TB, src []byte) {
 	tb.Helper()
 	d, err := Parse(src)
@@ -128,7 +128,7 @@ func checkAccepted(tb testing.TB, src []byte) {
 	}
 }
 
-// TestDifferentDigests verifies that similar documents that differ have different digests
+// TestDifferentDigests verifies that similar but different documents have different digests
 // (reliability #7, #8).
 func TestDifferentDigests(t *testing.T) {
 	seen := map[Digest]string{}
@@ -148,8 +148,8 @@ func TestDifferentDigests(t *testing.T) {
 	}
 }
 
-// TestSpellings verifies that whitespace, the order of members, escapes, and the spelling of
-// numbers do not affect the digest, separately and together (reliability #45, #49, #51).
+// TestSpellings verifies that whitespace, member order, escapes, and number spellings do not affect
+// the digest, separately and together (reliability #45, #49, #51).
 func TestSpellings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 1))
 	var d Document
@@ -223,7 +223,7 @@ func eachNode(n Node, do func(Node)) {
 	}
 }
 
-// TestWithout verifies that omitting values has the same result as a document that never
+// TestWithout verifies that omitting values produces the same result as a document that never
 // contained them.
 func TestWithout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 2))
@@ -309,8 +309,8 @@ func parse(tb testing.TB, src string) *Document {
 	return d
 }
 
-// TestCompareNames verifies that compareNames matches the definition, for all pairs of names made
-// of critical characters (reliability #43, #44).
+// TestCompareNames verifies that compareNames matches the definition for all pairs of names
+// composed of critical characters (reliability #43, #44).
 func TestCompareNames(t *testing.T) {
 	var names []string
 	for _, a := range someNames {
@@ -330,8 +330,8 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
-// TestPlainDecimal verifies that strconv writes every number that plainDecimal accepts in the
-// same way.
+// TestPlainDecimal verifies that strconv writes every number that plainDecimal accepts exactly as
+// it was written.
 func TestPlainDecimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 3))
 	fast, slow, count := 0, 0, 100_000

@@ -16,7 +16,7 @@ const (
 )
 
 // portion is the number of bytes hashed at a time. It limits how long an operation that pauses all
-// goroutines, such as a phase of garbage collection, waits for this one.
+// goroutines, such as a garbage collection phase, has to wait for this one.
 const portion = 256 << 10
 
 // Sum returns the digest of data.
@@ -53,9 +53,9 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	return d, nil
 }
 
-// hex8 decodes eight lowercase hexadecimal digits into four bytes. Input and output are
-// little-endian. It checks all eight digits in parallel: adding 0x80−c to each byte sets the high
-// bit of those that are at least c.
+// hex8 decodes eight lowercase hexadecimal digits into four bytes. Input and output are in
+// little-endian byte order. It checks all eight digits in parallel: adding 0x80−c to each byte sets
+// the high bit of every byte that is at least c.
 func hex8(w uint64) (uint32, bool) {
 	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
 	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
@@ -71,7 +71,7 @@ func hex8(w uint64) (uint32, bool) {
 // hexDigit returns the value of a lowercase hexadecimal digit, or a value above 15 for any other
 // byte.
 func hexDigit(c byte) byte {
-	// Use conditional moves instead of branches, because the digits of a digest cannot be
+	// Conditional moves are used instead of branches, because the digits of a digest cannot be
 	// predicted.
 	value, digit, letter := uint(0xff), uint(c)-'0', uint(c)-'a'
 	if digit < 10 {

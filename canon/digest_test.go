@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDigestDigits verifies, for every byte at every position of a digest, that a string is
+// TestDigestDigits verifies, for every byte at every position in a digest, that a string is
 // accepted only if encoding/hex accepts it and it is lowercase.
 func TestDigestDigits(t *testing.T) {
 	good := "sha256:" + strings.Repeat("0123456789abcdef", 4)
@@ -38,7 +38,7 @@ func TestDigestDigits(t *testing.T) {
 	}
 }
 
-// TestSum verifies that hashing in portions does not change a digest.
+// TestSum verifies that hashing in portions does not change the digest.
 func TestSum(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for _, n := range []int{0, 1, portion - 1, portion, portion + 1, 2 * portion, len(data) - 1} {

@@ -9,16 +9,16 @@
 // bytes. Noncharacters such as U+FFFE are accepted. Nothing is normalized: the two spellings of é
 // are different names and different values.
 //
-// The result is a [Document], a flat index of the source. It contains the span and kind of every
-// value, and the canonical order of the members of every object. Hashing, lookup, and schema checks
-// all use this index, so no second parser can interpret the text differently.
+// The result is a [Document], a flat index of the source. It contains every value's span and kind,
+// and the canonical order of every object's members. Hashing, lookup, and schema checks all use
+// this index, so no second parser can interpret the text differently.
 //
 // # Output
 //
 // [Document.AppendCanonical] writes the canonical form of RFC 8785 (JCS): no whitespace, members
 // sorted by the UTF-16 code units of their names, strings with minimal escaping, and numbers as
 // ECMAScript prints the nearest double. -0 becomes 0, 1e-999 becomes 0, and 2.0 becomes 2. Any
-// value can be omitted. In this way, the preimage of a receipt is written without copying the
+// value can be omitted. This makes it possible to write a receipt's preimage without copying the
 // receipt.
 //
 // # Performance

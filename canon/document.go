@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// Default limits of a document.
+// Default limits for a document.
 const (
 	MaxBytes = 16 << 20 // bytes of source
-	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, [] has depth 1
+	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, and [] has depth 1
 )
 
-// maxBytes is the highest limit that can be set: the number of bytes that nodes can index and that
-// an int can count on a 32-bit system.
+// maxBytes is the highest size limit that can be set: the number of bytes that nodes can index and
+// that an int can count on a 32-bit system.
 const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 
 // maxDepth is the highest depth limit that can be set, the same as in encoding/json and jcs. It
 // limits the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits are the limits on the input of the parser. A zero field means the default. The maximum
-// values are 4 GiB − 1 for Bytes and 10,000 for Depth; larger values mean these maximums.
+// Limits are the parser's limits on its input. A zero field means the default. The maximum values
+// are 4 GiB − 1 for Bytes and 10,000 for Depth; larger values mean these maximums.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -38,7 +38,7 @@ func (l Limits) resolved() Limits {
 	return Limits{Bytes: min(l.Bytes, maxBytes), Depth: min(l.Depth, maxDepth)}
 }
 
-// A Document is an index of one JSON text, built by one parse. Hashing, lookup, schema checks, and
+// A Document is an index of one JSON text, built in one parse. Hashing, lookup, schema checks, and
 // decoding use the index, so that all readers see the same document.
 //
 // A Document retains its source. The source must not change while the Document is in use, with one
@@ -50,22 +50,22 @@ func (l Limits) resolved() Limits {
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
-	order []uint32 // for each object with unsorted members: their number, and then their names in canonical order
+	order []uint32 // for each object with unsorted members: the number of members, followed by their names in canonical order
 	spans []span   // the unescaped strings, as positions in unescaped
 	depth int
 	lossy uint32 // first integer that a double cannot distinguish from its neighbors
 
 	unescaped []byte
 	names     []rankedName           // members of the object that is being sorted
-	canonical atomic.Pointer[[]byte] // buffer of Digest; nil while a call uses it
+	canonical atomic.Pointer[[]byte] // Digest's buffer; nil while a call uses it
 }
 
-// A node is one value or member name. The members of an object follow it as pairs of nodes,
-// name and value; the elements of an array follow it one by one.
+// A node is one value or member name. An object's members follow it as pairs of nodes, name and
+// value; an array's elements follow it one by one.
 type node struct {
 	start, end uint32 // source span
 	next       uint32 // the node after this node's subtree; while a container is open, its parent
-	aux        uint32 // string: its span; object: its position in order; while open: its latest name
+	aux        uint32 // string: its span; object: its position in order; while open: its most recent name
 	kind       Kind
 	flags      uint8
 }
@@ -92,7 +92,7 @@ func Parse(src []byte) (*Document, error) {
 // Parse parses a JSON text into d and discards the previous content. On error, a *[SyntaxError], d
 // is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
-	src = src[:len(src):len(src)] // the bytes after it belong to the caller, who may change them
+	src = src[:len(src):len(src)] // the bytes that follow belong to the caller, who may change them
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -126,7 +126,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return slices.Clone(d.src), nil
 }
 
-// Depth returns the nesting depth of arrays and objects. The size is 0 for a scalar.
+// Depth returns the nesting depth of arrays and objects. The depth of a scalar is 0.
 func (d *Document) Depth() int { return d.depth }
 
 // LossyInteger returns the first number, in source order, whose IEEE-754 value is integral and
@@ -165,9 +165,9 @@ func (d *Document) Find(p Pointer) (Node, bool) {
 	return n, !n.IsZero()
 }
 
-// push appends a node, which the caller fills in field by field. A composite literal would be
-// built on the stack in small stores and moved by large loads, and the resulting stalls take a
-// fifth of the parse.
+// push appends a node, which the caller fills in field by field. A composite literal would be built
+// on the stack with small stores and moved with large loads, and the resulting stalls take a fifth
+// of the parsing time.
 func (d *Document) push() *node {
 	d.nodes = append(d.nodes, node{})
 	return &d.nodes[len(d.nodes)-1]

@@ -9,8 +9,8 @@ import (
 )
 
 // A Code identifies the cause of a syntax error. Codes are never renamed. Codes with which callers
-// compare have an exported constant. The others are duplicate_name, invalid_utf8, lone_surrogate,
-// number_range, trailing_data, and empty_input.
+// compare have exported constants. The other codes are duplicate_name, invalid_utf8,
+// lone_surrogate, number_range, trailing_data, and empty_input.
 type Code string
 
 const (
@@ -25,7 +25,7 @@ const (
 	codeEmptyInput    Code = "empty_input"    // no value
 )
 
-// A SyntaxError describes why and where a text was rejected.
+// A SyntaxError describes why a text was rejected, and where.
 type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
@@ -42,12 +42,12 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	at := ""
 	if e.Pointer != "" {
-		at = fmt.Sprintf(", at %q", e.Pointer) // quoted, because it contains foreign text
+		at = fmt.Sprintf(", at %q", e.Pointer) // quoted, because the pointer contains foreign text
 	}
 	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
 
-// found describes the byte or character at an offset, for a message.
+// found describes the byte or character at an offset, for use in a message.
 func found(src []byte, offset int) string {
 	if offset >= len(src) {
 		return "the end of the input"
@@ -59,14 +59,14 @@ func found(src []byte, offset int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// hint recognizes common damage and returns its probable cause, or "".
+// hint returns the probable cause of common damage, or "".
 func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]
 
 	// Check the start of the file first, because it explains any later error.
 	switch {
-	case e.Code == CodeSizeLimit: // regardless of the content
+	case e.Code == CodeSizeLimit: // applies regardless of the content
 		return ""
 	case e.Code == codeEmptyInput:
 		return "it is empty: check the path, or whatever should have written it"
@@ -101,8 +101,8 @@ type stop struct {
 	offset int
 }
 
-// pointer returns the RFC 6901 pointer of the value at the stop. It consists of the containers that
-// are still open.
+// pointer returns the RFC 6901 pointer of the value at the stop. The pointer consists of the
+// containers that are still open.
 func (s stop) pointer() string {
 	var open []uint32 // innermost first
 	for at := s.open; at != none; at = s.nodes[at].next {
@@ -125,7 +125,7 @@ func (s stop) pointer() string {
 	return untrusted.Cut(b, maxPointer)
 }
 
-// between reports whether the stop is between two values of an open container, that is, after a
+// between reports whether the stop is between two values in an open container, that is, after a
 // complete value and not where the next value must begin.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
@@ -151,7 +151,7 @@ func (s stop) appendStep(b []byte, container, child uint32) []byte {
 	return fmt.Appendf(b, "/%d", index)
 }
 
-// A PointerError describes why a text is not an RFC 6901 pointer.
+// A PointerError describes why a string is not an RFC 6901 pointer.
 type PointerError struct {
 	Pointer string
 	Offset  int // byte offset, from 0
@@ -163,7 +163,7 @@ func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", untrusted.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }
 
-// A digestError describes why a text is not a digest.
+// A digestError describes why a string is not a digest.
 type digestError struct{ Text string }
 
 func (e *digestError) Error() string {

@@ -39,8 +39,8 @@ func ExampleTransform_refused() {
 	// hint: the file has curly quotation marks; it was probably re-saved or pasted, ask for it as an attachment
 }
 
-// The preimage of a receipt is the receipt without its own digest and its signatures. It is created
-// without editing a copy.
+// A receipt's preimage is the receipt without its own digest and its signatures. The preimage is
+// created without editing a copy.
 func ExampleDocument_AppendCanonical() {
 	d, err := canon.Parse([]byte(`{"id": 7, "chain": {"receipt_hash": "sha256:…", "previous_receipt_hash": null}, "signatures": []}`))
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleDocument_Find() {
 	// Output: true true 34
 }
 
-// Absent values need no checks on the way to them.
+// The code can follow a path to an absent value without checking each step.
 func ExampleNode_Member() {
 	d, err := canon.Parse([]byte(`{"cost": {"usd": 0.25}}`))
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTransform verifies that accepted documents have all their properties, that an error has no
-// value and a position inside the input, and that a reused Document behaves like a new one.
+// FuzzTransform verifies that accepted documents have all required properties, that an error comes
+// with no value and with a position inside the input, and that a reused Document behaves like a new
+// one.
 func FuzzTransform(f *testing.F) {
 	for _, test := range transforms {
 		f.Add([]byte(test.src))
@@ -95,7 +96,7 @@ func TestStricterThanReference(t *testing.T) {
 }
 
 // FuzzPointer verifies that parsing and formatting a pointer are inverse operations, and that a
-// pointer finds the same value as its tokens, one by one.
+// pointer finds the same value as its tokens, applied one by one.
 func FuzzPointer(f *testing.F) {
 	for _, s := range []string{"", "/", "/a~1b", "/m~0n", "/~01", "/a~b", "/~2", "/foo/-", "/foo/01", "/foo/0", "/ʼ", "a", "//"} {
 		f.Add(s)
@@ -125,8 +126,8 @@ func FuzzPointer(f *testing.F) {
 	})
 }
 
-// FuzzString verifies that UTF-8 text survives a round trip and that encoding/json decodes the same
-// text.
+// FuzzString verifies that UTF-8 text survives a round trip, and that encoding/json decodes the
+// same text.
 func FuzzString(f *testing.F) {
 	for _, s := range someNames {
 		f.Add(s)

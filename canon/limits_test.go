@@ -41,7 +41,7 @@ func TestSizeLimit(t *testing.T) {
 		}
 		checkLimit(t, d.Parse(src, Limits{Bytes: test.limit}), CodeSizeLimit)
 	}
-	// This is checked first, so that input that is too long is never read.
+	// The size is checked first, so that input that is too long is never read.
 	checkLimit(t, d.Parse([]byte("\xff\xff"), Limits{Bytes: 1}), CodeSizeLimit)
 }
 
@@ -52,9 +52,9 @@ func checkLimit(t *testing.T, err error, want Code) {
 	}
 }
 
-// TestHostile verifies that every input takes linear time, or n log n if members are sorted
-// (reliability #31, #32, #39 to #42). Each input takes between a few milliseconds and a tenth of a
-// second. Quadratic time would take minutes.
+// TestHostile verifies that processing every input takes linear time, or O(n log n) time if members
+// are sorted (reliability #31, #32, #39 to #42). Each input takes between a few milliseconds and a
+// tenth of a second. Quadratic time would take minutes.
 func TestHostile(t *testing.T) {
 	million, most := 300_000, 2*time.Second
 	switch {
@@ -99,7 +99,7 @@ func TestHostile(t *testing.T) {
 		var out []byte
 		var err error
 		took := most + 1
-		for try := 0; try < 3 && took > most; try++ { // a busy machine may be less busy in the next attempt
+		for try := 0; try < 3 && took > most; try++ { // a busy machine may be less busy during the next attempt
 			began := time.Now()
 			out, err = Transform([]byte(test.src))
 			took = time.Since(began)
@@ -113,8 +113,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// members returns an object of n members whose names all begin alike: in descending order if order
-// is -1, and otherwise shuffled.
+// members returns an object with n members whose names share a long prefix: in descending order if
+// order is -1, and shuffled otherwise.
 func members(n int, beginning string, order int) string {
 	rng := rand.New(rand.NewPCG(8785, 6))
 	names := rng.Perm(n)
@@ -129,7 +129,8 @@ func members(n int, beginning string, order int) string {
 	return string(b)
 }
 
-// TestNoAllocations verifies that a Document that has grown allocates no memory (reliability
+// TestNoAllocations verifies that a Document that has already grown allocates no memory
+// (reliability
 // #52).
 func TestNoAllocations(t *testing.T) {
 	src := receiptLike()
@@ -158,7 +159,7 @@ func TestNoAllocations(t *testing.T) {
 }
 
 // TestMemory verifies that the size of the index is at most the documented multiple of the source:
-// two bytes of source result in at most one node of 20 bytes.
+// two source bytes produce at most one node of 20 bytes.
 func TestMemory(t *testing.T) {
 	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
 	d, err := Parse(src)

@@ -11,8 +11,8 @@ import (
 )
 
 // TestMutants damages documents in their structure and in their bytes. For accepted documents, it
-// verifies that the output equals that of the reference. Rejected documents must be rejected by the
-// reference, too, except for the reasons in stricter. A Document that was used for all previous
+// verifies that the output equals the reference's output. Rejected documents must be rejected by
+// the reference, too, except for the reasons in stricter. A Document that was used for all previous
 // inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
@@ -90,8 +90,8 @@ func mutant(c *rand.Rand, seeds []*mutate.Value) []byte {
 	return text
 }
 
-// checkLeavingOut verifies that leaving out some members of the root, at regular intervals,
-// produces the same output as the same document without them.
+// checkLeavingOut verifies that omitting some members of the root, at regular intervals, produces
+// the same output as a document that never contained those members.
 func checkLeavingOut(t *testing.T, d *Document, i int) {
 	t.Helper()
 	root := d.Root()

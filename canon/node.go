@@ -10,7 +10,7 @@ import (
 type Kind uint8
 
 const (
-	KindInvalid Kind = iota // of the zero Node
+	KindInvalid Kind = iota // the kind of the zero Node
 	KindNull
 	KindBool
 	KindNumber
@@ -67,7 +67,7 @@ func (n Node) Float() float64 {
 	if n.Kind() != KindNumber {
 		return 0
 	}
-	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parser has accepted it
+	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parser has already accepted it
 	return f
 }
 
@@ -77,7 +77,7 @@ func (n Node) Text() []byte {
 	if n.Kind() != KindString {
 		return nil
 	}
-	return slices.Clip(n.doc.text(n.at)) // so that appending to it makes a copy
+	return slices.Clip(n.doc.text(n.at)) // ensures that appending to the result makes a copy
 }
 
 // String returns the unescaped content of a string, and "" for other kinds.
@@ -109,7 +109,7 @@ func (n Node) Member(name string) Node {
 	quoted := uint32(len(name) + len(`""`))
 
 	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
-		// Most names have no escapes, and most of these differ in length.
+		// Most names have no escapes, and most of those names differ in length.
 		if m := &nodes[at]; m.aux == none && m.end-m.start != quoted {
 			continue
 		}
@@ -182,7 +182,7 @@ func (n Node) Pointer() string {
 			}
 		}
 
-		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the pointer of that member
+		if child.IsZero() || child.at > n.at { // n is a member's name, and has that member's pointer
 			return string(b)
 		}
 		at = child

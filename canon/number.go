@@ -46,7 +46,7 @@ func (p *parser) number(start int) (int, error) {
 		i = digits(p.src, i)
 	}
 
-	// Most numbers have no exponent and few digits. They need no double.
+	// Most numbers have no exponent and few digits. These numbers need no conversion to a double.
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
 		if clean || i-start <= 15 { // short enough to be exact and in range, and not a lossy integer
@@ -69,10 +69,10 @@ const maxMantissa = 800
 
 // plainDecimal reports whether a number without an exponent is certainly its own canonical form.
 // Decimals with up to 15 significant digits survive the conversion to a double and back (DBL_DIG).
-// No two of them have the same double, and no shorter decimal has the same double either, so such a
-// decimal is the shortest text of its double. The notation that RFC 8785 section 3.2.2.3 adopts
-// from ECMAScript must also match: no trailing zero, no negative zero, and no exponent from 1e-6 up
-// to 1e21.
+// No two such decimals have the same double, and no shorter decimal has the same double either, so
+// such a decimal is the shortest text for its double. The notation that RFC 8785 section 3.2.2.3
+// adopts from ECMAScript must also match: no trailing zero, no negative zero, and no exponent from
+// 1e-6 up to 1e21.
 func plainDecimal(text, integer, fraction []byte) bool {
 	if len(fraction) == 0 {
 		return len(integer) <= 15 && (text[0] != '-' || integer[0] != '0')
@@ -88,7 +88,7 @@ func plainDecimal(text, integer, fraction []byte) bool {
 
 	// Five zeros after the point need no exponent, but six do: 0.0000001 is 1e-7.
 	zeros := 0
-	for fraction[zeros] == '0' { // terminates, because the last digit is not a zero
+	for fraction[zeros] == '0' { // terminates, because the last digit is not zero
 		zeros++
 	}
 	return zeros <= 5 && len(fraction)-zeros <= 15
@@ -98,7 +98,7 @@ func plainDecimal(text, integer, fraction []byte) bool {
 func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil { // the grammar is correct, so the cause can only be the range
+	if err != nil { // the grammar is valid, so only the range can be the cause
 		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+untrusted.Number(text))
 	}
 
@@ -120,10 +120,10 @@ func digits(src []byte, i int) int {
 	return i
 }
 
-// AppendFloat appends the canonical form of a finite number (RFC 8785 section 3.2.2.3) to dst:
-// the shortest digits that identify the double, in the notation of ECMAScript's
-// Number::toString (ECMA-262 section 6.1.6.1.20). Negative zero is "0". Infinities and NaN have
-// no JSON form. They are written as strconv writes them, and JSON readers reject the result.
+// AppendFloat appends the canonical form of a finite number (RFC 8785 section 3.2.2.3) to dst: the
+// shortest digits that identify the double, in the notation of ECMAScript's Number::toString
+// (ECMA-262 section 6.1.6.1.20). Negative zero is "0". Infinities and NaN have no JSON form. They
+// are written as strconv writes them, and JSON readers reject the result.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// A rankedName is a member name while its object is being sorted. Most names differ in their first
-// eight bytes, so comparing prefixes rarely requires reading the text. If names are known to share
-// a beginning, prefix contains the bytes after it.
+// A rankedName is a member name while its object is being sorted. Most names differ within their
+// first eight bytes, so comparing prefixes rarely requires reading the text. If names are known to
+// share a beginning, prefix contains the bytes that follow it.
 type rankedName struct {
 	prefix uint64
 	name   uint32
@@ -43,8 +43,8 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that share their first from bytes and whose prefixes contain the following
-// bytes. Short lists are sorted by insertion, as in slices.SortFunc, but without two calls per
+// sort sorts names that share their first from bytes and whose prefixes contain the bytes that
+// follow. Short lists are sorted by insertion, as in slices.SortFunc, but without two calls per
 // comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
@@ -61,8 +61,8 @@ func (d *Document) sort(names []rankedName, from int) {
 	}
 }
 
-// sortMany sorts by the prefixes, and then sorts each run of equal prefixes by the bytes after the
-// run's common beginning. Each byte is therefore read only a few times, regardless of how similar
+// sortMany sorts by prefix, and then sorts each run of equal prefixes by the bytes that follow the
+// run's shared beginning. Each byte is therefore read only a few times, regardless of how similar
 // the names are.
 func (d *Document) sortMany(names []rankedName, from int) {
 	slices.SortFunc(names, compareRanked)
@@ -72,7 +72,7 @@ func (d *Document) sortMany(names []rankedName, from int) {
 		return
 	}
 
-	// Skip the beginning that a run shares, so that its prefixes differ again.
+	// Skip the beginning that a run's names share, so that their prefixes differ again.
 	for begin, end := 0, 0; begin < len(names); begin = end {
 		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
 		}
@@ -86,8 +86,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns the length of the beginning that all names share. The first from bytes are known
-// to be equal.
+// common returns the length of the beginning that all names share. The first from bytes are already
+// known to be equal.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -98,7 +98,7 @@ func (d *Document) common(names []rankedName, from int) int {
 	return n
 }
 
-// alike returns the length of the longest common prefix.
+// alike returns the length of the longest prefix that two names share.
 func alike(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -136,10 +136,11 @@ func compareNames(a, b []byte) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// utf16Rank maps a byte of UTF-8 so that byte order becomes UTF-16 order. The two orders differ in
+// utf16Rank maps a UTF-8 byte so that byte order becomes UTF-16 order. The two orders differ in
 // only one case: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as surrogates,
-// 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF). Bytes from 0xEE are
-// always first bytes, so if two names first differ there, they differ in entire characters.
+// 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF). Bytes from 0xEE
+// upward are always first bytes, so if two names first differ there, they differ in entire
+// characters.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4
@@ -150,13 +151,12 @@ func utf16Rank(c byte) byte {
 	return c
 }
 
-// prefix returns the first eight bytes of a name as a number that sorts like the name. Shorter
-// names are padded with zeros. Equal prefixes are therefore inconclusive, because \u0000 is also a
-// character.
+// prefix returns a name's first eight bytes as a number that sorts like the name. Shorter names are
+// padded with zeros. Equal prefixes are therefore inconclusive, because \u0000 is also a character.
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {
-	case cap(name) >= 8: // the bytes after a short name are loaded and masked
+	case cap(name) >= 8: // the bytes that follow a short name are loaded and masked
 		w = binary.BigEndian.Uint64(name[:8])
 		if len(name) < 8 {
 			w &^= math.MaxUint64 >> (8 * len(name))

@@ -9,8 +9,8 @@ import (
 )
 
 // TestManyNames verifies the order of many names that are as similar as an attacker can make them:
-// composed of few pieces, with long common prefixes, ending where others continue with U+0000, on
-// both sides of the surrogates, and some of them repeated.
+// composed of few pieces, with long shared prefixes, ending where other names continue with U+0000,
+// on both sides of the surrogates, and with some names repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))
 	pieces := []string{"\x00", "a", "b", "é", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "aaaaaaaa", "\x00\x00\x00\x00\x00\x00\x00\x00"}
@@ -31,7 +31,7 @@ func TestManyNames(t *testing.T) {
 		}
 		checkNames(t, names)
 	}
-	var long []string // each is a prefix of the next
+	var long []string // each name is a prefix of the next
 	for i := range 500 {
 		long = append(long, strings.Repeat("a", i), strings.Repeat("\x00", i+1))
 	}
@@ -51,7 +51,7 @@ func checkNames(t *testing.T, names []string) {
 	src = append(src, '}')
 	d, err := Parse(src)
 	if at := duplicateAt(names); at >= 0 {
-		// The error is at the first name that is a repetition.
+		// The error refers to the first name that repeats an earlier one.
 		if syntax, ok := err.(*SyntaxError); !ok || syntax.Code != codeDuplicateName || at != countMembers(src[:syntax.Offset]) {
 			t.Fatalf("%q: %v", names, err)
 		}

@@ -17,7 +17,7 @@ type parser struct {
 	limits Limits
 	open   uint32 // the innermost open container, or none
 	level  int    // number of open containers
-	clean  bool   // whether everything in the open container so far is canonical
+	clean  bool   // whether everything so far in the open container is canonical
 }
 
 func (p *parser) document() error {
@@ -49,7 +49,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads a scalar (RFC 8259 section 3), or the opening bracket of a container.
+// value reads a scalar (RFC 8259 section 3) or the opening bracket of a container.
 func (p *parser) value(i int) (int, error) {
 	if i == len(p.src) {
 		return i, p.expected("a value", i)
@@ -75,8 +75,8 @@ func (p *parser) value(i int) (int, error) {
 	}
 }
 
-// next reads the input that may follow at i in the innermost open container: its end, or a
-// separator and the next value. The first value has no separator before it.
+// next reads what may follow at i in the innermost open container: its end, or a separator and the
+// next value. The first value has no separator before it.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
@@ -175,7 +175,7 @@ func (p *parser) end(i int) (int, error) {
 }
 
 func (p *parser) duplicate(object, name uint32) error {
-	p.nodes[object].aux = name // the error names this member, so discard everything after it
+	p.nodes[object].aux = name // the error refers to this member, so discard everything that follows
 	p.nodes = p.nodes[:name+1]
 	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", untrusted.Cut(p.text(name), maxQuoted)))
 }
@@ -215,7 +215,7 @@ func (p *parser) literal(i int, text string, kind Kind) (int, error) {
 	return i + len(text), nil
 }
 
-// add appends the node of a scalar.
+// add appends a node for a scalar.
 func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
 	flags := uint8(flagClean)
 	if !clean {

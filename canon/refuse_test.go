@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Rejected inputs, by reliability number.
+// Rejected inputs, grouped by reliability number.
 var refusals = []struct {
 	number int
 	src    string
@@ -157,8 +157,8 @@ func TestRefusedControlCharacters(t *testing.T) {
 	}
 }
 
-// TestRefusedBytes verifies the offset for bytes that are not UTF-8, for quotes, and for
-// backslashes.
+// TestRefusedBytes verifies the offset reported for bytes that are not UTF-8, for quotation marks,
+// and for backslashes.
 func TestRefusedBytes(t *testing.T) {
 	for c := 0x80; c < 0x100; c++ {
 		for before := range 17 {
@@ -212,7 +212,7 @@ func TestErrorText(t *testing.T) {
 }
 
 // TestErrorBounded verifies that the pointer in an error begins at the root regardless of its
-// length, and that input text in a message is bounded.
+// length, and that a message contains a bounded amount of input text.
 func TestErrorBounded(t *testing.T) {
 	src := `{"start":` + strings.Repeat(`[0,`, 600) + `x`
 	e := refused(t, []byte(src), CodeSyntax)

@@ -10,12 +10,13 @@ const (
 	rankedBytes = 16
 )
 
-// largeIndex is the number of nodes from which the remaining source is counted before the index
-// grows. Growing step by step would temporarily take more than twice the size of the index.
+// largeIndex is the number of nodes from which the remaining source is scanned for its node count
+// before the index grows. Growing step by step would temporarily take more than twice the size of
+// the index.
 const largeIndex = 1 << 15
 
-// mostNodes returns the maximum number of nodes of a text: the first node, and one after each
-// comma, colon, and opening bracket outside strings.
+// mostNodes returns the maximum number of nodes that a text can have: the first node, and one node
+// after each comma, colon, and opening bracket outside strings.
 func mostNodes(src []byte) int {
 	n := 1
 	for i := 0; i < len(src); i++ {
@@ -29,8 +30,8 @@ func mostNodes(src []byte) int {
 	return n
 }
 
-// behindString returns the end of the string whose content begins at i: the position of its
-// closing quote, or the end of the text.
+// behindString returns the end of the string whose content begins at i: the position of its closing
+// quotation mark, or the end of the text.
 func behindString(src []byte, i int) int {
 	for i < len(src) {
 		end := bytes.IndexByte(src[i:], '"')
@@ -38,7 +39,8 @@ func behindString(src []byte, i int) int {
 			return len(src)
 		}
 
-		// Backslashes escape each other in pairs; an even number of them does not escape the quote.
+		// Backslashes escape one another in pairs; an even number of backslashes does not escape
+		// the quotation mark.
 		escapes := 0
 		for at := i + end - 1; at >= i && src[at] == '\\'; at-- {
 			escapes++
@@ -51,10 +53,10 @@ func behindString(src []byte, i int) int {
 	return i
 }
 
-// Size returns the maximum number of bytes of memory that [Document.Parse] uses at a time for a
-// text, excluding the text itself. This is typically twice the length of the text, ten times
-// for arrays of single digits, and sixteen times in the worst case. Counting takes about a
-// tenth of the time of parsing.
+// Size returns the maximum amount of memory, in bytes, that [Document.Parse] uses at any time for a
+// text, excluding the text itself. This is typically twice the length of the text, ten times for
+// arrays of single digits, and sixteen times in the worst case. Counting takes about a tenth of the
+// time that parsing takes.
 func Size(src []byte) int64 {
 	nodes := int64(mostNodes(src))
 	names := min(int64(bytes.Count(src, []byte{':'})), nodes)

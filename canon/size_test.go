@@ -53,9 +53,10 @@ func TestSize(t *testing.T) {
 		if (err != nil) != (name == "an error") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		// The copy of the source, and the allocations by append before the rest was counted.
+		// The copy of the source, and the memory that append allocates before the remaining nodes
+		// are counted.
 		took, size := int64(after.TotalAlloc-before.TotalAlloc)-int64(len(c.src)), Size([]byte(c.src))
-		if c.step { // the total of all steps is five times the last step
+		if c.step { // all steps together allocate five times as much as the last step
 			took /= 2
 		}
 		if slack := int64(5 * largeIndex * nodeBytes); took > size+slack || size > c.most*int64(len(c.src))+slack {
@@ -67,8 +68,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestMostNodes verifies that no document has more nodes than mostNodes returns, wherever its
-// strings begin and end.
+// TestMostNodes verifies that no document has more nodes than mostNodes returns, regardless of
+// where its strings begin and end.
 func TestMostNodes(t *testing.T) {
 	for _, src := range []string{`1`, `[]`, `[1]`, `{}`, `{"a":1}`, `["\\"]`, `["\\\"","\\",1]`, `{"\"":["\\\\",{"a":"\""}]}`, `"a`, `"\`, `"\"`, `["\\\\\""]`} {
 		var d Document

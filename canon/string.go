@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// string reads the string whose opening quote is at start (RFC 8259 section 7). A string without a
-// backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only characters
-// that JSON requires to be escaped.
+// string reads the string whose opening quotation mark is at start (RFC 8259 section 7). A string
+// without a backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only
+// characters that JSON requires to be escaped.
 func (p *parser) string(start int) (int, error) {
 	i := start + 1
 	for {
@@ -72,7 +72,7 @@ func (p *parser) escaped(start, i int) (int, error) {
 	}
 }
 
-// minimal reports whether sequence is the spelling of r in RFC 8785 section 3.2.2.2.
+// minimal reports whether RFC 8785 section 3.2.2.2 spells r as sequence.
 func minimal(r rune, sequence []byte) bool {
 	if r >= 0x20 && r != '"' && r != '\\' {
 		return false // must be written without an escape
@@ -165,9 +165,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the first position from i that is not a plain character of a string, that is, the
-// position of a quote, a backslash, a control character, or a byte outside ASCII. It checks eight
-// bytes at a time.
+// plain returns the first position, from i on, that does not hold a plain string character, that
+// is, the position of a quotation mark, a backslash, a control character, or a byte outside ASCII.
+// It checks eight bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if h := hits(src[i : i+8]); h != 0 {
@@ -180,18 +180,19 @@ func plain(src []byte, i int) int {
 	return i
 }
 
-// hits sets the high bit of each of eight bytes that is not a plain character. In a byte outside
-// ASCII, the bit is already set. The subtractions set it for the others, and possibly for a byte
-// outside ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest hit, and
-// only the lowest hit counts.
+// hits sets the high bit of each of the eight bytes that is not a plain character. In a byte
+// outside ASCII, the bit is already set. The subtractions set it for the other bytes, and possibly
+// for a byte outside ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest
+// hit, and only the lowest hit counts.
 func hits(eight []byte) uint64 {
 	w := binary.LittleEndian.Uint64(eight)
 	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
-// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in quotes,
-// with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase digits for the
-// other control characters, and all other characters unchanged. The text must be valid UTF-8.
+// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in
+// quotation marks, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase
+// digits for the other control characters, and with all other characters unchanged. The text must
+// be valid UTF-8.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	start := 0

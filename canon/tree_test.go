@@ -83,8 +83,7 @@ func randomString(rng *rand.Rand) string {
 	return s
 }
 
-// A spelling is a way to write a tree. The zero spelling is compact and in
-// order.
+// A spelling specifies how to write a tree. The zero spelling is compact, with members in order.
 type spelling struct {
 	space, shuffle, escape, number bool
 }

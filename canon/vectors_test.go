@@ -33,7 +33,7 @@ func readJSON(tb testing.TB, path string, v any) {
 	}
 }
 
-// refused fails unless src is refused with the code, and returns the error.
+// refused fails unless src is rejected with the code, and returns the error.
 func refused(tb testing.TB, src []byte, want Code) *SyntaxError {
 	tb.Helper()
 	out, err := Transform(src)
@@ -65,8 +65,8 @@ func accepted(tb testing.TB, src []byte, want string) {
 	}
 }
 
-// TestVectorsJCS verifies the files of the RFC's author and of the reference implementation in Go:
-// input, expected output, and the output in hexadecimal.
+// TestVectorsJCS verifies the files by the RFC's author and those from the reference implementation
+// in Go: the input, the expected output, and the output in hexadecimal.
 func TestVectorsJCS(t *testing.T) {
 	for folder, counts := range map[string]struct{ inputs, hexes int }{
 		"jcs-cyberphone": {6, 6},
@@ -148,7 +148,7 @@ func TestVectorsES6File(t *testing.T) {
 }
 
 // TestVectorsES6Generator verifies the first million generated lines of the ES6 number file
-// (reliability #28), or a tenth of them at modest size.
+// (reliability #28), or the first tenth of these lines at modest size.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
@@ -219,8 +219,8 @@ func TestVectorsES6Generator(t *testing.T) {
 	}
 }
 
-// The cases that the JSON Parsing Test Suite leaves to the implementation (reliability #47), with
-// the canonical form or the error code.
+// The cases that the JSON Parsing Test Suite leaves to the implementation (reliability #47), each
+// with its canonical form or error code.
 var nstImplementation = map[string]any{
 	"i_number_double_huge_neg_exp.json":   "[0]",
 	"i_number_real_underflow.json":        "[0]",
@@ -306,8 +306,8 @@ func TestVectorsNSTParsing(t *testing.T) {
 	}
 }
 
-// TestVectorsNSTTransform verifies the files that other parsers silently change (reliability #48).
-// A lossy integer is rounded as RFC 8785 requires, and reported.
+// TestVectorsNSTTransform verifies the handling of files that other parsers silently change
+// (reliability #48). A lossy integer is rounded as RFC 8785 requires, and reported.
 func TestVectorsNSTTransform(t *testing.T) {
 	const nfc, nfd = "\u00e9", "e\u0301"
 	cases := map[string]any{
@@ -359,7 +359,7 @@ func TestVectorsNSTTransform(t *testing.T) {
 	}
 }
 
-// TestVectorsNumbers verifies that decimal strings result in the correct bits of their doubles
+// TestVectorsNumbers verifies that decimal strings are converted to doubles with the correct bits
 // (reliability #50).
 func TestVectorsNumbers(t *testing.T) {
 	dir := vectors.Dir(t, "numbers-parse-fxx")
@@ -443,7 +443,7 @@ func TestVectorsPointers(t *testing.T) {
 				}
 				ops = append(ops, op.Op)
 			}
-			// The document is unchanged only if every step is a test.
+			// The document remains unchanged only if every step is a test.
 			if len(ops) == 0 || strings.Trim(strings.Join(ops, ""), "tes") != "" {
 				continue
 			}

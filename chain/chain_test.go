@@ -23,12 +23,13 @@ func parse(t testing.TB, text []byte) *canon.Document {
 	return d
 }
 
-// TestUpstream computes the actual hashes of the upstream fixtures, which state placeholders.
+// TestUpstream computes the actual hashes of the upstream fixtures, which state placeholders
+// instead.
 func TestUpstream(t *testing.T) {
 	dir := vectors.Dir(t, "harn")
 	for _, c := range []struct {
 		file    string
-		without string // a member to leave out first
+		without string // a member to remove first
 		size    int    // of the preimage
 		hash    string
 	}{
@@ -91,8 +92,8 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 	}
 }
 
-// content compares the receipt without its chain and signatures with what the
-// reference makes of it.
+// content compares a receipt without its chain and signatures with the reference's result for that
+// receipt.
 func content(t *testing.T, src []byte) {
 	t.Helper()
 	d := parse(t, src)

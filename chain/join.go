@@ -11,20 +11,20 @@ import (
 // Join joins segments by their links, in any order: a segment whose first receipt names the head of
 // another segment follows that segment. The result is sorted by stream, then by the predecessor of
 // the first receipt. The result does not depend on the order of the segments. In streams without
-// forks, it also does not depend on earlier joins: joining already joined segments with others
-// gives the same result as joining all of them in one call.
+// forks, the result also does not depend on earlier joins: joining already joined segments with
+// others produces the same result as joining all of them in one call.
 //
 // A segment is returned unjoined if it names the same predecessor as another segment (a fork), or
-// if it only follows itself (a cycle). A complete stream is one segment. Join does not look inside
+// if it follows only itself (a cycle). A complete stream is one segment. Join does not look inside
 // segments, so a fork from the middle of a segment looks like a segment whose predecessor is
 // missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
 
-	// If several segments name the same head, the stream forks there, and none of them counts as
-	// the follower.
-	follower := map[place]int{} // the only segment that names a head; -1 if there are several
+	// If several segments name the same head, the stream forks there, and none of these segments
+	// counts as the follower.
+	follower := map[place]int{} // the only segment that names a head; -1 if several segments name it
 	for i, s := range pending {
 		if s.First {
 			continue
@@ -37,12 +37,12 @@ func Join(segments []Segment) []Segment {
 		}
 	}
 
-	owners := map[place]int{} // the number of segments that end in a head
+	owners := map[place]int{} // the number of segments that end in a given head
 	for _, s := range pending {
 		owners[place{s.Stream, s.Head}]++
 	}
 
-	// If two segments end in the same head, it is unknown which of them is followed.
+	// If two segments end in the same head, it is unknown which of them the next segment follows.
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
@@ -72,7 +72,7 @@ func Join(segments []Segment) []Segment {
 	}
 
 	for i, s := range pending {
-		if !done[i] { // every segment of it has a predecessor, so it is a cycle
+		if !done[i] { // every segment in it has a predecessor, so it is a cycle
 			joined = append(joined, s)
 		}
 	}
@@ -81,7 +81,7 @@ func Join(segments []Segment) []Segment {
 	return joined
 }
 
-// A place is a digest in a stream.
+// A place is a digest within a stream.
 type place struct {
 	stream Stream
 	hash   canon.Digest

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Stream identifies the receipts that form one chain: those of one issuer, one tenant or no
+// A Stream identifies the receipts that form one chain: those from one issuer, one tenant or no
 // tenant, and one workspace. An absent tenant differs from every present tenant.
 type Stream struct {
 	Issuer    string // issuer.id
@@ -15,7 +15,7 @@ type Stream struct {
 	Workspace string // identifiers.workspace_ref
 }
 
-// StreamOf returns the stream of a receipt or draft.
+// StreamOf returns the stream to which a receipt or draft belongs.
 func StreamOf(d *canon.Document) Stream {
 	identifiers := d.Root().Member("identifiers")
 	tenant := identifiers.Member("tenant_id")
@@ -35,8 +35,8 @@ func (s Stream) Compare(t Stream) int {
 }
 
 // A Head is the end of a stream: the hash of its last receipt, and the number of receipts up to and
-// including it, or 0 if unknown. The zero Head is the end of an empty stream, because no receipt
-// has a hash of 32 zero bytes.
+// including that receipt, or 0 if the number is unknown. The zero Head is the end of an empty
+// stream, because no receipt has a hash of 32 zero bytes.
 type Head struct {
 	Hash  canon.Digest
 	Count uint64
@@ -45,15 +45,15 @@ type Head struct {
 // IsZero reports whether the stream is empty.
 func (h Head) IsZero() bool { return h == Head{} }
 
-// A Link is the position of one receipt in its stream, as stated in the receipt.
+// A Link is a receipt's position in its stream, as stated in the receipt.
 type Link struct {
 	First    bool         // previous_receipt_hash is null
 	Previous canon.Digest // zero if First
 	Hash     canon.Digest // the stated receipt_hash
 }
 
-// LinkOf returns the link that a receipt states. It reports false if
-// /chain/previous_receipt_hash or /chain/receipt_hash is missing or malformed.
+// LinkOf returns the link that a receipt states. It returns false if /chain/previous_receipt_hash
+// or /chain/receipt_hash is missing or malformed.
 func LinkOf(d *canon.Document) (Link, bool) {
 	chain := d.Root().Member("chain")
 	previous := chain.Member("previous_receipt_hash")

@@ -10,7 +10,7 @@ import (
 // ErrNotObject indicates that a document is not a JSON object and therefore has no preimage.
 var ErrNotObject = errors.New("chain: a receipt is a JSON object")
 
-// AppendPreimage appends the preimage of a receipt to dst. It requires only that the receipt is an
+// AppendPreimage appends a receipt's preimage to dst. It requires only that the receipt is an
 // object, so that an invalid receipt also has a hash.
 func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	root := d.Root()
@@ -33,9 +33,9 @@ func statedHash(root canon.Node) canon.Node {
 	return root.Member("chain").Member("receipt_hash")
 }
 
-// ReferenceHash computes the receipt hash without the parser of this module: with gowebpki/jcs, and
-// with encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash]. src
-// must have been accepted by [canon.Parse].
+// ReferenceHash computes the receipt hash without this module's parser: with gowebpki/jcs, and with
+// encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash]. src must
+// have been accepted by [canon.Parse].
 func ReferenceHash(src []byte) (canon.Digest, error) {
 	preimage, err := referencePreimage(src)
 	if err != nil {
@@ -67,7 +67,7 @@ func referencePreimage(src []byte) ([]byte, error) {
 }
 
 // ReferenceContent returns the canonical form of a receipt without its members chain and
-// signatures. Like [ReferenceHash], it does not use the parser of this module.
+// signatures. Like [ReferenceHash], it does not use this module's parser.
 func ReferenceContent(src []byte) ([]byte, error) {
 	members, err := referenceMembers(src)
 	if err != nil {
@@ -79,8 +79,8 @@ func ReferenceContent(src []byte) ([]byte, error) {
 }
 
 // referenceMembers returns the members of an object. It first makes src canonical, because jcs
-// rejects duplicate names and invalid Unicode, which encoding/json would silently repair. Members
-// are then moved as raw bytes, so encoding/json does not interpret them.
+// rejects duplicate names and invalid Unicode, both of which encoding/json would silently repair.
+// Members are then moved as raw bytes, so encoding/json does not interpret them.
 func referenceMembers(src []byte) (members map[string]json.RawMessage, err error) {
 	canonical, err := canon.Reference(src)
 	if err != nil {
@@ -92,8 +92,8 @@ func referenceMembers(src []byte) (members map[string]json.RawMessage, err error
 	return members, nil
 }
 
-// referenceForm returns the canonical form of members. It runs jcs again because encoding/json
-// sorts names and escapes strings differently.
+// referenceForm returns the canonical form of an object with the given members. It runs jcs again
+// because encoding/json sorts names and escapes strings differently.
 func referenceForm(members map[string]json.RawMessage) ([]byte, error) {
 	text, err := json.Marshal(members)
 	if err != nil {

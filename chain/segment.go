@@ -2,9 +2,9 @@ package chain
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Segment summarizes a run of receipts of one stream, in the order in which they were read. It
-// contains everything that is needed to continue with the next receipts. Segments of adjacent runs
-// can be merged into the segment of the combined run, so a stream can be divided among workers or
+// A Segment summarizes a run of receipts in one stream, in the order in which they were read. It
+// contains everything needed to continue with the next receipts. Segments of adjacent runs can be
+// merged into the segment of the combined run, so a stream can be divided among workers or
 // machines.
 //
 // The zero Segment contains no receipts.
@@ -14,7 +14,7 @@ type Segment struct {
 	First    bool         // the first receipt states that it has no predecessor
 	Previous canon.Digest // the predecessor that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures uint64       // number of receipts that name a predecessor other than the previous receipt, or no predecessor
+	Failures uint64       // number of receipts that name a predecessor other than the receipt before them, or no predecessor
 }
 
 // SegmentOf returns the segment of a single receipt.
@@ -28,9 +28,9 @@ func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
 
-// Merge returns the segment of the receipts of a followed by those of b, which must belong to
-// the same stream. If b does not follow a, the result has one more failure. Merge is
-// associative, and the empty segment is its identity.
+// Merge returns the segment for the receipts of a followed by those of b; both must belong to the
+// same stream. If b does not follow a, the result has one more failure. Merge is associative, and
+// the empty segment is its identity.
 func (a Segment) Merge(b Segment) Segment {
 	switch {
 	case a.Count == 0:

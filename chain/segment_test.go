@@ -31,7 +31,7 @@ func fold(s chain.Stream, list []chain.Link) (whole chain.Segment) {
 	return whole
 }
 
-// damage removes, repeats, exchanges and forges links.
+// damage removes, repeats, exchanges, and forges links.
 func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 	for range r.IntN(4) {
 		i, j := r.IntN(len(list)), r.IntN(len(list))
@@ -52,8 +52,8 @@ func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 	return list
 }
 
-// TestMergeIsAssociative verifies that the parts of a run result in the segment of one pass,
-// regardless of how the run is split and in which order adjacent parts are merged.
+// TestMergeIsAssociative verifies that merging the parts of a run produces the same segment as a
+// single pass, regardless of how the run is split and in which order adjacent parts are merged.
 func TestMergeIsAssociative(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}
@@ -83,8 +83,8 @@ func TestMergeIsAssociative(t *testing.T) {
 	}
 }
 
-// TestJoins verifies that every segment can follow and precede the empty segment, and that
-// otherwise the first receipt must name the head before it.
+// TestJoins verifies that every segment can follow and precede the empty segment, and that any
+// other segment's first receipt must name the head before it.
 func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
@@ -118,7 +118,7 @@ func TestSegmentFailures(t *testing.T) {
 	}
 }
 
-// TestJoinAnyOrder verifies that receipts of complete streams join to one segment per stream,
+// TestJoinAnyOrder verifies that receipts from complete streams join into one segment per stream,
 // regardless of their order and of earlier joins.
 func TestJoinAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -127,7 +127,7 @@ func TestJoinAnyOrder(t *testing.T) {
 		for i := range 1 + r.IntN(3) {
 			s := chain.Stream{Issuer: "i", Tenant: string(rune('a' + i)), HasTenant: true}
 			list := links(1 + r.IntN(60))
-			if r.IntN(2) == 0 && len(list) > 2 { // its beginning, or a piece of it, is elsewhere
+			if r.IntN(2) == 0 && len(list) > 2 { // its beginning, or another piece of it, is elsewhere
 				list = list[1:]
 			}
 			if r.IntN(2) == 0 && len(list) > 3 {

@@ -2,14 +2,14 @@ package merkle
 
 import "math/bits"
 
-// ProveConsistency returns the proof that the tree of the given leaf hashes extends the tree of the
-// first size leaf hashes (RFC 9162 section 2.1.4.1). The error is [ErrSizes].
+// ProveConsistency returns the proof that the tree with the given leaf hashes extends the tree with
+// the first size leaf hashes (RFC 9162 section 2.1.4.1). The error is [ErrSizes].
 func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 	if size == 0 || size > uint64(len(leaves)) {
 		return nil, ErrSizes
 	}
 
-	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, b is whole.
+	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, and b is whole.
 	var down []Hash
 	whole := true // the earlier tree is a complete subtree, whose root the verifier has
 	for size < uint64(len(leaves)) {
@@ -48,7 +48,7 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return nil
 	}
 
-	// The path begins at the last leaf of the earlier tree or, more precisely, at the root of the
+	// The path begins at the earlier tree's last leaf or, more precisely, at the root of the
 	// largest perfect subtree that ends with that leaf. If that subtree is the entire earlier tree,
 	// its root is root1 and is not part of the proof.
 	inner, border := pathLength(size1-1, size2)
@@ -64,13 +64,13 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return &LengthError{len(proof), inner + border}
 	}
 
-	// RFC 9162 section 2.1.4.2, step 6: only hashes on the left are part of fr.
+	// RFC 9162 section 2.1.4.2, step 6: only hashes on the left contribute to fr.
 	index := (size1 - 1) >> shift
 	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
 		return &RootError{size1, earlier, root1}
 	}
 
-	// All hashes are part of sr.
+	// All hashes contribute to sr.
 	later := climb(start, index, rest[:inner])
 	for _, sibling := range rest[inner:] {
 		later = NodeHash(sibling, later)
@@ -82,8 +82,8 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 	return nil
 }
 
-// climbLeft is like climb, but in the earlier tree, in which the siblings on the right did not
-// exist yet.
+// climbLeft is like climb, but in the earlier tree, in which the siblings on the right did not yet
+// exist.
 func climbLeft(node Hash, index uint64, inner, border []Hash) Hash {
 	for level, sibling := range inner {
 		if index>>level&1 == 1 {

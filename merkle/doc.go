@@ -1,4 +1,4 @@
-// Package merkle computes RFC 9162 Merkle trees, and creates and checks proofs.
+// Package merkle computes RFC 9162 Merkle trees, and creates and checks proofs about them.
 //
 // A tree is an ordered list of leaves. Its root is a [Hash] that commits to all leaves and to
 // their number:
@@ -9,12 +9,12 @@
 //	            over the first k leaves, k the largest power of two below n, and
 //	            the others
 //
-// The prefixes prevent a node from being presented as a leaf. No leaf is duplicated, so two
+// The prefixes prevent a node from being presented as a leaf. Leaves are never duplicated, so two
 // lists never share a root because of padding.
 //
 // An inclusion proof shows that a leaf is in a tree ([ProveInclusion], [CheckInclusion]). A
 // consistency proof shows that a tree extends an earlier tree ([ProveConsistency],
-// [CheckConsistency]). A proof is a list of hashes whose length is determined by the index and
+// [CheckConsistency]). A proof is a list of hashes whose length is determined by the index and the
 // sizes. A proof with any other length is rejected before anything is hashed.
 //
 // In a shell, this command computes the root of a tree whose only leaf is a file:

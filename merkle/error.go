@@ -6,11 +6,11 @@ import (
 )
 
 var (
-	// ErrIndex indicates that no leaf has the given index, because it is not below the size of
-	// the tree.
+	// ErrIndex indicates that no leaf has the given index, because the index is not less than the
+	// tree's size.
 	ErrIndex = errors.New("merkle: the index is not below the size of the tree")
 	// ErrSizes indicates that two sizes cannot be compared, because the earlier tree is empty or
-	// larger than the later tree. Every tree extends the empty tree, so a proof of that would show
+	// larger than the later tree. Every tree extends the empty tree, so a proof of this would show
 	// nothing.
 	ErrSizes = errors.New("merkle: consistency is from a tree that is not empty to one that is not smaller")
 )
@@ -24,8 +24,8 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("merkle: a proof of %d hashes, expected %d", e.Found, e.Want)
 }
 
-// A RootError indicates that a proof leads to a root other than the given root. Size is the
-// size of the tree with that root.
+// A RootError indicates that a proof leads to a root other than the given root. Size is the size of
+// the tree that has the root Want.
 type RootError struct {
 	Size           uint64
 	Computed, Want Hash

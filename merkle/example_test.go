@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// leaves returns the leaf hashes of the entries of a log.
+// leaves returns the leaf hashes for a log's entries.
 func leaves(data ...string) (list []merkle.Hash) {
 	for _, text := range data {
 		list = append(list, merkle.LeafHash([]byte(text)))
@@ -53,8 +53,7 @@ func ExampleCheckInclusion() {
 	// June leads to another root: true
 }
 
-// A client that kept an earlier root of a log can verify that no entry was removed or changed
-// later.
+// A client that kept a log's earlier root can verify that no entry was removed or changed later.
 func ExampleCheckConsistency() {
 	list := leaves("april", "may", "june", "july", "august")
 	before, now := merkle.Root(list[:3]), merkle.Root(list)

@@ -85,10 +85,10 @@ func hashes(d [][]byte) []merkle.Hash {
 	return h
 }
 
-const most = 130 // the greatest size that is tried
+const most = 130 // the largest size that is tried
 
-// tried reports whether tests use trees of a size: all sizes up to 34 and those near 64 and 128, or
-// all sizes if CI is set.
+// tried reports whether tests use trees of a given size: all sizes up to 34 and those near 64 and
+// 128, or all sizes if CI is set.
 func tried(n int) bool {
 	return testsize.Full() || n <= 34 || n >= 63 && n <= 66 || n >= 127
 }
@@ -150,7 +150,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// damage yields every proof that differs slightly from a valid one.
+// damage yields every proof that differs slightly from a valid proof.
 func damage(proof []merkle.Hash) [][]merkle.Hash {
 	var damaged [][]merkle.Hash
 	for i := range proof {
@@ -289,7 +289,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestSecondPreimage verifies that a node is not accepted as a leaf, and that padding does not
-// result in the same root for two lists (CVE-2012-2459).
+// produce the same root for two lists (CVE-2012-2459).
 func TestSecondPreimage(t *testing.T) {
 	a, b, c := merkle.LeafHash([]byte("a")), merkle.LeafHash([]byte("b")), merkle.LeafHash([]byte("c"))
 	if merkle.LeafHash(slices.Concat(a[:], b[:])) == merkle.NodeHash(a, b) {
@@ -300,8 +300,7 @@ func TestSecondPreimage(t *testing.T) {
 	}
 }
 
-// TestTlog verifies that the results match those of the implementation for the Go checksum
-// database.
+// TestTlog verifies that the results match those of the Go checksum database's implementation.
 func TestTlog(t *testing.T) {
 	const n = 300
 	var stored []tlog.Hash
@@ -361,7 +360,7 @@ func FuzzCheckInclusion(f *testing.F) {
 		for ; len(raw) >= 32; raw = raw[32:] {
 			proof = append(proof, merkle.Hash(raw[:32]))
 		}
-		// No proof leads to a root that was not computed from it.
+		// No proof leads to a root from which it was not computed.
 		if merkle.CheckInclusion(merkle.Hash{}, index, size, proof, merkle.Hash{1}) == nil {
 			t.Error("a made-up root is reached")
 		}

@@ -2,18 +2,18 @@ package merkle
 
 import "math/bits"
 
-// A Tree is the right edge of a growing tree: the roots of its perfect subtrees, at most 64.
-// Leaves are added one after another, and earlier leaves are never needed again. The zero Tree
-// is empty. A copy of a Tree is independent of the original.
+// A Tree is the right edge of a growing tree: the roots of its perfect subtrees, of which there are
+// at most 64. Leaves are added one after another, and earlier leaves are not needed again. The zero
+// Tree is empty. A copy of a Tree is independent of the original.
 type Tree struct {
 	size  uint64
-	roots [64]Hash // of the perfect subtrees, the largest first
+	roots [64]Hash // of the perfect subtrees, largest first
 }
 
 // Append adds a leaf by its hash.
 func (t *Tree) Append(leaf Hash) {
-	// Each trailing one bit of the size is a perfect subtree that the new leaf completes to the
-	// next larger subtree.
+	// Each trailing one bit in the size stands for a perfect subtree that the new leaf completes to
+	// the next larger subtree.
 	n := bits.OnesCount64(t.size)
 	for range bits.TrailingZeros64(^t.size) {
 		n--

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A signatureStep is the step [StepSignatures].
+// A signatureStep performs the step [StepSignatures].
 type signatureStep struct{ *Verifier }
 
 // check judges every entry of /signatures and then applies the policy. Invalid entries refute.
@@ -33,14 +33,15 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		}
 	}
 
-	// A checkpoint may count as a signature, so it is evaluated before the decision.
+	// A checkpoint may count as a signature, so it is evaluated before the step's result is
+	// decided.
 	t.stand()
 	t.decide(hashHolds)
 	t.clear()
 }
 
-// A tally counts the signatures of one receipt after its judge has evaluated them. The Report keeps
-// the tally, so that the next receipt does not allocate memory.
+// A tally counts a receipt's signatures after its judge has evaluated them. The Report keeps the
+// tally, so that the next receipt does not allocate memory.
 type tally struct {
 	judge
 	trust   Trust
@@ -52,20 +53,20 @@ type tally struct {
 
 	refuting   Check // the first entry that is invalid or malformed
 	unknowable Check // the first entry that could not be checked
-	uncounted  Check // the first signature that would meet the policy if it counted
-	unbound    Check // the first valid signature of a key bound to no issuer
-	other      bool  // keys signed, but not the key that the receipt names
+	uncounted  Check // the first signature that would satisfy the policy if it counted
+	unbound    Check // the first valid signature by a key that is bound to no issuer
+	other      bool  // some keys signed, but not the key that the receipt names
 	issued     bool  // the issuer signed
 	witnessed  bool  // a witness signed, whether or not the signature counts
 
-	issuers  [][32]byte // material of the keys that speak for the issuer
+	issuers  [][32]byte // material of the keys that may speak for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
 	rejected [][32]byte // material of witnesses whose signatures do not count
-	why      Check      // the reason of the first of rejected
-	others   []string   // why signatures by witnesses can never count
+	why      Check      // the reason for the first entry of rejected
+	others   []string   // the reasons why signatures by witnesses can never count
 }
 
-// tally returns the tally of the report, prepared for a new receipt.
+// tally returns the report's tally, prepared for a new receipt.
 func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	issuer := root.Member("issuer")
 	if rep.tally == nil {
@@ -78,7 +79,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	t.issuer, t.existed = issuer.Member("id").Text(), rep.Existed.Time.Time
 	t.named = issuer.Member("public_key_id").Text()
 
-	// Keys are judged at the policy's time, or at issued_at, which the hash covers.
+	// Keys are judged at the policy's time or at issued_at, which the hash covers.
 	t.at = s.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema matches
@@ -103,7 +104,8 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
-	// A Trust checks only form and mathematics. The judge decides who may speak, and when.
+	// A Trust checks only form and mathematical validity. The judge decides who may speak, and
+	// when.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -136,12 +138,12 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
 		if code == CodeIssuerUnbound || string(t.named) == key.ID {
-			t.discount(i, key, code) // it is, or may be, the issuer's
+			t.discount(i, key, code) // the signature is, or may be, the issuer's
 		}
 		return
 	}
 
-	// Validity at the time matters only if the key may speak for the issuer at all.
+	// Validity at the relevant time matters only if the key may speak for the issuer at all.
 	if code == "" {
 		code = t.untimely(key)
 	}
@@ -162,7 +164,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 }
 
 // discount records why a valid signature does not count as the issuer's. It does so only if the
-// signature would otherwise have met the policy. It returns the reason in words.
+// signature would otherwise have satisfied the policy. It returns the reason as text.
 func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	detail = t.discounted(key, code)
 	switch {
@@ -176,9 +178,9 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
-// weighWitness counts the signature of a witness. A signature that does not count refutes if the
-// policy would be met with it. A signature by a witness that the policy does not name never meets
-// the policy, regardless of its key.
+// weighWitness counts a witness's signature. A signature that does not count refutes if the policy
+// would be satisfied with it. A signature by a witness that the policy does not name never
+// satisfies the policy, regardless of its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
@@ -187,8 +189,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
-	// Signatures with expired or revoked keys are counted separately. If the policy would be met
-	// with them, the receipt is refuted because of them, and not undecided for lack of evidence.
+	// Signatures with expired or revoked keys are counted separately. If the policy would be
+	// satisfied with them, the receipt is refuted because of them, rather than undecided for lack
+	// of evidence.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -201,9 +204,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
-// noWitness returns the reason why a signature by a key can never count as a witness's, or "" if it
-// can. Witnesses are counted by key material, not by ID: one key under two IDs is one witness, and
-// the issuer's key is not a witness.
+// noWitness returns the reason why a signature by a key can never count as a witness's signature,
+// or "" if it can. Witnesses are counted by key material, not by ID: one key under two IDs is one
+// witness, and the issuer's key is not a witness.
 func (t *tally) noWitness(key *Key) string {
 	switch {
 	case !t.policy.Witnesses.admits(key.ID):
@@ -232,7 +235,7 @@ func (t *tally) stand() {
 			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
 				continue
 			}
-			if code == "" { // a signature of the log, whose age only this checkpoint shows
+			if code == "" { // a log signature whose age only this checkpoint shows
 				code = untimely(key, t.at, t.predates(c, key))
 			}
 
@@ -260,8 +263,8 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// fallsShort reports a checkpoint that would count as a signature if its key counted, like a
-// signature whose key does not count.
+// fallsShort reports a checkpoint that would count as a signature if its key counted, in the same
+// way as a signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
@@ -303,7 +306,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
 	}
-	if t.total > maxSignatures { // the remaining signatures could meet the policy or refute
+	if t.total > maxSignatures { // the remaining signatures could satisfy the policy or refute the receipt
 		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
@@ -330,7 +333,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	return Check{}, false, true
 }
 
-// missing returns the reason why no signature of the issuer counts although none is invalid.
+// missing returns the reason why no signature by the issuer counts, even though none is invalid.
 func (t *tally) missing() Check {
 	switch {
 	// A key that may be the issuer's takes precedence, because its signature may count with more
@@ -352,7 +355,7 @@ func (t *tally) missing() Check {
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct returns the number of elements of material that are not in any of the other lists.
+// distinct returns the number of elements in material that are not in any of the other lists.
 func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
 		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
@@ -362,7 +365,7 @@ func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	return n
 }
 
-// notCounted lists why other signers do not count.
+// notCounted lists the reasons why other signers do not count.
 func notCounted(why []string) string {
 	const most = 5
 	switch n := len(why); {
@@ -407,7 +410,7 @@ func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
 	return append(list, material)
 }
 
-// algorithmName returns the algorithm name, without a copy if the name is common.
+// algorithmName returns the algorithm name, without copying it if the name is common.
 func algorithmName(name []byte) string {
 	switch string(name) {
 	case "ed25519":

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestSignatureResults verifies the status, role, and code of each entry.
+// TestSignatureResults verifies the status, role, and code for each entry.
 func TestSignatureResults(t *testing.T) {
 	for _, c := range []struct {
 		signers, named string
@@ -100,8 +100,8 @@ func TestSignatureTexts(t *testing.T) {
 	}
 }
 
-// TestSealProblemCodes verifies that a document that is not a draft is rejected for that
-// reason, and not for problems of the resulting receipt.
+// TestSealProblemCodes verifies that an input that is not a draft is rejected for that reason, and
+// not for problems of the receipt that it would become.
 func TestSealProblemCodes(t *testing.T) {
 	d := plainDraft()
 	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}

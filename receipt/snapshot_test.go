@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A keyService is a source of keys that may be down.
+// A keyService is a key source that may be down.
 type keyService struct {
 	keys    receipt.Trust
 	version string
@@ -34,8 +34,8 @@ func snapshot(t *testing.T, s keyService, p receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// TestSnapshotDown verifies that, if the source of keys is down, results that depend on keys are
-// undecided, that the cause is not an unknown key, and that everything else is judged.
+// TestSnapshotDown verifies that, if the key source is down, results that depend on keys are
+// undecided, the cause is not reported as an unknown key, and everything else is judged.
 func TestSnapshotDown(t *testing.T) {
 	keys := logKeys()
 	secret := errors.New("dial postgres://audit:hunter2@keys")
@@ -77,8 +77,8 @@ func TestSnapshotDown(t *testing.T) {
 	}
 }
 
-// TestSnapshot verifies that a verifier keeps the keys and the version of its snapshot, and that a
-// source is queried once.
+// TestSnapshot verifies that a verifier keeps its snapshot's keys and version, and that a source is
+// queried only once.
 func TestSnapshot(t *testing.T) {
 	asked := 0
 	s := keyService{keys: logKeys(), version: "v7", asked: &asked}
@@ -108,7 +108,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestTrustUnavailable verifies that a Trust can report that it failed for one signature.
+// TestTrustUnavailable verifies that a Trust can report a failure for a single signature.
 func TestTrustUnavailable(t *testing.T) {
 	data := forge(t, plainDraft(), keep, logKeys()["a"])
 	v, err := receipt.NewVerifier(oddTrust{&receipt.SignatureError{Code: receipt.CodeTrustUnavailable, Detail: "timeout"}}, receipt.Policy{})

@@ -42,7 +42,7 @@ func TestVerifyKeepsTheLimits(t *testing.T) {
 }
 
 // TestWhatIsNoReceipt verifies that other documents are distinguished from damaged receipts and
-// from receipts of other versions.
+// from receipts in other versions.
 func TestWhatIsNoReceipt(t *testing.T) {
 	v := verifier(t, testKeys(), receipt.Policy{})
 	none := refuted(receipt.StepSchema, receipt.CodeNotAReceipt, "")
@@ -74,8 +74,8 @@ func TestWhatIsNoReceipt(t *testing.T) {
 	}
 }
 
-// TestHashWithoutStatement verifies that the hash is computed even if the receipt does not state a
-// hash.
+// TestHashWithoutStatement verifies that the hash is computed even if the receipt does not state
+// one.
 func TestHashWithoutStatement(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -130,7 +130,7 @@ func TestRedactionsAreCounted(t *testing.T) {
 	}
 }
 
-// TestCutKeepsCharacters verifies that text is cut between characters.
+// TestCutKeepsCharacters verifies that truncation never splits a character.
 func TestCutKeepsCharacters(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

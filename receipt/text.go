@@ -30,11 +30,11 @@ func kindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// place returns the pointer of n, truncated like the pointers in errors of package canon. The names
+// place returns the pointer to n, truncated like the pointers in package canon's errors. The names
 // in n could make the pointer as long as the receipt.
 func place(n canon.Node) string { return untrusted.Cut(n.Pointer(), 256) }
 
-// excerpt truncates foreign text for a message. Callers that print it must escape it.
+// excerpt truncates foreign text for use in a message. Callers that print it must escape it.
 func excerpt(text []byte) string { return untrusted.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
@@ -74,7 +74,7 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes secret names from a pointer and from the accompanying texts.
+// withholdNames removes secret names from a pointer and from the texts next to it.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
 	if !anyOdd(whole) {
@@ -88,7 +88,7 @@ func withholdNames(pointer *string, about ...*string) {
 	var b []byte
 	names, found := ptr.Tokens(), false
 	for i, name := range names {
-		// The beginning of a truncated name may be the beginning of a secret.
+		// A truncated name may be the beginning of a secret.
 		partial := cut && i == len(names)-1
 		if !odd(name) || !partial && !secretIn()(name) {
 			b = canon.AppendToken(b, name)
@@ -116,8 +116,8 @@ func withoutName(text, name string) string {
 	return text
 }
 
-// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because almost no
-// pointer contains a secret.
+// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because it runs
+// for every report and almost no pointer contains a secret.
 func anyOdd(pointer string) bool {
 	for name := range strings.SplitSeq(pointer, "/") {
 		if odd(name) {
@@ -127,15 +127,15 @@ func anyOdd(pointer string) bool {
 	return false
 }
 
-// odd reports whether a name is not a name of the format and is long enough to be a secret.
+// odd reports whether a name is not a name in the format and is long enough to be a secret.
 func odd(name string) bool {
 	const short = 8
 	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
 }
 
 // secretIn returns the function that reports whether text contains a secret. If the rules do not
-// compile, so that no secret can be found, the function reports true. Few reports need the rules,
-// so they are compiled on first use.
+// compile, so that no secret can be found, the function reports true. Few reports need the
+// detection rules, so they are compiled on first use.
 //
 // On the verification page, the function reports false, because the page shows a file only to the
 // person who opened it, on the same machine, and the detectors would exceed the page's size limit.

@@ -9,7 +9,7 @@ import (
 // and at most three fractional digits.
 type Time struct{ time.Time }
 
-// At returns t in the precision of receipts: in UTC, truncated to the millisecond.
+// At returns t in the precision of receipts: in UTC, truncated to milliseconds.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
 // judgedAt is like At, but for a report. An offset or a leap second can move a date-time outside
@@ -40,13 +40,13 @@ func (t Time) MarshalText() ([]byte, error) {
 	return t.append(nil), nil
 }
 
-// written reports whether t has a text. RFC 3339 requires years with four digits.
+// written reports whether t can be written as text. RFC 3339 requires years with four digits.
 func (t Time) written() bool {
 	y := t.UTC().Year()
 	return y >= 0 && y <= 9999
 }
 
-// MarshalJSON returns the RFC 3339 text in quotes. It overrides the method of the embedded
+// MarshalJSON returns the RFC 3339 text in quotation marks. It overrides the method of the embedded
 // time.Time, which would keep the zone and nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {
 	text, err := t.MarshalText()
@@ -100,7 +100,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// RFC 3339 section 5.6: an optional time-secfrac, and then the time-offset.
+	// RFC 3339 section 5.6: an optional time-secfrac, followed by the time-offset.
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
@@ -158,7 +158,7 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 		return 0, false
 	}
 
-	// RFC 3339 section 5.6: the hours and minutes of an offset are those of a day.
+	// RFC 3339 section 5.6: an offset's hours and minutes have the range of a clock time.
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {

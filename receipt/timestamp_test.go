@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestTimestamps is the truth table for the effects of timestamps. The receipt is of noon.
+// TestTimestamps contains the truth table for how timestamps affect the verdict. The receipt was
+// issued at noon.
 func TestTimestamps(t *testing.T) {
 	schema, err := schemas.Compile("report")
 	if err != nil {
@@ -31,7 +32,7 @@ func TestTimestamps(t *testing.T) {
 		policy      receipt.Policy
 		stamps      []stamp
 		want        outcome
-		existed     string // the earliest time, as its duration after noon
+		existed     string // the earliest time, as a duration after noon
 	}{
 		"none":                      {"a", "log1", receipt.Policy{}, nil, verified(), ""},
 		"none, required":            {"a", "log1", required, nil, none, ""},

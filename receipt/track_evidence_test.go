@@ -60,7 +60,7 @@ func TestTrackEvidence(t *testing.T) {
 	}
 }
 
-// fakeMaterials contains one file, or none.
+// fakeMaterials contains one file or none.
 type fakeMaterials struct{ digest canon.Digest }
 
 func (f fakeMaterials) Lookup(d canon.Digest) (canon.Digest, bool) { return d, d == f.digest }

@@ -19,7 +19,7 @@ type ring map[string]*member
 type member struct {
 	receipt.Key
 	private func() ed25519.PrivateKey // most keys of a ring are not used
-	checked sync.Map                  // whether a signature of a message is valid; most are checked often
+	checked sync.Map                  // whether a signature over a message is valid; most are checked often
 }
 
 // newRing generates a key for each ID. Equal seeds result in equal key material.
@@ -67,7 +67,7 @@ func (r ring) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *r
 	return &m.Key, nil
 }
 
-// signed reports whether value is a signature of the message by m.
+// signed reports whether value is m's signature over the message.
 func (m *member) signed(message, value []byte) bool {
 	of := string(value) + string(message)
 	holds, known := m.checked.Load(of)

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A bench judges each distinct document once.
+// A bench judges each distinct document only once.
 type bench struct {
 	comparer
 	judgment
@@ -31,8 +31,8 @@ func (b *bench) judge(name string, m mutant) {
 	}
 }
 
-// put judges a receipt in which text replaces a member. The receipt is sealed and signed again if
-// it is still a receipt.
+// put judges a receipt in which text replaces a member. If the result is still a receipt, it is
+// sealed and signed again.
 func (b *bench) put(name string, text string, path ...string) {
 	tree := b.forger.seeds[0].Clone()
 	at := tree
@@ -64,8 +64,8 @@ func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
 	return files
 }
 
-// TestEveryFixture judges all files of the fixtures, including keys, the manifest, and source code,
-// and verifies how many have each result.
+// TestEveryFixture judges all fixture files, including keys, the manifest, and source code, and
+// verifies how many files have each result.
 func TestEveryFixture(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, "../fixtures", 200) {
@@ -100,7 +100,8 @@ func TestEveryVector(t *testing.T) {
 	}
 }
 
-// TestEveryInstance judges receipts with the values of test suites, each in several places.
+// TestEveryInstance judges receipts that contain the values from test suites, each in several
+// places.
 func TestEveryInstance(t *testing.T) {
 	b, turn, part := newBench(t), 0, 32
 	if testsize.Full() {
@@ -129,7 +130,7 @@ func TestEveryInstance(t *testing.T) {
 	}
 }
 
-// instances returns the members of test cases that contain the tested values.
+// instances returns the members that contain the tested values in test cases.
 func instances(v *mutate.Value) (list []*mutate.Value) {
 	for _, name := range []string{"data", "doc", "value", "expected", "decoded", "const"} {
 		if m := v.Member(name); m != nil {
@@ -142,7 +143,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 	return list
 }
 
-// TestEveryNumber verifies receipts whose values are decimal strings that are difficult to parse.
+// TestEveryNumber verifies receipts that contain decimal strings that are difficult to parse.
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
 	step := 24

@@ -18,7 +18,7 @@ import (
 )
 
 // forge edits a sealed receipt as JSON, and then updates its hash and its signatures by the given
-// keys, so that only the edit is wrong.
+// keys, so that only the edited content is wrong.
 func forge(t testing.TB, d *receipt.Draft, edit func(map[string]any), signers ...*member) []byte {
 	t.Helper()
 	o := map[string]any{}
@@ -65,7 +65,7 @@ func rehash(t testing.TB, o map[string]any, signers ...*member) []byte {
 
 func keep(map[string]any) {}
 
-// testKeys returns the keys of the truth table.
+// testKeys returns the keys for the truth table.
 func testKeys() ring {
 	r := newRing(
 		receipt.Key{ID: "a", Issuers: []string{"issuer_a"}},
@@ -120,7 +120,7 @@ func outcomeOf(rep *receipt.Report) outcome {
 	return outcome{rep.Verdict, f.Step, f.Code, f.Pointer}
 }
 
-// TestSignaturePolicy is the truth table of signatures and policies.
+// TestSignaturePolicy contains the truth table for signatures and policies.
 func TestSignaturePolicy(t *testing.T) {
 	sig := receipt.StepSignatures
 	witnesses := func(n int, keys ...string) receipt.Policy {
@@ -128,7 +128,7 @@ func TestSignaturePolicy(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		signers string // ids; "stranger" is in no set
+		signers string // IDs; "stranger" is in no set
 		named   string // issuer.public_key_id
 		policy  receipt.Policy
 		want    outcome
@@ -232,11 +232,11 @@ func TestSignaturePolicy(t *testing.T) {
 	}
 }
 
-// TestNobodyRefutesByAdding verifies that added entries do not refute an undecided receipt,
-// unless they are invalid, malformed, or by a key that is expired, revoked, or bound to another
-// issuer. Entries are outside the hash, so anyone who forwards a receipt can add some. (If an
-// expired witness has signed, whose signature refutes if it alone is missing, another valid
-// witness can make it the missing one.)
+// TestNobodyRefutesByAdding verifies that added entries do not refute an undecided receipt, unless
+// they are invalid, malformed, or by a key that is expired, revoked, or bound to another issuer.
+// Entries are outside the hash, so anyone who forwards a receipt can add some. (There is one
+// exception: if an expired witness has signed, its signature refutes if it is the only one missing,
+// and another valid witness can bring this about.)
 func TestNobodyRefutesByAdding(t *testing.T) {
 	keys := testKeys()
 	strangers := newRing(receipt.Key{ID: "stranger"})
@@ -303,8 +303,8 @@ func TestNobodyRefutesByAdding(t *testing.T) {
 	}
 }
 
-// TestFalseEntryRefutes verifies that one invalid or malformed entry refutes a receipt regardless
-// of who added the entry, and that an entry that cannot be checked does not refute it.
+// TestFalseEntryRefutes verifies that an invalid or malformed entry refutes a receipt regardless of
+// who added the entry, and that an entry that cannot be checked does not refute it.
 func TestFalseEntryRefutes(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -351,7 +351,7 @@ func TestTooManySignatures(t *testing.T) {
 	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, append(signers, keys["a"])...))); got != want {
 		t.Errorf("above the limit: %v, want %v", got, want)
 	}
-	for _, id := range []string{"w1", "late", "free"} { // the decisive entry may be after the limit
+	for _, id := range []string{"w1", "late", "free"} { // the decisive entry may lie beyond the limit
 		signers = append(slices.Repeat([]*member{keys[id]}, 100), keys["a"])
 		rep := verify(v, forge(t, plainDraft(), keep, signers...))
 		if got := outcomeOf(rep); got != want || len(rep.Signatures) != 100 {
@@ -360,7 +360,7 @@ func TestTooManySignatures(t *testing.T) {
 	}
 }
 
-// TestEveryCode verifies that a verification can result in each code.
+// TestEveryCode verifies that a verification can produce each code.
 func TestEveryCode(t *testing.T) {
 	keys := testKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -455,7 +455,7 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: the plain path reports\n%s\nthe fast one\n%s", c.name, got, want)
 		}
 	}
-	elsewhere := []receipt.Code{ // in TestSignaturePolicy, TestFalseEntryRefutes, TestTooManySignatures
+	elsewhere := []receipt.Code{ // tested in TestSignaturePolicy, TestFalseEntryRefutes, and TestTooManySignatures
 		receipt.CodeTrustUnavailable, // TestSnapshotDown
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
 		receipt.CodeSignatureInvalid, "issuer_unbound", receipt.CodeIssuerMismatch, "role_mismatch", "named_key_missing",
@@ -513,7 +513,7 @@ func marshal(t testing.TB, v any) []byte {
 	return text
 }
 
-// checkReport verifies the properties that every report must have.
+// checkReport verifies properties that every report must have.
 func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt.Report) {
 	t.Helper()
 	text := marshal(t, rep)
@@ -624,8 +624,8 @@ func TestNewVerifierRefuses(t *testing.T) {
 	}
 }
 
-// TestTimeOfIssueNotTold verifies that a report does not name the time of issue as the time at
-// which keys were judged if that time is a placeholder.
+// TestTimeOfIssueNotTold verifies that, if the time of issue is a placeholder, a report does not
+// state it as the time for which keys were judged.
 func TestTimeOfIssueNotTold(t *testing.T) {
 	keys := testKeys()
 	for _, c := range []struct {

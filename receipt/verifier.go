@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A Verifier judges receipts by one policy and one set of trusted keys. It is immutable and safe
-// for concurrent use. [NewVerifier] returns one. The zero Verifier reports every receipt as
-// undecided.
+// A Verifier judges receipts according to one policy and one set of trusted keys. It is immutable
+// and safe for concurrent use. [NewVerifier] returns one. The zero Verifier reports every receipt
+// as undecided.
 type Verifier struct {
 	trust  Trust
 	policy Policy
 	named  []string // the names of the rules
-	from   snapshot // the source of trust; zero if the caller supplied the keys
+	from   snapshot // the source of the trust; zero if the caller supplied the keys
 	schema *schemas.Schema
 	kin    func() kinship
 
@@ -29,9 +29,9 @@ type Verifier struct {
 	lender   *lender
 }
 
-// NewVerifier returns a Verifier. It rejects a contradictory policy, a nil rule, and a rule whose
-// name is invalid or used twice. It rejects a trust without keys, unless the policy requires only
-// integrity.
+// NewVerifier returns a Verifier that judges receipts by the policy with the keys in trust. It
+// rejects a contradictory policy, a nil rule, and a rule whose name is invalid or used twice. It
+// rejects a trust without keys, unless the policy requires only integrity.
 func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
@@ -83,13 +83,13 @@ func (r *Receipt) UnmarshalJSON([]byte) error {
 // A RefutedError contains the report of a refuted receipt.
 type RefutedError struct{ Report *Report }
 
-// Error returns the verdict, and the code, pointer, and detail of the finding.
+// Error returns the verdict and the finding's code, pointer, and detail.
 func (e *RefutedError) Error() string { return findingText(e.Report) }
 
 // An UndecidedError contains the report of a receipt that lacks evidence.
 type UndecidedError struct{ Report *Report }
 
-// Error returns the verdict, and the code, pointer, and detail of the finding.
+// Error returns the verdict and the finding's code, pointer, and detail.
 func (e *UndecidedError) Error() string { return findingText(e.Report) }
 
 func findingText(r *Report) string {
@@ -183,12 +183,12 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 
 // judge runs the seven steps. Each step records exactly one status, except that a failed schema
 // step has one entry per location. If an earlier failure prevents a step from being checked, the
-// step records that.
+// step records this.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
 	if !(parseStep{v}).check(doc, rep) || !(schemaStep{v}).checkMarker(root, rep) {
-		v.digestInput(doc.Source(), rep) // otherwise, it is computed together with the receipt hash
+		v.digestInput(doc.Source(), rep) // otherwise, the digest is computed together with the receipt hash
 		v.conclude(rep)
 		return
 	}
@@ -200,7 +200,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		v.watched.seeAll(pieceMaterials)
 	}
 
-	// These steps depend on the schema and the hash. If either failed, these steps record that.
+	// These steps depend on the schema and the hash. If either check failed, these steps record
+	// this.
 	checkLink(root, rep, v.policy.Strict)
 	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
 	signatureStep{v}.check(root, schemaHolds, hashHolds, rep)
@@ -213,8 +214,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude is the only function that assigns a verdict. The verdict verified requires positive
-// evidence: every step is present, the required steps passed, and none failed.
+// Only conclude assigns a verdict. The verdict verified requires positive evidence: every step is
+// present, the required steps passed, and none failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
 	withholdSecrets(rep)
@@ -250,8 +251,8 @@ func (v *Verifier) shown(rep *Report) bool {
 	return true
 }
 
-// suffices reports whether a check allows a receipt to be verified. A step for which no
-// evidence was given may be left unchecked unless the policy is strict. A step may not be left
+// suffices reports whether a check allows a receipt to be verified. If no evidence was supplied for
+// a step, the step may be left unchecked unless the policy is strict. A step must not be left
 // unchecked for any other reason.
 func (v *Verifier) suffices(c Check) bool {
 	allowed := CodeBatchNotChecked
@@ -270,30 +271,30 @@ func (v *Verifier) suffices(c Check) bool {
 }
 
 // OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the verifier's trust
-// if it is a [LogTrust]. An invalid checkpoint does not cause an error; its Fault describes the
-// invalid part. Reports state whether a trusted log signed the checkpoint.
+// if it is a [LogTrust]. An invalid checkpoint does not cause an error; the result's Fault
+// describes the invalid part. Reports state whether a trusted log signed the checkpoint.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
-// Foreign writes the report of a receipt in another format. data is the text of the receipt. The
-// verdict is verified if no check failed, every step that the format defines was checked, except a
-// link, and a trusted key signed. If signatures are out of scope, a hash must match instead. Every
-// given signature must be valid or unknown.
+// Foreign writes the report on a receipt in another format. data is the receipt's text. The verdict
+// is verified if no check failed, every step that the format defines was checked (except a link),
+// and a trusted key signed the receipt. If signatures are out of scope, a hash must match instead.
+// Every given signature must be valid or unknown.
 func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Amend adds a check to a report that cannot be made with the receipt alone, and determines the
-// verdict again. The step of the check determines its meaning:
+// Amend adds a check that cannot be made with the receipt alone to a report, and determines the
+// verdict again. The check's step determines what the check means:
 //
 //   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
-//     long. The report is reset, and the check becomes its only check. Its status is StatusFailed,
-//     or StatusNotChecked if the result depends on further input.
-//   - [StepLink]: the relation of the receipt to the other receipts in its stream. The status is
-//     any. A link that the receipt alone refutes stays refuted. A check with a cause but no detail
-//     gets its detail here.
+//     long. The report is reset, and the check becomes its only check. The check's status is
+//     StatusFailed, or StatusNotChecked if the result depends on further input.
+//   - [StepLink]: the relation of the receipt to the other receipts in its stream. The check may
+//     have any status. A link that the receipt alone refutes remains refuted. A check that has a
+//     cause but no detail receives its detail here.
 //   - any other step: an additional finding, such as that the receipt is not the replay that it
 //     claims to be. StatusFailed refutes, and any other status leaves the receipt undecided. The
 //     finding is placed after the other findings of its step.
@@ -308,7 +309,7 @@ func (v *Verifier) Amend(rep *Report, c Check) {
 	}
 }
 
-// unreadable writes the report of a document that is not JSON text.
+// unreadable writes the report on a document that is not JSON text.
 func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.begin(rep)
 	rep.Checks = append(rep.Checks, c)
@@ -318,15 +319,15 @@ func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// link replaces the check of a link that was not checked, or that was checked only by the receipt
-// alone.
+// link replaces the check of a link that was not checked, or that was checked only against the
+// receipt itself.
 func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
-		// A link is replaced only if it is unchecked, or if it passed because nothing had
-		// contradicted it yet.
+		// A link's check is replaced only if the link was not checked, or if it passed because
+		// nothing had contradicted it yet.
 		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}
@@ -348,7 +349,7 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
 
-	// The checks of a report are in the order of the steps.
+	// The checks in a report are in the order of the steps.
 	at := len(rep.Checks)
 	for at > 0 && rep.Checks[at-1].Step > c.Step {
 		at--
@@ -357,32 +358,32 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// A Rule is a requirement of the caller for the content of receipts. It must be safe for concurrent
+// A Rule is the caller's requirement for the content of receipts. It must be safe for concurrent
 // use, and depend only on the document, so that equal receipts get equal verdicts.
 type Rule interface {
 	// Name identifies the rule and its version in reports and summaries: up to 64 lowercase
-	// letters, digits, and underscores, such as "cost_limit_2". Summaries that were made with
-	// different rules do not merge.
+	// letters, digits, and underscores, such as "cost_limit_2". Summaries that were created with
+	// different rules cannot be merged.
 	Name() string
 
-	// Judge returns a check for each part of the rule that a receipt does not meet. The receipt
+	// Judge returns a check for each part of the rule that a receipt does not satisfy. The receipt
 	// matches its schema. A check with StatusFailed refutes the receipt, and any other check makes
-	// it undecided. If Judge returns no checks, the receipt meets the rule. Judge must not retain
-	// doc.
+	// it undecided. If Judge returns no checks, the receipt satisfies the rule. Judge must not
+	// retain doc.
 	//
 	// The step of the checks is StepRules, and their code is "rule_" followed by the name. If Judge
 	// panics, the receipt is undecided.
 	Judge(doc *canon.Document) []Check
 }
 
-// rulePrefix is the prefix of the codes of rules. No code in the registry begins with it.
+// rulePrefix is the prefix of the codes for rules. No code in the registry begins with it.
 const rulePrefix = "rule_"
 
 // mostOfRule is the maximum number of checks per rule that a report lists. The verdict does not
-// depend on the others, because failed checks are listed first.
+// depend on the omitted checks, because failed checks are listed first.
 const mostOfRule = 100
 
-// namesOf returns the names of rules.
+// namesOf returns the names of the rules.
 func namesOf(rules []Rule) (names []string, err error) {
 	for _, r := range rules {
 		if r == nil {
@@ -401,7 +402,7 @@ func namesOf(rules []Rule) (names []string, err error) {
 	return names, nil
 }
 
-// applyRules adds the checks of the rules to the report.
+// applyRules adds the rules' checks to the report.
 func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report) {
 	// Rules may rely on the schema.
 	if len(v.named) > 0 && !schemaHolds {
@@ -410,7 +411,7 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
-		// Failed checks come first, so that the limit does not hide any.
+		// Failed checks come first, so that the limit does not hide any of them.
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
 			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])
@@ -426,7 +427,7 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 }
 
-// judgeByRule returns the checks of a rule. A rule that panics has reached no result.
+// judgeByRule returns the checks of a rule. A rule that panics has produced no result.
 func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 	// The rule is the caller's code: an error in it must neither verify the receipt nor abort the
 	// run.
@@ -444,11 +445,11 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 	return checks
 }
 
-// Policy returns the policy of the verifier.
+// Policy returns the verifier's policy.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// Snapshot returns the version of the keys of [NewSnapshot], or the error because of which it has
-// no keys. Both are zero if the caller supplied the keys.
+// Snapshot returns the version of the keys from [NewSnapshot], or the error because of which there
+// are no keys. Both are zero if the caller supplied the keys.
 func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
 // Scope returns the scope of the verifier's reports.

@@ -9,7 +9,7 @@ import (
 )
 
 // TestVerifiedNeedsEveryStep verifies that a report with a missing, repeated, or misplaced step
-// is never verified.
+// never has the verdict verified.
 func TestVerifiedNeedsEveryStep(t *testing.T) {
 	v := &Verifier{schema: new(schemas.Schema)}
 	var all []Check
@@ -54,8 +54,8 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 }
 
-// TestCloneHasItsOwnMemory verifies that a clone does not share memory that no form of a report
-// shows.
+// TestCloneHasItsOwnMemory verifies that a clone shares no memory with the original, including
+// memory that no form of a report shows.
 func TestCloneHasItsOwnMemory(t *testing.T) {
 	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
 	if c := rep.Clone(); c.tally != nil || c.scratch != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestSecretNames verifies that reports contain neither the name of a member that looks like a
-// secret nor a part of that name, and that other names are kept.
+// TestSecretNames verifies that reports contain neither a member name that looks like a secret nor
+// any part of that name, and that other names are kept.
 func TestSecretNames(t *testing.T) {
 	valid, err := fixtures.Read("valid/task.json")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Checkpoint is a log's statement about its tree at a point in time (C2SP tlog-checkpoint). It
-// is the text of a signed note, with each line ended by LF:
+// A Checkpoint is a log's statement about its tree at a point in time (C2SP tlog-checkpoint). Its
+// string form is the text of a signed note, with each line ended by LF:
 //
 //	origin           one line, the name of the log, which is also the name of its key
 //	size             decimal, no leading zeros
 //	root             base64, 44 characters
 //	extensions       further lines, opaque, not recommended
 //
-// A log must never sign two checkpoints unless one of the trees extends the other.
+// A log must never sign two checkpoints unless one checkpoint's tree extends the other's.
 type Checkpoint struct {
 	Origin     string
 	Size       uint64
@@ -26,11 +26,11 @@ type Checkpoint struct {
 
 // A CheckpointError describes how a checkpoint or its note is malformed.
 type CheckpointError struct {
-	Line   int // from 1; 0 means the entire note or its signatures
+	Line   int // line number, from 1; 0 means the entire note or its signatures
 	Detail string
 }
 
-// Error returns the line, if it is known, and the detail.
+// Error returns the line, if known, and the detail.
 func (e *CheckpointError) Error() string {
 	if e.Line == 0 {
 		return "merkle: checkpoint: " + e.Detail
@@ -44,7 +44,7 @@ func (c *Checkpoint) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the texts
+// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the strings
 // that String returns. The error is a *[CheckpointError].
 func ParseCheckpoint(text string) (*Checkpoint, error) {
 	body, ended := strings.CutSuffix(text, "\n")

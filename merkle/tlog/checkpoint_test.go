@@ -97,7 +97,7 @@ func TestCheckpoint(t *testing.T) {
 	if _, _, err := openCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
 		t.Error("another log's key opens the checkpoint")
 	}
-	for i := range msg { // a change of any byte is detected
+	for i := range msg { // a change to any byte is detected
 		bad := bytes.Clone(msg)
 		bad[i] ^= 1
 		if c, _, err := openCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
@@ -131,8 +131,8 @@ func TestParseCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCosignatureBeyondTime verifies that a time above 2^63−1 seconds is rejected even if a
-// witness signed it, because it would be read as a time before 1970.
+// TestCosignatureBeyondTime verifies that a time above 2^63−1 seconds is rejected even if a witness
+// signed it, because it would be read as a time before 1970.
 func TestCosignatureBeyondTime(t *testing.T) {
 	w := newCosigner(t, "w1.example", "w1")
 	text := (&tlog.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()
@@ -172,7 +172,7 @@ func TestCosignature(t *testing.T) {
 	if got, ok := cosignedAt(w2.Witness, n); ok {
 		t.Errorf("w2 did not cosign, found %v", got)
 	}
-	// The line of an unknown witness is ignored and not reported.
+	// The signature line of an unknown witness is ignored and not reported.
 	_, n, err = openCheckpoint(msg, log.verifier, w2)
 	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 1 {
 		t.Errorf("unknown witness: %+v, %v", n, err)
@@ -180,13 +180,13 @@ func TestCosignature(t *testing.T) {
 	if _, ok := cosignedAt(w1.Witness, n); ok {
 		t.Error("an unverified cosignature has a time")
 	}
-	// A note with a witness's line but without the log's is not a checkpoint.
+	// A note that has a witness's line but not the log's line is not a checkpoint.
 	text, sigs, _ := strings.Cut(string(msg), "\n\n")
 	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
 	if _, _, err := openCheckpoint([]byte(only), log.verifier, w1); err == nil {
 		t.Error("a witness stands for the log")
 	}
-	// An invalid line of a known witness refutes the checkpoint.
+	// An invalid line from a known witness refutes the checkpoint.
 	var false_ *note.InvalidSignatureError
 	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
 	if _, _, err := openCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
@@ -268,10 +268,10 @@ func FuzzParseProof(f *testing.F) {
 	})
 }
 
-// openCheckpoint opens a signed checkpoint with package note, to compare OpenSigned with. The note
-// must have a valid signature by log, whose name must be the origin. Signatures of the witnesses
-// are also checked: an invalid signature is an error (note.InvalidSignatureError), but an absent
-// one is not. The returned note lists the valid signatures in Sigs and those of unknown keys in
+// openCheckpoint opens a signed checkpoint with package note, for comparison with OpenSigned. The
+// note must have a valid signature by log, whose name must be the origin. Witness signatures are
+// also checked: an invalid signature is an error (note.InvalidSignatureError), but an absent one is
+// not. The returned note lists the valid signatures in Sigs and the signatures by unknown keys in
 // UnverifiedSigs.
 func openCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*tlog.Checkpoint, *note.Note, error) {
 	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A Witness verifies the cosignatures of one key (C2SP tlog-cosignature). A cosignature is a
-// signature line on a checkpoint. It states that, at the given time, this was the largest
-// consistent tree of that origin that the witness had observed. A Witness implements note.Verifier.
+// A Witness verifies cosignatures by one key (C2SP tlog-cosignature). A cosignature is a signature
+// line on a checkpoint. It states that, at the given time, this was the largest consistent tree
+// with that origin that the witness had observed. A Witness implements note.Verifier.
 type Witness struct{ noteKey }
 
 // NewWitness returns the Witness with the given name and public key: an ed25519.PublicKey or a
@@ -29,7 +29,7 @@ func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 // A Cosigner creates cosignatures with given times. The signatures may be created by a KMS.
 type Cosigner struct {
 	*Witness
-	// SignMessage returns the Ed25519 or ML-DSA-44 signature of message.
+	// SignMessage returns the Ed25519 or ML-DSA-44 signature over message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
@@ -38,7 +38,7 @@ type Cosigner struct {
 // cosigned for its origin. Without these checks, a cosignature is meaningless.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
-	if !found || at.Unix() <= 0 { // time 0 makes no statement
+	if !found || at.Unix() <= 0 { // the time 0 makes no statement
 		return nil, errors.New("merkle: cosigning: expected a signed note and a time after the beginning of 1970")
 	}
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {

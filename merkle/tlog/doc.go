@@ -5,11 +5,11 @@
 // defines.
 //
 // A [Checkpoint] states that a log, identified by its origin, had a tree with a size and a root. A
-// [Log] verifies the signatures of one of a log's keys. A [Witness] verifies the cosignatures of a
-// party that observed the growth of the log. The package does not decide which keys to trust: keys
-// are parameters.
+// [Log] verifies the signatures of one of a log's keys. A [Witness] verifies cosignatures by a
+// party that observed the log's growth. The package does not decide which keys to trust: keys are
+// parameters.
 //
 // # Stability
 //
-// The API of this package may still change. The formats are those of C2SP and do not change.
+// The API of this package may still change. The formats are defined by C2SP and do not change.
 package tlog

@@ -8,15 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// An Extension is a file with the proof that one tree extends another. Each line ends with LF:
+// An Extension is a file that contains the proof that one tree extends another. Each line ends with
+// LF:
 //
 //	receiptkit/consistency-proof@v1
 //	from <size> <base64 root>
 //	to <size> <base64 root>
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
-// C2SP defines no format for it. The sizes and roots are the claims of the proof. A verifier must
-// take them from checkpoints that a log signed.
+// C2SP defines no format for it. The sizes and roots are claims of the proof. A verifier must take
+// them from checkpoints that a log signed.
 type Extension struct {
 	Size1, Size2 uint64
 	Root1, Root2 merkle.Hash
@@ -25,8 +26,8 @@ type Extension struct {
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
 
-// ProveExtension returns the proof that the tree of the given leaf hashes extends the tree of the
-// first size leaf hashes. The error is [merkle.ErrSizes].
+// ProveExtension returns the proof that the tree with the given leaf hashes extends the tree with
+// the first size leaf hashes. The error is [merkle.ErrSizes].
 func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
@@ -66,7 +67,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
 
-	// Sizes and roots are claims. Their trustworthiness depends on the checkpoints.
+	// Sizes and roots are claims. Whether the claims can be trusted depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
@@ -91,7 +92,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	return x, nil
 }
 
-// parseHead parses a size and a root after a word.
+// parseHead parses a size and a root that follow a word.
 func parseHead(line, word string) (size uint64, root merkle.Hash, ok bool) {
 	rest, found := strings.CutPrefix(line, word)
 	digits, text, both := strings.Cut(rest, " ")

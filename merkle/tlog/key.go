@@ -17,16 +17,16 @@ import (
 	"filippo.io/mldsa"
 )
 
-// Types of note signatures (C2SP signed-note, tlog-cosignature). A signature of type 0x01 is the
-// signature of an Ed25519 key over the text of a note. The payload of any other type is a time, in
-// seconds since 1970 as eight big-endian bytes, and a signature that covers the time.
+// Types of note signatures (C2SP signed-note, tlog-cosignature). A signature of type 0x01 is an
+// Ed25519 key's signature over a note's text. The payload of any other type is a time, encoded as
+// eight big-endian bytes that count seconds since 1970, and a signature that covers the time.
 const (
 	logType         = 0x01
 	cosignatureType = 0x04
 	postQuantumType = 0x06
 )
 
-// A noteKey is the public key of a log or a witness, with its name. The zero noteKey is invalid.
+// A noteKey is a log's or a witness's public key, with its name. The zero noteKey is invalid.
 type noteKey struct {
 	name   string
 	hash   uint32
@@ -34,11 +34,11 @@ type noteKey struct {
 	public crypto.PublicKey // ed25519.PublicKey or *mldsa.PublicKey
 }
 
-// A NameError indicates that a name is not valid for a note key, because it is empty, too long,
-// or contains a space or a plus (C2SP signed-note).
+// A NameError indicates that a name is not valid for a note key, because it is empty, is too long,
+// or contains a space or a plus sign (C2SP signed-note).
 type NameError struct{ Name string }
 
-// Error returns the name, cut after 80 bytes.
+// Error returns the name, truncated to 80 bytes.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
 }
@@ -46,7 +46,8 @@ func (e *NameError) Error() string {
 // errKey indicates a key that cannot sign notes.
 var errKey = errors.New("merkle: signed notes require a key for Ed25519 or ML-DSA-44")
 
-// newNoteKey returns the key with a name. An Ed25519 key has the given type.
+// newNoteKey returns the key with the given name. If the key is an Ed25519 key, it gets the given
+// type.
 func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, error) {
 	k := &noteKey{name: name, kind: kind, public: public}
 	switch p := public.(type) {
@@ -65,7 +66,7 @@ func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, erro
 	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsSpace) || strings.Contains(name, "+") {
 		return nil, &NameError{name}
 	}
-	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the message has one byte for its length
+	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the message uses one byte for the name's length
 		return nil, &NameError{name}
 	}
 
@@ -75,7 +76,7 @@ func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, erro
 	return k, nil
 }
 
-// decodePublic returns the public key in a verifier key.
+// decodePublic returns the public key that a verifier key contains.
 func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	switch kind {
 	case logType, cosignatureType:
@@ -90,7 +91,7 @@ func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log), 0x04 (a witness), or 0x06 (either)", kind)
 }
 
-// Name returns the name. The name of a log's key is its origin.
+// Name returns the name. The name of a log's key is the log's origin.
 func (k *noteKey) Name() string { return k.name }
 
 // KeyHash returns the key ID.
@@ -120,7 +121,7 @@ func (k *noteKey) raw() []byte {
 	return k.public.(ed25519.PublicKey)
 }
 
-// Verify reports whether payload is a signature of the key for the text of a note.
+// Verify reports whether payload is the key's signature over a note's text.
 func (k *noteKey) Verify(text, payload []byte) bool {
 	seconds, signature := uint64(0), payload
 	if k.kind != logType {
@@ -140,8 +141,8 @@ func (k *noteKey) Verify(text, payload []byte) bool {
 	return ed25519.Verify(k.public.(ed25519.PublicKey), message, signature)
 }
 
-// message returns the bytes that the key signs for the text of a note and a time. For Ed25519, a
-// log signs the text, and a witness signs
+// message returns the bytes that the key signs for a note's text and a time. For Ed25519, a log
+// signs the text, and a witness signs
 //
 //	cosignature/v1
 //	time <seconds>
@@ -156,7 +157,7 @@ func (k *noteKey) Verify(text, payload []byte) bool {
 //	start (0), end (the size)
 //	root hash
 //
-// which does not cover extension lines. Time 0 states nothing about other trees of the log.
+// which does not cover extension lines. Time 0 states nothing about the log's other trees.
 func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	switch {
 	case seconds > math.MaxInt64:
@@ -179,7 +180,7 @@ func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	return append(m, c.Root[:]...), true
 }
 
-// sign returns the payload of a signature for the text of a note. The signature is that of signer.
+// sign returns the payload of a signature over a note's text. signer creates the signature.
 func (k *noteKey) sign(ctx context.Context, text []byte, seconds uint64, signer func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	message, ok := k.message(text, seconds)
 	if !ok {

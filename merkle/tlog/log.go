@@ -24,13 +24,13 @@ func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 // A LogSigner signs checkpoints with one of a log's keys. The signatures may be created by a KMS.
 type LogSigner struct {
 	*Log
-	// SignMessage returns the Ed25519 or ML-DSA-44 signature of message.
+	// SignMessage returns the Ed25519 or ML-DSA-44 signature over message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
 // SignCheckpoint returns c as a signed note. An ML-DSA-44 signature has the time 0. The caller must
-// have verified that the tree extends the last tree that the log signed. Two signed trees of which
-// neither extends the other are evidence of misbehavior.
+// have verified that the tree extends the last tree that the log signed. Two signed trees, neither
+// of which extends the other, are evidence of misbehavior.
 func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, error) {
 	text := c.String()
 	if parsed, err := ParseCheckpoint(text); err != nil {
@@ -45,7 +45,7 @@ func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, 
 	return msg, nil
 }
 
-// A noteSigner is a LogSigner for one signature.
+// A noteSigner is a LogSigner with the context for one signature.
 type noteSigner struct {
 	*LogSigner
 	ctx context.Context

@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// TestWycheproofMLDSA verifies that the library accepts exactly the signatures of Wycheproof that
-// are valid.
+// TestWycheproofMLDSA verifies that the library accepts exactly the Wycheproof signatures that are
+// valid.
 func TestWycheproofMLDSA(t *testing.T) {
 	for name, v := range map[string]struct {
 		parameters   mldsa.Parameters
@@ -75,8 +75,8 @@ func TestWycheproofMLDSA(t *testing.T) {
 	}
 }
 
-// TestAccumulatedMLDSA verifies keys and signatures with the accumulated vectors of CCTV: a hash of
-// the public keys and the deterministic signatures of the empty message for many seeds.
+// TestAccumulatedMLDSA verifies keys and signatures with the accumulated vectors from CCTV: a hash
+// over the public keys and the deterministic signatures of the empty message for many seeds.
 func TestAccumulatedMLDSA(t *testing.T) {
 	tests := []struct {
 		parameters mldsa.Parameters
@@ -129,7 +129,7 @@ func signing(key *mldsa.PrivateKey) func(context.Context, []byte) ([]byte, error
 	return func(_ context.Context, message []byte) ([]byte, error) { return key.SignDeterministic(message, nil) }
 }
 
-// TestPostQuantumCosigner verifies that a cosignature of an ML-DSA-44 key covers the time, the
+// TestPostQuantumCosigner verifies that a cosignature by an ML-DSA-44 key covers the time, the
 // origin, the size, and the root, and that a signature without a time is not a cosignature.
 func TestPostQuantumCosigner(t *testing.T) {
 	private := postQuantum(t, "w")
@@ -178,8 +178,8 @@ func TestPostQuantumCosigner(t *testing.T) {
 	}
 }
 
-// TestPostQuantumLog verifies checkpoints of a log with an ML-DSA-44 key and cosignatures of both
-// types, under a policy that counts them.
+// TestPostQuantumLog verifies checkpoints signed by a log with an ML-DSA-44 key and cosigned with
+// keys of both types, under a policy that counts them.
 func TestPostQuantumLog(t *testing.T) {
 	private := postQuantum(t, "l")
 	log, err := tlog.NewLog(origin, private.Public())
@@ -240,8 +240,8 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Errorf("cosigned by the log itself: %v", err)
 	}
 
-	// A client that does not know the ML-DSA-44 keys cannot check their lines, which do not affect
-	// the result.
+	// A client that does not know the ML-DSA-44 keys cannot check their lines, so these lines do
+	// not affect the result.
 	blind, err := tlog.OpenSigned(mixed, nil, []*tlog.Witness{old.Witness})
 	if err != nil || len(blind.Cosignatures) != 1 || len(blind.Unknown) != 2 {
 		t.Errorf("%+v, %v", blind, err)
@@ -265,7 +265,7 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Error("a signer with another key is not noticed")
 	}
 
-	// The signature of the log, with the time 0, is not a cosignature, and it is not false.
+	// The log's signature, with the time 0, is not a cosignature, but it is not invalid either.
 	twin, err := tlog.NewWitness(origin, private.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -275,8 +275,8 @@ func TestPostQuantumLog(t *testing.T) {
 	}
 }
 
-// TestPolicyTypes verifies that an Ed25519 key has the role of its type only, and that an
-// ML-DSA-44 key may have either.
+// TestPolicyTypes verifies that an Ed25519 key has only the role that its type specifies, and that
+// an ML-DSA-44 key may have either role.
 func TestPolicyTypes(t *testing.T) {
 	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public()
 	log, err := tlog.NewLog(origin, public)

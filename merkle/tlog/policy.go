@@ -11,7 +11,7 @@ import (
 )
 
 // A Policy specifies which checkpoints to accept (C2SP tlog-policy): those that one of its logs
-// signed and a quorum of its witnesses cosigned. A policy is a text with one item per line:
+// signed and that a quorum of its witnesses cosigned. A policy is a text with one item per line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
@@ -26,34 +26,34 @@ type Policy struct {
 	Quorum    *Group // nil for quorum none
 }
 
-// A PolicyLog is a log of a [Policy].
+// A PolicyLog is a log in a [Policy].
 type PolicyLog struct {
 	*Log
 	URL string // "" if absent
 }
 
-// A PolicyWitness is a witness of a [Policy].
+// A PolicyWitness is a witness in a [Policy].
 type PolicyWitness struct {
 	Name string
 	*Witness
 	URL string // "" if absent
 }
 
-// A Group is a number of witnesses and groups of a [Policy]. A quorum of one witness is a group
-// with only that witness.
+// A Group is a set of witnesses and groups in a [Policy], with the number of members that must
+// cosign. A quorum of one witness is a group with only that witness.
 type Group struct {
 	Threshold int
 	Witnesses []*Witness
 	Groups    []*Group
 }
 
-// A PolicyError describes why a text is not a policy.
+// A PolicyError describes why a text is not a valid policy.
 type PolicyError struct {
-	Line   int // from 1; 0 for a missing line
+	Line   int // line number, from 1; 0 for a missing line
 	Detail string
 }
 
-// Error returns the line, if it is known, and the detail.
+// Error returns the line, if known, and the detail.
 func (e *PolicyError) Error() string {
 	if e.Line == 0 {
 		return "merkle: policy: " + e.Detail
@@ -81,7 +81,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	return p.policy, nil
 }
 
-// A policyParser contains the definitions of the lines so far.
+// A policyParser contains the definitions from the lines parsed so far.
 type policyParser struct {
 	policy  *Policy
 	names   map[string]*policyName
@@ -93,7 +93,7 @@ type policyParser struct {
 type policyName struct {
 	witness *Witness
 	group   *Group
-	member  bool // it is a member of a group
+	member  bool // the name is a member of a group
 }
 
 func (p *policyParser) line(line string) error {
@@ -146,8 +146,8 @@ func (p *policyParser) witness(words []string) error {
 	return p.define(words[0], &policyName{witness: witness})
 }
 
-// key parses a verifier key. Its type must be that of the role for Ed25519, or that of ML-DSA-44.
-// The same public key must not have a role twice, even under different names.
+// key parses a verifier key. The key's type must be the Ed25519 type for the role, or the ML-DSA-44
+// type. A public key must not occur twice in the same role, even under different names.
 func (p *policyParser) key(role, text string, kind byte) (*noteKey, error) {
 	k, err := parseNoteKey(text)
 	if bad := (*VerifierError)(nil); errors.As(err, &bad) {
@@ -206,7 +206,7 @@ func (n *policyName) join(g *Group) {
 	}
 }
 
-// define defines the name of a witness or a group. Both share one namespace.
+// define defines a name for a witness or a group. Witnesses and groups share one namespace.
 func (p *policyParser) define(name string, n *policyName) error {
 	if p.names[name] != nil || name == "none" {
 		return fmt.Errorf("the name %.80q is reserved or defined on an earlier line", name)
@@ -234,13 +234,13 @@ func (p *policyParser) quorum(words []string) error {
 	return nil
 }
 
-// ErrUnmet indicates that no log of a policy signed a checkpoint, or that its quorum did not cosign
-// the checkpoint. Nothing is invalid.
+// ErrUnmet indicates that none of a policy's logs signed a checkpoint, or that the policy's quorum
+// did not cosign it. Nothing is invalid.
 var ErrUnmet = errors.New("merkle: the policy is not met")
 
-// Open opens a signed checkpoint with the keys of the policy. It returns the checkpoint only if the
-// policy is met. Otherwise, the error is [ErrUnmet], an error of [OpenSigned], or a
-// *[SignatureError] if a log of the policy signed a checkpoint with another origin.
+// Open opens a signed checkpoint with the policy's keys. It returns the checkpoint only if the
+// policy is met. Otherwise, the error is [ErrUnmet], an error from [OpenSigned], or a
+// *[SignatureError] if one of the policy's logs signed a checkpoint with another origin.
 func (p *Policy) Open(msg []byte) (*Signed, error) {
 	s, err := OpenSigned(msg, p.logs(), p.witnesses())
 	if err == nil { // a log is not its own witness
@@ -304,7 +304,7 @@ func (g *Group) count(signed map[*Witness]bool) bool {
 }
 
 // CheckProof checks that a tlog-proof shows the inclusion of an entry in a checkpoint that meets
-// the policy, and returns the checkpoint. The error is an error of [Policy.Open] or
+// the policy, and returns the checkpoint. The error is from [Policy.Open] or
 // [merkle.CheckInclusion].
 func (p *Policy) CheckProof(proof *Proof, entry []byte) (*Signed, error) {
 	s, err := p.Open(proof.Checkpoint)

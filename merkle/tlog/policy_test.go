@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// readVectors decodes a file of the vectors for transparency logs, which has at least the given
-// number of cases.
+// readVectors decodes a file of test vectors for transparency logs, which must contain at least the
+// given number of cases.
 func readVectors[T any](t *testing.T, name string, atLeast int) (list []T) {
 	t.Helper()
 	if err := json.Unmarshal(vectors.File(t, "transparency", "made", name), &list); err != nil {
@@ -39,7 +39,7 @@ func TestPolicyVectors(t *testing.T) {
 	}
 }
 
-// verdictOf returns the verdict for a proof under a policy: malformed, refuted, undecided, or
+// verdictOf returns the verdict on a proof under a policy: malformed, refuted, undecided, or
 // verified.
 func verdictOf(policy *tlog.Policy, entry, text []byte) string {
 	proof, err := tlog.ParseProof(text)

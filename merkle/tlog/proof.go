@@ -26,7 +26,7 @@ type Proof struct {
 
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// A ProofError describes the malformed line of a proof file.
+// A ProofError describes a malformed line in a proof file.
 type ProofError struct {
 	Format string // "tlog-proof" or "consistency proof"
 	Line   int    // from 1
@@ -111,5 +111,5 @@ func strictBase64(s string) ([]byte, bool) {
 	if err != nil || base64.StdEncoding.EncodeToString(b) != s {
 		return nil, false
 	}
-	return append([]byte{}, b...), true // present, even when empty
+	return append([]byte{}, b...), true // present, even if empty
 }

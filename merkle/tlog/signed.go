@@ -12,15 +12,15 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed is a checkpoint together with those keys passed to [OpenSigned] that signed it. Each of
+// A Signed is a checkpoint together with the keys passed to [OpenSigned] that signed it. Each of
 // its lists may be empty. If Logs is empty, no known log signed the checkpoint.
 type Signed struct {
 	Checkpoint
-	Logs         []*Log // logs with the origin of the checkpoint
+	Logs         []*Log // logs with the checkpoint's origin
 	Cosignatures []Cosignature
-	Unknown      []string // signature lines of other keys, as "name+key id"; not checked
+	Unknown      []string // signature lines by other keys, as "name+key id"; not checked
 
-	strangers []*Log // logs with a different origin that signed it
+	strangers []*Log // logs with a different origin that signed the checkpoint
 }
 
 // A Cosignature states that a witness had observed the checkpoint at a given time. The time is
@@ -31,9 +31,10 @@ type Cosignature struct {
 }
 
 // OpenSigned opens a checkpoint that may have been signed by any of several logs. It checks every
-// signature line of every given key. An invalid line results in a *[SignatureError], regardless of
-// the other lines. Signature lines of other keys are only listed. The text must be a checkpoint,
-// and each signature must be in strict base64, which has one spelling (*[CheckpointError]).
+// signature line by any of the given keys. An invalid line results in a *[SignatureError],
+// regardless of the other lines. Signature lines by other keys are only listed. The text must be a
+// checkpoint, and each signature must be in strict base64, which has only one spelling
+// (*[CheckpointError]).
 func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
 	n, err := readNote(msg)
 	if err != nil {
@@ -55,8 +56,8 @@ func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) 
 	return s, nil
 }
 
-// readNote parses a note with at most 100 signature lines, and verifies none of them, because
-// note.Open with known keys would skip the second line of a key.
+// readNote parses a note with at most 100 signature lines and verifies none of them; note.Open is
+// not used with known keys, because it would skip a key's second line.
 func readNote(msg []byte) (*note.Note, error) {
 	_, err := note.Open(msg, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
@@ -83,7 +84,7 @@ func noteFault(msg []byte) string {
 }
 
 // add checks one signature line. Key IDs are short, so several keys may share one. The line is
-// invalid if none of these keys made the signature.
+// invalid if none of these keys created the signature.
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
@@ -123,8 +124,8 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// A signature line of an unknown key does not count. An invalid signature line of a known key
-	// refutes.
+	// A signature line by an unknown key does not count. An invalid signature line by a known key
+	// refutes the checkpoint.
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
@@ -135,7 +136,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	return nil
 }
 
-// cosignedAt returns the time of a verified cosignature.
+// cosignedAt returns the time stated in a verified cosignature.
 func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
 }
@@ -144,10 +145,10 @@ func cosignedAt(signature []byte) time.Time {
 type SignatureError struct {
 	Name       string
 	KeyHash    uint32
-	Checkpoint Checkpoint // the claims of the note; not authenticated
+	Checkpoint Checkpoint // the note's claims; not authenticated
 }
 
-// Error returns the name and the ID of the key.
+// Error returns the key's name and ID.
 func (e *SignatureError) Error() string {
 	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
 }

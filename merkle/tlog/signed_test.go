@@ -41,7 +41,7 @@ func TestOpenSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Unix(1777140000, 0).UTC()
-	for i, w := range []*tlog.Cosigner{w1, w2, w1} { // w1 twice, at two times
+	for i, w := range []*tlog.Cosigner{w1, w2, w1} { // w1 twice, with two times
 		if msg, err = w.Cosign(t.Context(), msg, at.Add(time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -63,14 +63,14 @@ func TestOpenSigned(t *testing.T) {
 	if s, err := tlog.OpenSigned(msg, nil, nil); err != nil || len(s.Logs)+len(s.Cosignatures) != 0 || len(s.Unknown) != 5 {
 		t.Errorf("no keys: %+v, %v", s, err)
 	}
-	// Repeated key material, as under two names in a key file, is not ambiguous.
+	// Repeated key material, such as the same key under two names in a key file, is not ambiguous.
 	if s, err := tlog.OpenSigned(msg, []*tlog.Log{known, newKnown(t, origin, log)}, nil); err != nil || len(s.Logs) != 2 {
 		t.Errorf("the same key twice: %+v, %v", s, err)
 	}
 }
 
-// TestOpenSignedEveryBit verifies that, with every key known, no bit of a signed checkpoint can
-// change without changing the result.
+// TestOpenSignedEveryBit verifies that, if every key is known, any changed bit in a signed
+// checkpoint changes the result.
 func TestOpenSignedEveryBit(t *testing.T) {
 	log, w := newLog(t, origin), newCosigner(t, "w1.example", "w1")
 	known := newKnown(t, origin, log)
@@ -105,7 +105,7 @@ func TestOpenSignedRefuses(t *testing.T) {
 	payload[20] ^= 1
 	falseLine := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload))
 	short := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload[:30]))
-	loose := []byte(line) // sets a bit after the 68 bytes of the payload
+	loose := []byte(line) // sets a bit that follows the 68 payload bytes
 	loose[len(loose)-3]++
 	unknown := func(n int) string {
 		var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Verifier is a public key of signed notes: a *[Log] or a *[Witness]. Its text form, a verifier
+// A Verifier is a public key for signed notes: a *[Log] or a *[Witness]. Its text form, a verifier
 // key (C2SP signed-note), is
 //
 //	<name>+<key ID, 8 hexadecimal digits>+<base64 of the type and the public key>
@@ -58,7 +58,8 @@ func parseNoteKey(text string) (*noteKey, error) {
 		return nil, &VerifierError{strings.TrimPrefix(err.Error(), "merkle: ")}
 	}
 
-	// The key ID is a hash of the name and the key, so it reveals a damaged key or a changed name.
+	// The key ID is a hash over the name and the key, so it reveals a damaged key or a changed
+	// name.
 	if parts[1] != fmt.Sprintf("%08x", k.hash) {
 		return nil, &VerifierError{fmt.Sprintf("the verifier key states the key ID %.20q, but its name and key have %08x: it is damaged, or of another name", parts[1], k.hash)}
 	}
