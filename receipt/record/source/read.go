@@ -20,7 +20,7 @@ import (
 // line names a task, the session is the task.
 type Options struct {
 	record.Options
-	From string // name of a kind or of a family, see Names; "" detects the kind from the first lines
+	From string // name of a kind or a family, see Names; "" detects the kind from the first lines
 }
 
 // An Input is a log. Several inputs can form one task: a session, and the logs of the agents to
@@ -29,8 +29,8 @@ type Input struct {
 	Name string // name in the draft: the last element of a path
 	io.Reader
 
-	// Sum, if it is not nil, returns the digest and the size of the file as stored. It is called
-	// after Reader was read to its end, and is needed if the file was decompressed. If it is nil,
+	// Sum, if it is not nil, returns the digest and the size of the stored file. It is called after
+	// Reader has been read to its end, and is needed if the file was decompressed. If it is nil,
 	// both are computed from the bytes of Reader.
 	Sum func() (canon.Digest, int64)
 
@@ -56,7 +56,7 @@ var ErrUnknown = errors.New("source: no line belongs to a supported agent log")
 // ErrEmpty indicates that no line contains any information.
 var ErrEmpty = errors.New("source: the log records nothing: no line has a time, a message, or a call")
 
-// A SessionError reports a log of an agent that is recognized but not supported.
+// A SessionError reports an agent's log that is recognized but not supported.
 type SessionError struct {
 	Name string // of the log
 	What string // such as "a session of Qwen Code"
@@ -82,10 +82,10 @@ func (e *MixedError) Error() string {
 	return fmt.Sprintf("source: %s: expected a log of the kind %s, as the one before, found %s", event.Quote(e.Name), e.Other, e.Is)
 }
 
-// Read records the logs of one task. Errors of an input are returned unchanged, and errors of
-// the draft as by record.Recorder.Draft.
+// Read records the logs of one task. Errors from an input are returned unchanged, and errors from
+// the draft are those of record.Recorder.Draft.
 func Read(inputs []Input, o Options) (*Log, error) {
-	// Without a kind, the first lines decide.
+	// If no kind is named, the first lines determine it.
 	if o.From != "" && !slices.Contains(Names(), o.From) {
 		return nil, fmt.Errorf("source: expected one of %s, found %s", strings.Join(Names(), ", "), event.Quote(o.From))
 	}
@@ -122,7 +122,7 @@ func Read(inputs []Input, o Options) (*Log, error) {
 // A reading reads the logs of one task.
 type reading struct {
 	kind   Kind   // Unknown until the first log is recognized, unless the caller named the kind
-	from   string // the name of the caller
+	from   string // the name that the caller passed
 	arrays bool   // for this kind, a line may be an array of objects
 	story  *story.Story
 	reader story.Reader
@@ -154,8 +154,8 @@ func (r *reading) log(in Input) error {
 }
 
 // ended records the size and the digest of a log. A log that is still growing, or that was
-// truncated, ends within a line. If that line is not read, it may state a different end from that
-// in the earlier lines.
+// truncated, ends in the middle of a line. If that line is not read, it may state a different end
+// from that in the earlier lines.
 func (r *reading) ended(text *lines, in Input) {
 	r.story.Endless = r.story.Endless || text.count > 0 && !r.read
 	r.now.Cut = !text.ended && !r.read
@@ -163,11 +163,11 @@ func (r *reading) ended(text *lines, in Input) {
 	r.now.Lines = text.count
 }
 
-// Limits on the lines and bytes in which the source is recognized; other lines may precede.
+// Limits on the lines and bytes from which the source is recognized; other lines may precede them.
 const (
 	maxHeadLines = 50
 	maxHead      = 4 << 20
-	maxLook      = 64 << 10 // of text whose values may span lines
+	maxLook      = 64 << 10 // limit for text whose values may span lines
 )
 
 // scan recognizes a log, and passes its lines to the function that begin returns.
@@ -245,7 +245,7 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 	return head, r.choose(name, kind)
 }
 
-// joined returns lines as they were read.
+// joined returns the lines as they were read.
 func joined(head []rawLine) (text []byte) {
 	for _, l := range head {
 		text = append(append(text, l.text...), '\n')
@@ -274,7 +274,7 @@ func (r *reading) choose(name string, kind Kind) error {
 	return nil
 }
 
-// parse parses a line, and reports whether halves of characters were replaced in it.
+// parse parses a line, and reports whether unpaired halves of characters were replaced in it.
 func (r *reading) parse(text []byte) (repaired bool, err error) {
 	limits := canon.Limits{Bytes: maxValue}
 	if err = r.doc.Parse(text, limits); err == nil {

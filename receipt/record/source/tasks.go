@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// A Task is a session, or a person's request to an agent with everything that followed until the
-// next request.
+// A Task is a session, or a person's request to an agent together with everything that followed
+// until the next request.
 type Task struct {
 	ID          string
-	Session     string    // "" is not stated
+	Session     string    // "" if it is not stated
 	First, Last time.Time // times of its lines; zero if no line has a time
 	Parts       []Part    // the lines, grouped by log
 
-	Over     bool      // the logs state that it ended, and contain nothing else
-	Latest   time.Time // number of all lines of its session
-	Followed bool      // another task of its session began after it
+	Over     bool      // the logs state that the task ended, and contain nothing else
+	Latest   time.Time // number of all lines in its session
+	Followed bool      // another task in its session began after it
 	Open     int       // calls without an answer
-	Cut      bool      // its last line has no end
+	Cut      bool      // the last line has no line end
 }
 
-// A Part contains the lines of a task in one log.
+// A Part contains a task's lines in one log.
 type Part struct {
 	Log   *Outline
-	Aside []Span // lines of the session that the task needs, one span per line, in order
+	Aside []Span // the session's lines that the task needs, one span per line, in order
 	Spans []Span // of the task
 }
 
@@ -40,7 +40,7 @@ func (p *Part) add(s Span) {
 	p.Spans = append(p.Spans, s)
 }
 
-// tell adds a line of the session.
+// tell adds a line that belongs to the session.
 func (p *Part) tell(o *Outline, line int) {
 	if line < 0 {
 		return
@@ -52,7 +52,7 @@ func (p *Part) tell(o *Outline, line int) {
 	p.Aside = append(p.Aside, s)
 }
 
-// stretch extends the time range to include the time of a line.
+// stretch extends the time range to include a line's time.
 func (t *Task) stretch(at time.Time) {
 	if at.IsZero() {
 		return
@@ -65,9 +65,9 @@ func (t *Task) stretch(at time.Time) {
 	}
 }
 
-// Tasks returns the tasks of logs, grouped by session, or the sessions unless apart is set. Logs
-// that may contain copies of each other's lines must be passed together: a copied line belongs to
-// the session that began first.
+// Tasks returns the tasks in the logs, grouped by session, or returns the sessions unless apart is
+// set. Logs that may contain copies of each other's lines must be passed together: a copied line
+// belongs to the session that began first.
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {
@@ -106,7 +106,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	return tasks
 }
 
-// wholeOf returns the task of logs each of which is a single task.
+// wholeOf returns the task of logs that each consist of a single task.
 func wholeOf(logs []*owned) *Task {
 	t := &Task{ID: logs[0].name(), Session: logs[0].Session}
 	for _, l := range logs {
@@ -136,9 +136,9 @@ type copies struct {
 	others map[string]map[key]struct{} // by session
 }
 
-// own determines which lines of a log are not copies. A line without a key is treated like the line
-// before it. If keys are unique only within a session, the lines of the parent session precede its
-// own lines.
+// own determines which lines in a log are not copies. A line without a key is treated like the line
+// before it. If keys are unique only within a session, the parent session's lines precede the
+// session's own lines.
 func (c *copies) own(o *Outline) *owned {
 	is, mine := make([]bool, len(o.Lines)), map[key]struct{}{}
 	parents, still := c.others[o.Parent], o.Parent != ""

@@ -11,7 +11,7 @@ type cutter struct {
 	logs   []*owned
 	apart  bool // the session is divided
 	starts []start
-	of     [][]int     // the tasks that begin in each log, in the order of its lines
+	of     [][]int     // the tasks that begin in each log, in line order
 	asked  map[key]int // the task of each call
 	tasks  []*Task
 }
@@ -23,7 +23,7 @@ type start struct {
 	id        string
 }
 
-// tasksOf returns the tasks of the logs of one session. If no task begins in them, the session is a
+// tasksOf returns the tasks in the logs of one session. If no task begins in them, the session is a
 // single task.
 func tasksOf(logs []*owned, apart bool) []*Task {
 	c := &cutter{logs: logs, of: make([][]int, len(logs)), asked: map[key]int{}}
@@ -59,7 +59,7 @@ func tasksOf(logs []*owned, apart bool) []*Task {
 	return slices.DeleteFunc(c.tasks, func(t *Task) bool { return len(t.Parts) == 0 })
 }
 
-// id returns the ID of a task of the session.
+// id returns the ID of a task in the session.
 func (c *cutter) id(task string) string {
 	session := c.logs[0].name()
 	if task == "" {
@@ -82,8 +82,8 @@ func (c *cutter) alone() string {
 	return ""
 }
 
-// begin finds the lines with which tasks begin, in time order. A task that begins in two logs
-// counts once.
+// begin finds the lines with which tasks begin, in time order. A task that begins in two logs is
+// counted once.
 func (c *cutter) begin() {
 	for n, l := range c.logs {
 		for _, b := range l.Begins {
@@ -106,11 +106,11 @@ func (c *cutter) begin() {
 	}
 }
 
-// task returns the task of a line. In a log with beginnings, the task of a line is the last task
-// that began before the line, because later lines cannot change that. In the log of an agent, the
-// time of the line determines the task.
+// task returns the task to which a line belongs. In a log with beginnings, a line belongs to the
+// last task that began before it, because later lines cannot change that. In an agent's log, the
+// line's time determines the task.
 func (c *cutter) task(log, line int) int {
-	// The task is the last task that begins before the line.
+	// The task is the last one that begins before the line.
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
 			if c.starts[task].line <= line {
@@ -121,7 +121,7 @@ func (c *cutter) task(log, line int) int {
 		return own[max(n-1, 0)]
 	}
 
-	// The last task that began before the time of the line.
+	// The task is the last one that began before the line's time.
 	at := c.logs[log].Lines[line].At
 	n, _ := slices.BinarySearchFunc(c.starts, at, func(s start, at time.Time) int {
 		if s.at.After(at) {
@@ -159,7 +159,7 @@ func (c *cutter) calls() {
 	}
 }
 
-// cut assigns the lines of a log to the tasks. An answer belongs to the task that made the request.
+// cut assigns the lines of a log to the tasks. An answer belongs to the task that requested it.
 func (c *cutter) cut(log int) {
 	l := c.logs[log]
 	moved := map[int]int{}
@@ -181,8 +181,7 @@ func (c *cutter) cut(log int) {
 		t := c.tasks[to]
 		part := &t.Parts[log]
 
-		// Each task needs the description of the session, and its usage before the
-		// task.
+		// Each task needs the session's description, and the session's usage before the task.
 		aside := m.OfSession && c.apart
 		if aside && session < 0 {
 			session = n

@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that examines the lines of a transcript, one after the other. A task
-// begins with a person's request. Commands of Claude Code are written in tags: some of them request
-// an answer from a model, and others do not.
+// Glances returns a function that examines a transcript's lines in order. A task begins with a
+// person's request. Claude Code's own commands are written in tags: some commands request an answer
+// from a model, and others do not.
 func Glances() func(canon.Node) story.Glance {
 	return func(n canon.Node) story.Glance {
 		g := story.Glance{
@@ -21,7 +21,7 @@ func Glances() func(canon.Node) story.Glance {
 		case "assistant":
 			g.Spoke = !g.Aside && message.Member("model").String() != synthetic && !n.Member("isApiErrorMessage").Bool()
 			refer(&g, message)
-		// A message of an agent.
+		// A message from an agent.
 		case "progress":
 			refer(&g, n.Member("data").Member("message").Member("message"))
 		case "user":
@@ -34,7 +34,7 @@ func Glances() func(canon.Node) story.Glance {
 	}
 }
 
-// refer records the calls that a message requests, and those that it answers.
+// refer records the calls that a message requests and the calls that it answers.
 func refer(g *story.Glance, message canon.Node) {
 	for _, b := range contents(message) {
 		switch b.Member("type").String() {

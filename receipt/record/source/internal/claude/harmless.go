@@ -29,12 +29,12 @@ var harmless = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// isRecord reports whether a type of line of a transcript is known.
+// isRecord reports whether a type of transcript line is known.
 func isRecord(kind string) bool {
 	return isStamped(kind) || kind == "permission-mode" || kind == "pr-link" || kind == "frame-link" || slices.Contains(harmless()["line"], kind)
 }
 
-// isStamped reports whether lines of a transcript of this type state their time.
+// isStamped reports whether transcript lines of this type state their time.
 func isStamped(kind string) bool {
 	switch kind {
 	case "assistant", "user", "system", "progress", "attachment":
@@ -50,7 +50,7 @@ func isCall(kind string) bool {
 
 // isBlock reports whether a content block of this type is read in lines of this role, or is known
 // to state no action. Each role has its own block types: a model calls tools, and the results of
-// tools that Claude Code runs are in lines of the user.
+// tools that Claude Code runs appear in user lines.
 func isBlock(role, kind string) bool {
 	switch kind {
 	case "text", "thinking", "redacted_thinking", "image", "document", "fallback":

@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// mentions are the tasks and the blocks that lines of a stream name in addition to the lines that
-// state their actions.
+// mentions are the tasks and blocks that a stream's lines name in addition to the lines that state
+// their actions.
 type mentions struct {
-	tasks story.Set                  // IDs of tasks whose beginning a line states
+	tasks story.Set                  // IDs of tasks whose beginning is stated
 	parts map[string]map[string]bool // indexes of the calls in the message that each agent is writing
 }
 
-// partial is the type of lines with a part of a message.
+// partial is the type of a line that contains part of a message.
 const partial = "stream_event"
 
 // part reads a part of a message. An assistant line repeats each of its blocks, with its ID. A
-// delta that is neither text nor a part of a known call may be a part of any call.
+// delta that is neither text nor part of a known call may be part of any call.
 func (m *mentions) part(s *story.Story, n canon.Node) {
 	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
 	index := string(e.Member("index").Raw())
@@ -63,8 +63,8 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	}
 }
 
-// started records that work was given to another agent. A background command is also a task, and
-// also a call. The actions of tasks of other types are unknown.
+// started records that work was given to another agent. A background command is both a task and a
+// call. For tasks of other types, the actions are unknown.
 func (m *mentions) started(s *story.Story, n canon.Node) {
 	const line = "system/task_started"
 	kind, call := n.Member("task_type"), n.Member("tool_use_id")
@@ -93,7 +93,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads the state of a task. If no line states its beginning, the task may do anything.
+// runs reads a task's state. If no line states that the task began, it may perform any action.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))
 	h := s.Given(task)

@@ -19,7 +19,7 @@ func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// usageIn reads a usage with the given names of counts.
+// usageIn reads a usage whose counts have the given names.
 func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	return story.ApartOf(n.Member(fresh), n.Member(read), n.Member(written), n.Member(output))
 }
@@ -37,7 +37,7 @@ func tierOf(mode string) string {
 	return ""
 }
 
-// tools is the table of the tools of Claude Code.
+// tools is the table of Claude Code's tools.
 var tools = sync.OnceValue(func() story.Tools {
 	all := story.Tools{
 		"Edit":         {Does: "edit", Path: "file_path"},
@@ -63,7 +63,7 @@ var tools = sync.OnceValue(func() story.Tools {
 	return all
 })
 
-// isHandoff reports whether a tool gives work to another agent.
+// isHandoff reports whether a tool delegates work to another agent.
 func isHandoff(tool string) bool {
 	return tool == "Task" || tool == "Agent" || tool == "mcp__ccd_session__spawn_task"
 }
@@ -78,8 +78,8 @@ func contents(message canon.Node) (blocks []canon.Node) {
 	return blocks
 }
 
-// sound reports whether a message has the structure of messages in lines of this role. It counts
-// each malformed part, and each block that is not read.
+// sound reports whether a message has the structure that messages in lines of this role must have.
+// It counts each malformed part, and each block that is not read.
 func sound(s *story.Story, role string, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
@@ -115,7 +115,7 @@ func textOf(n canon.Node) string {
 	return ""
 }
 
-// calls reads the calls of tools in a message of a model.
+// calls reads the tool calls in a model's message.
 func calls(s *story.Story, message canon.Node, agent string) {
 	for _, b := range contents(message) {
 		switch kind := b.Member("type").String(); {
@@ -137,13 +137,13 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		c.Handed = s.Name(input.Member("subagent_type"))
 	}
 
-	// Versions name the file of a notebook in different members.
+	// Versions differ in the member that names a notebook's file.
 	if c.Does == "edit" && c.Path == "" {
 		c.Path = cmp.Or(s.Name(input.Member("file_path")), s.Name(input.Member("notebook_path")))
 	}
 }
 
-// Beginnings of results that state that the call was refused, interrupted, or never made.
+// Beginnings of results that state that the call was refused, interrupted, or never executed.
 const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
@@ -152,10 +152,9 @@ const (
 	siblingFailed = "Sibling tool call errored"
 )
 
-// outcomeOf determines how a call ended, from the block with its result and from the other members
-// of the line. A refusal by a rule is an error, because only its text would distinguish it. An
-// outcome is doubtful if the result is a person's refusal, or text from an MCP server that
-// resembles one.
+// outcomeOf determines how a call ended from the block with its result and the line's other
+// members. A refusal by a rule is an error, because only its text would distinguish it. An outcome
+// is doubtful if the result is a person's refusal, or text from an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
@@ -174,7 +173,7 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	return endOfCall(tool, block, besides), false
 }
 
-// endOfCall returns how a call ended that was not refused.
+// endOfCall returns how a call ended if it was not refused.
 func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
 	failed := is.Bool()
@@ -200,8 +199,8 @@ func saysFailed(text, besides string) bool {
 // isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
-// answers reads the results of tools in a message of a user. besides is the result in the line
-// outside the message. If no block of the message contains a result, the call is unknown.
+// answers reads the tool results in a user's message. besides is the result in the line outside the
+// message. If no block of the message contains a result, the call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -215,7 +214,7 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads a result of a tool. besides is the result outside the message: toolUseResult in a
+// answer reads a tool's result. besides is the result outside the message: toolUseResult in a
 // transcript, tool_use_result in a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	c := s.Answered(block.Member("tool_use_id"))
@@ -239,7 +238,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		c.Duration = d
 	}
 
-	// Only a call that succeeded wrote its files.
+	// Only a call that succeeded can have written its files.
 	if outcome == story.Succeeded {
 		wrote(s, c, besides)
 	}
@@ -272,7 +271,8 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered records the work that calls delegated to other agents and whose end no line states.
+// unanswered records the work that calls delegated to other agents and for which no line states an
+// end.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
@@ -283,7 +283,7 @@ func unanswered(s *story.Story) {
 	}
 }
 
-// exited is the prefix of the result of a failed command.
+// exited is the prefix of a failed command's result.
 const exited = "Exit code "
 
 // acted records the exit code of a failed command, and the Git actions of a command.
@@ -315,15 +315,15 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	}
 }
 
-// isWord reports whether a text can be a word from a closed list, as opposed to free text.
+// isWord reports whether text can be a word from a closed list, as opposed to free text.
 func isWord(word string) bool {
 	return len(word) > 0 && len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// settle decides calls of MCP tools whose results resemble a person's refusal. If the log states
-// which calls were executed, a call that was not executed was refused, and the result of an
-// executed call is text from its server. If the log states this for no call, or if lines were not
-// read, the outcome is unknown.
+// settle decides the outcome of MCP tool calls whose results resemble a person's refusal. If the
+// log states which calls were executed, a call that was not executed was refused, and the result of
+// an executed call is text from the call's server. If the log does not state this for any call, or
+// if lines were not read, the outcome is unknown.
 func settle(s *story.Story, started map[string]bool) {
 	for c := range s.Asked() {
 		switch {

@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A session of a stream. A result covers its process up to that point, so the last result counts.
+// A session in a stream. A result covers its process up to that point, so the last result counts.
 type session struct {
 	id, model   string
 	cost        string
 	unpriced    bool // a result states an invalid cost
 	models      []modelUse
 	usage       story.Usage      // usage of the main thread, if results do not list models
-	told, whole bool             // a result states usage, and the usage of each model
+	told, whole bool             // a result states the total usage, and each model's usage
 	open        event.List[said] // messages since the latest result
 	settled     map[string]bool  // IDs of messages that a result covers
-	less        bool             // a result states less than an earlier one
+	less        bool             // a result states less than an earlier result
 	ended       bool             // a result was read
 	nameless    bool             // messages since the latest result have no IDs
 }
 
-// maxSettled is the maximum number of messages of a session whose copies are recognized.
+// maxSettled is the maximum number of messages per session whose copies are recognized.
 const maxSettled = 1 << 16
 
 type modelUse struct {
@@ -32,8 +32,8 @@ type modelUse struct {
 	cost string
 }
 
-// A said is a message of which the log contains only lines that were written before it was
-// complete.
+// A said is a message for which the log contains only lines that were written before the message
+// was complete.
 type said struct {
 	id, model, agent string
 	usage            story.Usage
@@ -57,13 +57,13 @@ func (x *session) settle() {
 	x.open, x.nameless = event.List[said]{}, false
 }
 
-// priced reports whether the prices of models cover the cost of the session.
+// priced reports whether the prices of models cover the session's cost.
 func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
 
-// unpaid reports whether the session cost more than its results state, or whether they state no
-// cost.
+// unpaid reports whether the session cost more than its results state, or whether the results state
+// no cost.
 func (x *session) unpaid() bool {
 	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open.Order) > 0
 }
@@ -80,7 +80,7 @@ func (x *session) unlisted() bool {
 }
 
 // less reports whether an amount is smaller than another. A smaller account belongs to another
-// process or an earlier time. The largest account is a lower bound on the cost of the session.
+// process or to an earlier time. The largest account is a lower bound on the session's cost.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)

@@ -11,7 +11,7 @@ import (
 )
 
 // A Stream reads the output of claude -p with --output-format stream-json, which contains runs,
-// each from system/init to result, of one or several sessions.
+// each from system/init to result, from one or more sessions.
 type Stream struct {
 	s         *story.Story
 	sessions  []*session
@@ -21,7 +21,7 @@ type Stream struct {
 	end       story.End // of the latest result
 	wall      int64
 	counted   bool                  // a result states the duration of its run
-	unclocked bool                  // another result does not
+	unclocked bool                  // another result does not state it
 	results   map[canon.Digest]bool // that were read
 	mentions
 }
@@ -32,7 +32,7 @@ func NewStream(s *story.Story) story.Reader {
 	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
 
-// IsStream reports whether a line is of a stream.
+// IsStream reports whether a line belongs to a stream.
 func IsStream(n canon.Node) bool {
 	if n.Member("session_id").Kind() != canon.KindString || !n.Member("sessionId").IsZero() {
 		return false
@@ -44,8 +44,8 @@ func IsStream(n canon.Node) bool {
 	return false
 }
 
-// LooksLikeArray reports whether text without its whitespace begins like an array of the lines of a
-// stream, which claude-code-action writes. Any type of line may come first.
+// LooksLikeArray reports whether text without leading whitespace begins like an array of stream
+// lines, which claude-code-action writes. Any type of line may come first.
 func LooksLikeArray(text string) bool {
 	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
 		return false
@@ -140,7 +140,7 @@ func (t *Stream) system(n canon.Node) {
 	}
 }
 
-// assistant keeps the usage of a message, in case no result covers it.
+// assistant keeps a message's usage, in case no result covers the message.
 func (t *Stream) assistant(n canon.Node, x *session) {
 	s, message := t.s, n.Member("message")
 	agent := s.Name(n.Member("parent_tool_use_id"))
@@ -160,7 +160,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
 
-	// Each block of a message has a line.
+	// Each block of a message has its own line.
 	have, fresh := x.open.Entry(id)
 	switch {
 	case fresh && len(x.open.Order) > event.MaxEntries:
@@ -187,7 +187,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		t.results[id] = true
 	}
 
-	// Each result states the duration of its run, and the cost of the process so far.
+	// Each result states the duration of its run, and the process's cost so far.
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	} else {
@@ -217,8 +217,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf determines how a run ended from its result. A result without a valid subtype states at most
-// that there was an error.
+// endOf determines from a run's result how the run ended. A result without a valid subtype states,
+// at most, that there was an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
@@ -230,7 +230,7 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// account keeps the usage of each model in a result. If a result does not list models, its usage of
+// account keeps each model's usage from a result. If a result does not list models, its usage for
 // the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
@@ -253,7 +253,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 		return
 	}
 
-	// It is unknown whether the usage is of this run or of all runs so far. The larger usage is a
+	// It is unknown whether the usage covers this run or all runs so far. The larger usage is a
 	// lower bound in either case.
 	if u := n.Member("usage"); u.Kind() == canon.KindObject {
 		if use := usageOf(u); use.Told() && (!x.told || use.More(x.usage)) {
@@ -270,7 +270,7 @@ func (t *Stream) End() {
 	settle(s, nil)
 	priced := true
 
-	// Prices of models are recorded only if every session lists all of its models.
+	// Model prices are recorded only if every session lists all of its models.
 	for _, x := range t.sessions {
 		priced = priced && x.priced()
 	}
@@ -296,7 +296,7 @@ func (t *Stream) End() {
 	}
 }
 
-// tell adds the usage of a session, with the prices of models if priced is set.
+// tell adds a session's usage, including the prices of models if priced is set.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
@@ -317,7 +317,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
 	}
 
-	// The usage of the main thread does not include its agents.
+	// The main thread's usage does not include that of its agents.
 	if x.told && !x.whole {
 		x.usage.Floor, x.usage.InputFloor = true, true
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Transcript reads the logs that Claude Code keeps of a session, and of the agents to which the
-// session delegated work. A resumed session begins with copies of lines of the previous session.
+// A Transcript reads the logs that Claude Code keeps of a session and of the agents to which the
+// session delegated work. A resumed session begins with copies of lines from the previous session.
 type Transcript struct {
 	s      *story.Story
 	main   turns // of the session itself
@@ -21,7 +21,7 @@ type Transcript struct {
 	agents map[string]bool // agents that have lines of their own
 	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // calls of MCP tools that were executed according to a line; nil if no line states this for any call
+	started story.Set // calls of MCP tools that a line states were executed; nil if no line states this for any call
 }
 
 // turns contains the statements about the end of a session.
@@ -49,7 +49,7 @@ func NewTranscript(s *story.Story) story.Reader {
 	return &Transcript{s: s, agents: map[string]bool{}, nested: map[string]bool{}}
 }
 
-// IsTranscript reports whether a line is of a transcript.
+// IsTranscript reports whether a line belongs to a transcript.
 func IsTranscript(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "summary":
@@ -113,7 +113,7 @@ func (t *Transcript) Line(n canon.Node) {
 	}
 }
 
-// assistant reads a message of a model. A message has a line for each of its blocks.
+// assistant reads a message from a model. A message has one line for each of its blocks.
 func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	s, message := t.s, n.Member("message")
 	if n.Member("isApiErrorMessage").Bool() {
@@ -139,8 +139,8 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took records the usage of a message, which several lines repeat. Without an ID, it is unknown
-// which lines belong to the message.
+// took records a message's usage, which several lines repeat. Without an ID, it is unknown which
+// lines belong to the message.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))
@@ -156,7 +156,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
 }
 
-// user reads a message from a person, or results of tools.
+// user reads a message from a person, or the results of tools.
 func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
@@ -181,7 +181,7 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	answers(s, n, n.Member("toolUseResult"))
 }
 
-// asks reports whether a person asks a model for something in a line. Commands that Claude Code
+// asks reports whether a line contains a person's request to a model. Commands that Claude Code
 // runs itself are written in tags.
 func asks(n, message canon.Node) bool {
 	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
@@ -214,7 +214,7 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 // maxStopHooks is the maximum number of hooks that a summary can count.
 const maxStopHooks = 1 << 10
 
-// attached reads how each hook ended, in versions without progress lines.
+// attached reads how each hook ended, in versions that write no progress lines.
 func (t *Transcript) attached(n, line canon.Node) {
 	kind := n.Member("type")
 	t.s.Unless(harmless()["attachment"], "attachment/", kind)
@@ -236,13 +236,13 @@ func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	}
 }
 
-// hookOf returns the name of a hook, with its event.
+// hookOf returns the name of a hook and its event.
 func hookOf(s *story.Story, n canon.Node) string {
 	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
 }
 
-// progress reads a line that was logged while something ran. The messages of an agent are also in
-// its own file, with the same IDs.
+// progress reads a line that was logged while an operation was running. An agent's messages are
+// also in its own file, with the same IDs.
 func (t *Transcript) progress(n canon.Node, of *turns) {
 	s, data := t.s, n.Member("data")
 	kind := data.Member("type")
@@ -265,8 +265,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads a message of an agent that the session repeats while the agent works. If the
-// agent's own file is read, it contains the same IDs.
+// relayed reads an agent's message that the session repeats while the agent works. If the agent's
+// own file is read, it contains the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
@@ -288,7 +288,7 @@ func (t *Transcript) relayed(data canon.Node) {
 	}
 }
 
-// runs records that a call of an MCP tool was passed to its server.
+// runs records that a call to an MCP tool was passed to its server.
 func (t *Transcript) runs(n canon.Node) {
 	if t.started == nil {
 		t.started = story.Set{}
@@ -304,8 +304,8 @@ func (t *Transcript) runs(n canon.Node) {
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
 
-	// If no line belongs to the session, the log is that of an agent, without the session for which
-	// it worked.
+	// If no line belongs to the session, the log is that of an agent, and the session for which the
+	// agent worked is missing.
 	if of.lines == 0 {
 		of = &t.side
 		if len(t.agents) == 1 {
@@ -316,8 +316,8 @@ func (t *Transcript) End() {
 	}
 	s.Model = cmp.Or(s.Model, t.model)
 
-	// The end of a turn is the end of the task, unless a person interrupted it or something is
-	// unanswered.
+	// The end of a turn is the end of the task, unless a person interrupted the turn or something
+	// is unanswered.
 	switch {
 	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
 		s.End = story.EndCanceled
@@ -339,7 +339,7 @@ func (t *Transcript) End() {
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
 		switch {
 		case t.agents[agent]:
-		// The session does not repeat the last message of an agent.
+		// The session does not repeat an agent's last message.
 		case t.nested[agent] && s.HasCalls(agent):
 			s.Lacks(story.TokensInPart)
 		default:

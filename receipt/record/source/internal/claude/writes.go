@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// wrote records the changes of a successful call: the content of the file before and after, if the
-// line states it. The digests cover the text in the log.
+// wrote records the changes that a successful call made: the file's content before and after, if
+// the line states it. The digests cover the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if c.Does != "edit" {
 		return
@@ -125,8 +125,8 @@ func edited(w *story.Write, told canon.Node) {
 	}
 }
 
-// replace applies an edit to a text. An edit that deletes text also deletes the following line end,
-// unless the deleted text ends with one.
+// replace applies an edit to text. An edit that deletes text also deletes the line end that
+// follows, unless the deleted text ends with a line end.
 func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	if len(old) == 0 {
 		return anew, len(text) == 0
@@ -146,7 +146,8 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 }
 
 // fits reports whether a patch transforms one text into the other. A patch contains some lines of
-// both texts, with the numbers of their first lines. It may show leading tabs as two spaces each.
+// both texts, with the numbers of their first lines. The patch may show leading tabs as two spaces
+// each.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
@@ -170,7 +171,7 @@ func fits(before, after []byte, patch canon.Node) bool {
 	return p.i <= len(p.from) && p.j <= len(p.to) && same(p.from[p.i:], p.to[p.j:])
 }
 
-// A patching compares two texts with the hunks of a patch.
+// A patching compares two texts with a patch's hunks.
 type patching struct {
 	from, to [][]byte
 	i, j     int  // the next lines of both texts
@@ -232,7 +233,7 @@ func (p *patching) line(line []byte) bool {
 	return true
 }
 
-// linesOf returns the lines of a text. Text after the last line end is a line unless it is empty.
+// linesOf returns the lines in a text. Text after the last line end is a line unless it is empty.
 func linesOf(text []byte) [][]byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if ends(text) {

@@ -11,20 +11,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// deeds are the calls of a task. Codex records the calls that the model requests and, separately,
-// the actions that it executed: in *_end events or, in versions with paginated history, in items.
-// Both refer to a call by its ID. Codex's own records take precedence for the outcome of a call.
+// deeds are a task's calls. Codex records the calls that the model requests and, separately, the
+// actions that it executed: in *_end events or, in versions with paginated history, in items. Both
+// refer to a call by its ID. For a call's outcome, Codex's own records take precedence.
 type deeds struct {
 	s        *story.Story
 	opened   story.Set                  // calls that only Codex itself has recorded so far
-	record   string                     // the type of the current record, if it states a program that Codex ran
+	record   string                     // the type of the current record, if it states that Codex ran a program
 	ran      map[[2]string]canon.Digest // inputs of these programs, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
-	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
+	searches int                        // the model's web searches that have no ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
 	folder   string                     // the directory of this turn
-	sandbox  string                     // sandbox in which it runs commands, or ""
+	sandbox  string                     // sandbox in which the turn runs commands, or ""
 	running  map[string]*story.Call     // commands that did not end with their call, by process ID
 	inputs   map[string]string          // the processes to which open calls write
 	unasked  bool                       // no person is asked to approve calls
@@ -43,12 +43,12 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
 
-	// This is the only call without a name.
+	// This is the only kind of call that has no name.
 	if p.Member("type").String() == "local_shell_call" {
 		tool = "local_shell"
 	}
 
-	// Codex may have recorded the call before the request of the model.
+	// Codex may have recorded the call before the model's request.
 	if d.opened[id] {
 		delete(d.opened, id)
 		c.Adopt(tool, input)
@@ -195,14 +195,14 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 		return c
 	}
 
-	// The call was made by the script of a wrapper, if one is running.
+	// If a wrapper is running, its script made the call.
 	c.Ask(tool, digest)
 	c.Does, c.Parent = does(tool), d.parent()
 	d.opened.Add(s, id)
 	return c
 }
 
-// did records a call that Codex executed, as the record n states it, and returns the call, or nil
+// did records a call that Codex executed, as stated in the record n, and returns the call, or nil
 // if it has no ID.
 func (d *deeds) did(id, tool string, input, n canon.Node) *story.Call {
 	c := d.own(id, tool, input)
@@ -230,7 +230,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	}
 }
 
-// outcomeOf determines how a call ended, from its status, its exit code, and whether it succeeded.
+// outcomeOf determines how a call ended, from its status, its exit code, and its success flag.
 func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
 	switch {
@@ -244,7 +244,8 @@ func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	return story.Unreported
 }
 
-// declined returns the outcome of a refused call. A person refused it, unless no person was asked.
+// declined returns the outcome of a refused call. The refusal is a person's, unless no person was
+// asked.
 func (d *deeds) declined() story.Outcome {
 	if d.unasked {
 		return story.Denied
@@ -269,8 +270,8 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 	c.Searched()
 }
 
-// applied records the changes that Codex states it made for a call. They take precedence over the
-// text of the patch. If the two name different paths, both paths are recorded. If the changes
+// applied records the changes that, according to Codex, a call made. They take precedence over the
+// text of the patch. If the two differ in their paths, both paths are recorded. If the changes
 // cannot be read, only the text is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
@@ -280,7 +281,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 		return
 	}
 
-	// If no changes can be read, the list of writes is incomplete unless the text of a patch is
+	// If the changes cannot be read, the list of writes is incomplete unless the patch's text is
 	// known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if c.Ended() == story.Succeeded && !(c.Planned != nil && event.Absent(told)) {
@@ -341,10 +342,10 @@ func (d *deeds) unlisted() {
 	unnamed(s)
 }
 
-// turns records that a turn began or ended. A call does not outlast its turn.
+// turns records that a turn began or ended. A call does not continue after its turn.
 func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }
 
-// of records the server and the tool of an MCP call.
+// of records the server and the tool to which an MCP call belongs.
 func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	if c != nil {
 		c.Server = cmp.Or(s.Name(invocation.Member("server")), c.Server)
@@ -364,7 +365,7 @@ func mcpOutcome(result, failure canon.Node) story.Outcome {
 	return story.OutcomeOf(!failed.Bool())
 }
 
-// durationOf converts {secs, nanos} to milliseconds; nil if n is not a duration.
+// durationOf converts {secs, nanos} to milliseconds, or returns nil if n is not a duration.
 func durationOf(n canon.Node) *int64 {
 	secs, nanos := story.Count(n.Member("secs")), story.Count(n.Member("nanos"))
 	if secs == nil || nanos == nil || *secs > event.MaxTokens/1000 {
@@ -374,5 +375,5 @@ func durationOf(n canon.Node) *int64 {
 	return &ms
 }
 
-// isWrapper reports whether the input of a tool is a script that calls other tools.
+// isWrapper reports whether a tool's input is a script that calls other tools.
 func isWrapper(tool string) bool { return tool == "exec" || tool == "functions.exec" }

@@ -15,8 +15,8 @@ import (
 type Exec struct {
 	s     *story.Story
 	turn  int
-	state string // state of the latest turn: started, completed, failed
-	usage *usage // usage of all turns that state it
+	state string // state of the latest turn: started, completed, or failed
+	usage *usage // usage of all turns that state their usage
 
 	stepped   bool         // the turn has an item
 	completed canon.Digest // the line that completed the latest turn
@@ -31,7 +31,7 @@ func NewExec(s *story.Story) story.Reader {
 	return x
 }
 
-// IsExec reports whether a line is of such a stream.
+// IsExec reports whether a line belongs to such a stream.
 func IsExec(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "thread.started", "turn.started", "turn.completed", "turn.failed":
@@ -48,7 +48,7 @@ func (x *Exec) Line(n canon.Node) {
 	x.runs.take(lineOf(x.s, n))
 }
 
-// tell records the statements of a line.
+// tell records the statements in a line.
 func (x *Exec) tell(l *line) {
 	s := x.s
 	switch l.kind {
@@ -97,7 +97,7 @@ func (x *Exec) complete(l *line) {
 	x.took(l)
 }
 
-// item reads a step of a turn. Each state of a step has a line.
+// item reads a step of a turn. Each state of a step has its own line.
 func (x *Exec) item(l *line) {
 	s := x.s
 	x.stepped = true
@@ -200,14 +200,14 @@ func (x *Exec) End() {
 	}
 }
 
-// A line contains the statements of a line of codex exec, without its texts, so that it can be held
-// until it is known whether it is a copy.
+// A line contains the statements in a line from codex exec, without its texts, so that it can be
+// held until it is known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line
 	kind   string
 	thread string
 	usage  usage
-	took   bool // it states a usage
+	took   bool // the line states a usage
 	item   item
 }
 
@@ -270,7 +270,7 @@ func nameOf(n canon.Node) string {
 	return string(text[:min(len(text), event.MaxText+1)])
 }
 
-// outputOf returns the output of a call.
+// outputOf returns a call's output.
 func outputOf(n canon.Node) canon.Node {
 	for _, name := range []string{"aggregated_output", "result", "error", "stdout"} {
 		if out := either(n, name); !out.IsZero() && out.Kind() != canon.KindNull {
@@ -302,7 +302,7 @@ func stateOf(n canon.Node, line string) story.Outcome {
 	return story.Open
 }
 
-// writesOf returns the changes of files that an item lists.
+// writesOf returns the file changes that an item lists.
 func writesOf(changes canon.Node) (list []story.Write) {
 	for _, n := range changes.Elements() {
 		kind := n.Member("kind")

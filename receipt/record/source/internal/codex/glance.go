@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that examines the lines of a rollout in order. A task is a turn or, in
+// Glances returns a function that examines a rollout's lines in order. A task is a turn or, in
 // versions without turns, begins with a message from the person.
 func Glances() func(canon.Node) story.Glance {
 	turns, asked := false, 0

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// items are the steps of paginated history.
+// items are the steps in paginated history.
 type items struct{ *deeds }
 
-// step reads an item of paginated history. An item repeats a call of the model with the same ID, or
-// states an action of a wrapper's script.
+// step reads an item from paginated history. An item repeats one of the model's calls with the same
+// ID, or states an action that a wrapper's script performed.
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
@@ -76,7 +76,7 @@ func typeOf(n canon.Node) string {
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }
 
-// delegate records work that is given to another agent.
+// delegate records work that is delegated to another agent.
 func (x items) delegate(id, kind string, n canon.Node) {
 	s := x.s
 	tool := "sub_agent_activity"
@@ -127,8 +127,8 @@ type collab byte
 
 const (
 	noCollab  collab = iota // the name does not belong to such a tool
-	handsOver               // it gives work to an agent
-	manages                 // it waits for agents, lists them, or ends them
+	handsOver               // the tool delegates work to an agent
+	manages                 // the tool waits for agents, lists them, or ends them
 )
 
 // collabOf returns the effect of a tool on other agents, based on its name in snake case or
@@ -176,8 +176,8 @@ func threadIn(output canon.Node) string {
 	return nameOf(doc.Root().Member("agent_id"))
 }
 
-// handOver records that a call gave work to agents. Without their IDs, another line may state the
-// same work, so the list of handoffs is incomplete.
+// handOver records that a call delegated work to agents. Without the agents' IDs, another line may
+// state the same work, so the list of handoffs is incomplete.
 func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	switch c.Ended() {
 	case story.Failed, story.Rejected, story.Denied:

@@ -11,7 +11,7 @@ import (
 // A patch is the set of changes that apply_patch was requested to make.
 type patch struct {
 	changes []story.Write
-	ofShell bool // it was passed to a shell: ["apply_patch", PATCH]
+	ofShell bool // the patch was passed to a shell: ["apply_patch", PATCH]
 }
 
 // patchIn parses the patch in arguments, which are JSON in a string.
@@ -25,7 +25,7 @@ func patchIn(arguments canon.Node) patch {
 		return patch{}
 	}
 
-	// The tool has its own input, or it is called as a program in a shell.
+	// The tool has its own input, or a shell calls it as a program.
 	for _, name := range []string{"input", "patch"} {
 		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
 			return patch{changes: story.PatchOf(n.String())}

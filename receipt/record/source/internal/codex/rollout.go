@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, of its forks,
-// and of the agents that work for it form one task.
+// A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, its forks, and
+// the agents that work for it form one task.
 type Rollout struct {
 	s       *story.Story
 	files   files
@@ -22,9 +22,9 @@ type Rollout struct {
 	review  time.Time // of the latest review
 	deeds   *deeds
 
-	turns   map[string]bool      // whether each turn that began is over
+	turns   map[string]bool      // whether each turn that began has ended
 	began   map[string]time.Time // when these turns began
-	shared  bool                 // two turns have the same ID, so it is unknown which of them is over
+	shared  bool                 // two turns have the same ID, so it is unknown which of them has ended
 	letters int                  // messages between agents
 	started int
 	over    int
@@ -36,7 +36,7 @@ func NewRollout(s *story.Story) story.Reader {
 	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
 }
 
-// IsRollout reports whether a line is of a rollout.
+// IsRollout reports whether a line belongs to a rollout.
 func IsRollout(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record", "world_state":
@@ -45,7 +45,7 @@ func IsRollout(n canon.Node) bool {
 	return isBare(n)
 }
 
-// file returns the rollout that is read.
+// file returns the rollout that is being read.
 func (r *Rollout) file() *file {
 	if n := len(r.s.Logs); n != r.log || len(r.files) == 0 {
 		r.log = n
@@ -115,8 +115,8 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	}
 }
 
-// bareItem reads an item, which usually has no time. Only the start time of the session is known
-// then.
+// bareItem reads an item, which usually has no time. In that case, only the session's start time is
+// known.
 func (r *Rollout) bareItem(n canon.Node) {
 	at := r.s.Stamped(n.Member("timestamp"))
 	r.s.Partly = r.s.Partly || at.IsZero()
@@ -139,8 +139,8 @@ func (r *Rollout) Aside(n canon.Node) {
 	}
 }
 
-// meta reads the description of a session. A rollout that continues another session also contains
-// the description of that session; the first description is its own.
+// meta reads a session's description. A rollout that continues another session also contains that
+// session's description; the first description is the rollout's own.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
 
@@ -176,7 +176,7 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	s.Branch(s.Name(git.Member("branch")))
 }
 
-// context reads the settings of a turn, which are repeated for every model call.
+// context reads a turn's settings, which are repeated for every model call.
 func (r *Rollout) context(f *file, p canon.Node) {
 	s := r.s
 	model := s.Name(p.Member("model"))
@@ -286,14 +286,14 @@ func (r *Rollout) turn(p canon.Node, what string) {
 
 	ended, begun := r.turns[id]
 	switch {
-	// Turns without IDs follow each other.
+	// Turns without IDs do not overlap.
 	case id == "" || len(r.turns) >= maxTurns:
 		if over {
 			r.over = r.started
 		} else {
 			r.started++
 		}
-	// A copy has the time of the line.
+	// A copy has the same time as the line.
 	case !over && begun:
 		r.shared = r.shared || !r.began[id].Equal(r.s.Now())
 	case !over && !begun:
@@ -312,7 +312,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 // maxTurns is the maximum number of turns that are kept.
 const maxTurns = 1 << 16
 
-// End records the usage of the sessions, and how the task ended.
+// End records the sessions' usage, and how the task ended.
 func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()
@@ -375,13 +375,14 @@ func isWhole(n canon.Node) bool {
 	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
 }
 
-// Looks reports whether text without its whitespace begins like a rollout that is a single object.
+// Looks reports whether text without leading whitespace begins like a rollout that is a single
+// object.
 func Looks(text string) bool {
 	const timed, named = `{"session":{"timestamp":"`, `{"session":{"id":"`
 	return strings.HasPrefix(text, timed) || strings.HasPrefix(text, named) && strings.Contains(text, `,"timestamp":"`)
 }
 
-// isItem reports whether a type is that of an item that Codex and a model exchange.
+// isItem reports whether a type is that of an item that Codex exchanges with a model.
 func isItem(kind string) bool {
 	switch kind {
 	case "message", "reasoning", "ghost_snapshot", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",

@@ -11,8 +11,8 @@ import (
 
 // runs contains the runs whose lines have been read. A run extends from the line that names the
 // thread, or from the first line of a log, to the next such line. A run is held while its lines
-// equal the beginning of another run, because it may be a copy of that run or of its beginning. It
-// is recorded as soon as a line differs.
+// match the beginning of another run, because it may be a copy of that run or of its beginning. It
+// is recorded as soon as one of its lines differs.
 type runs struct {
 	exec    *Exec                   // that records lines
 	log     int                     // the number of the current log
@@ -34,7 +34,7 @@ func (b beginning) after(line canon.Digest) (next beginning) {
 	return next
 }
 
-// A condition is the turn of a line, and the state of that turn.
+// A condition is the turn to which a line belongs, and the turn's state.
 type condition struct {
 	turn  int
 	state string
@@ -92,7 +92,7 @@ func (r *runs) goOn(l *line) {
 }
 
 // settle ends a run. The lines that are still held are copies, but if they end in an open turn, the
-// task may nevertheless be open.
+// task may still be open.
 func (r *runs) settle() {
 	if len(r.waiting) == 0 {
 		return
@@ -111,10 +111,10 @@ func (r *runs) settle() {
 	r.waiting, r.waits = nil, false
 }
 
-// copied records that the held lines are copies. If one of their turns states its usage, it cannot
-// belong to another run, because the next turn of a thread reads everything again and therefore
-// uses more. Without a usage, the lines may belong to another run that began in the same way and
-// was interrupted.
+// copied records that the held lines are copies. If one of the turns in these lines states its
+// usage, it cannot belong to another run, because the next turn of a thread reads everything again
+// and therefore uses more tokens. Without a usage, the lines may belong to another run that began
+// in the same way and was interrupted.
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {

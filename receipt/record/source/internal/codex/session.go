@@ -21,20 +21,19 @@ type file struct {
 	eldest         string  // the session from which the last named session was forked
 	before         *usage  // the usage before the task; nil if it is not stated
 
-	// The log of a subagent may begin with lines of its parent. The log of a fork does not contain
-	// them.
+	// A subagent's log may begin with lines from its parent. A fork's log does not contain such
+	// lines.
 	ordinal   int64
-	start     *int64 // ordinal of the first line of its own
-	inherited *usage // usage of the parent before that line
+	start     *int64 // ordinal of the session's own first line
+	inherited *usage // the parent's usage before that line
 	base      string // the session in which it began
-	baseEnd   *int64 // ordinal of the first line of that session that is not part of its history
+	baseEnd   *int64 // ordinal of that session's first line that is not part of this session's history
 }
 
-// maxCounts is the maximum number of counts that are kept per session. The last count is always
-// kept.
+// maxCounts is the maximum number of counts kept per session. The last count is always kept.
 const maxCounts = 1 << 18
 
-// count records the cumulative usage of the session. Many lines state it.
+// count records the session's cumulative usage. Many lines state it.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -48,8 +47,8 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record records the cumulative usage of the session from the record of one response. It repeats
-// the counts, and is used only if there are no counts.
+// record records the session's cumulative usage from the record of one response. This record
+// repeats the counts, and is used only if there are no counts.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
 	if !ok {
@@ -62,8 +61,8 @@ func (f *file) record(total canon.Node) {
 	f.records = append(f.records, u)
 }
 
-// inherits reports whether a line is a copy of a line of the parent. The usage of the parent up to
-// that line is recorded.
+// inherits reports whether a line is a copy of a line of the parent. The parent's usage up to that
+// line is recorded.
 func (f *file) inherits(n canon.Node) bool {
 	ordinal := story.Count(n.Member("ordinal"))
 	if ordinal == nil {
@@ -82,7 +81,7 @@ func (f *file) inherits(n canon.Node) bool {
 	return true
 }
 
-// until returns the usage of the session before the line with an ordinal.
+// until returns the session's usage before the line with the given ordinal.
 func (f *file) until(end *int64) (last usage, ok bool) {
 	for i, u := range f.counts {
 		if end != nil && f.ordinals[i] < *end {
@@ -92,7 +91,7 @@ func (f *file) until(end *int64) (last usage, ok bool) {
 	return last, ok
 }
 
-// most returns the largest count of a session, and reports whether a later count was smaller. Some
+// most returns a session's largest count, and reports whether a later count was smaller. Some
 // sessions restart their counts when they are resumed, so the largest count is a lower bound.
 func (f *file) most() (most usage, fell bool) {
 	for _, u := range f.counts {
@@ -126,9 +125,9 @@ func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	return last, ok && own.covers(last)
 }
 
-// behind reads the description of a further session. It may be the session that was forked, or the
-// session from which that one was forked. Any other session was added by the person who assembled
-// the log. If that session is a fork, the counts may belong to either.
+// behind reads the description of an additional session. It may be the session that was forked, or
+// the session from which that session was forked. Any other session was added by the person who
+// assembled the log. If that session is a fork, the counts may belong to either session.
 func (f *file) behind(id, forkedFrom string) {
 	switch {
 	case id == f.eldest:
@@ -141,8 +140,8 @@ func (f *file) behind(id, forkedFrom string) {
 // files are the rollouts of a task.
 type files []*file
 
-// tell records the usage of the sessions. If a log has no counts, the records of responses have the
-// same totals.
+// tell records the sessions' usage. If a log has no counts, the records of responses have the same
+// totals.
 func (all files) tell(s *story.Story) {
 	for _, f := range all {
 		if len(f.counts) == 0 {
@@ -161,7 +160,7 @@ func (all files) took(s *story.Story, f *file) {
 	}
 	own, part, known := all.own(f)
 
-	// The usage of a fork is unknown without its parent.
+	// A fork's usage is unknown without its parent.
 	if !known {
 		s.Note("forks_without_their_parent")
 		s.Lacks(story.TokensUntold)
@@ -180,8 +179,8 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns a session's own usage, whether it is a lower bound, and whether it is known. The
-// count of a fork includes the count of its parent, so it is unknown without the parent.
+// own returns a session's own usage, whether it is a lower bound, and whether it is known. A fork's
+// count includes its parent's count, so the fork's own usage is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled
@@ -227,7 +226,7 @@ type usage struct {
 	read, written, thought part
 }
 
-// A part is a part of a count that only some versions state.
+// A part is a subset of a count that only some versions state.
 type part struct {
 	n    int64
 	told bool
@@ -249,7 +248,7 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus adds usages. A part of a sum is stated only if both usages state it.
+// plus adds usages. A sum's part is stated only if both usages state it.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }

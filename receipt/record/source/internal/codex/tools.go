@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// does classifies a tool of Codex; "" means unknown.
+// does classifies a Codex tool; "" means unknown.
 func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
@@ -28,7 +28,7 @@ func does(tool string) string {
 	return ""
 }
 
-// spaceOf returns the MCP server in the namespace of a call: mcp__SERVER or mcp__SERVER__GROUP.
+// spaceOf returns the MCP server in a call's namespace: mcp__SERVER or mcp__SERVER__GROUP.
 func spaceOf(namespace string) string {
 	rest, ok := strings.CutPrefix(namespace, "mcp__")
 	if !ok {
@@ -38,8 +38,8 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// Beginnings of outputs that state that a person refused or interrupted the call, or that it had no
-// effect.
+// Beginnings of outputs that state that a person refused or interrupted the call, or that the call
+// had no effect.
 const (
 	execRejected  = "exec command rejected by user"
 	patchRejected = "patch rejected by user"
@@ -47,15 +47,15 @@ const (
 	unverified    = "apply_patch verification failed"
 )
 
-// An ending describes the end of a call as stated by its output.
+// An ending describes how a call ended, according to its output.
 type ending struct {
 	outcome story.Outcome
 	exit    *int64 // of the command
 	process string // the session ID of a process that is still running
 }
 
-// endingOf determines how a call ended, as far as its output states it. The tools of Codex write
-// this as text in a fixed format.
+// endingOf determines how a call ended, as far as its output states it. Codex's tools write this as
+// text in a fixed format.
 func endingOf(tool, server string, output canon.Node) ending {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
@@ -64,7 +64,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 		output = output.Member("content")
 	}
 
-	// An output in parts begins with its first text.
+	// If an output has several parts, it begins with the first text.
 	text := output.Text()
 	for _, part := range output.Elements() {
 		if n := part.Member("text"); n.Kind() == canon.KindString {
@@ -74,7 +74,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 	}
 
 	switch {
-	// The output of an MCP server may contain any text.
+	// An MCP server's output may contain any text.
 	case server != "":
 		return ending{outcome: story.Unreported}
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
@@ -95,8 +95,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 	return headerOf(text)
 }
 
-// headerOf reads the header that may precede the output of a command. The output itself is not
-// examined.
+// headerOf reads the header that may precede a command's output. The output itself is not examined.
 func headerOf(text []byte) ending {
 	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
@@ -121,8 +120,8 @@ func headerOf(text []byte) ending {
 	return ending{outcome: story.Unreported}
 }
 
-// commandOf returns the text of a command: a string, or words. The last word of ["bash", "-lc",
-// SCRIPT] is a script.
+// commandOf returns a command's text, which is a string or a list of words. The last word of
+// ["bash", "-lc", SCRIPT] is a script.
 func commandOf(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return n.String()
@@ -142,7 +141,7 @@ func commandOf(n canon.Node) string {
 	return strings.Join(words, " ")
 }
 
-// isHeader reports whether a line belongs to the header before the output of a command.
+// isHeader reports whether a line belongs to the header that precedes a command's output.
 func isHeader(line []byte) bool {
 	for _, words := range []string{"Chunk ID: ", "Wall time: ", "Total output lines: ", "Original token count: ", "Warning: "} {
 		if bytes.HasPrefix(line, []byte(words)) {
@@ -159,7 +158,7 @@ func harmlessBlocks() []string {
 	}
 }
 
-// blocks counts the content blocks of a message that are neither text nor media.
+// blocks counts a message's content blocks that are neither text nor media.
 func blocks(s *story.Story, of string, content canon.Node) {
 	switch content.Kind() {
 	case canon.KindString:

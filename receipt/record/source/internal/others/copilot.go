@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A copilot reads the events of sessions: ~/.copilot/session-state/ID/events.jsonl.
+// A copilot reads session events: ~/.copilot/session-state/ID/events.jsonl.
 type copilot struct {
 	s     *story.Story
 	line  int
 	ended int // the latest line that ended a turn
 
-	requests  map[string]*request // requests of the model that have not started yet
-	questions map[string]bool     // IDs of requests for permission, and whether they have an answer
+	requests  map[string]*request // the model's requests that have not started yet
+	questions map[string]bool     // IDs of requests for permission, and whether each has been answered
 	allowed   bool                // at some time, no permission was required
 	agents    map[string]string   // names of agents, keyed by the call that started them
 	usage
@@ -58,7 +58,7 @@ var copilotTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmlessEvents lists the types of events that state no action and are not read.
+// harmlessEvents lists the event types that state no action and are not read.
 func harmlessEvents() []string {
 	return []string{
 		"hook.end", "system.message", "system.notification", "session.plan_changed", "session.info", "session.warning", "session.usage_checkpoint",
@@ -96,7 +96,7 @@ func (r *copilot) turn(n, kind, data canon.Node) {
 	case "hook.start":
 		s.Hooks("start", s.Name(data.Member("hookType")), 1, s.Name(n.Member("id")))
 	case "user.message":
-		// Messages with a source are instructions of a program.
+		// Messages with a source are instructions from a program.
 		if event.Absent(data.Member("source")) {
 			s.Prompt(s.Name(n.Member("id")), data.Member("content"))
 			s.End = story.EndUnknown
@@ -146,7 +146,7 @@ func (r *copilot) model(name canon.Node) {
 	}
 }
 
-// context reads where the agent works.
+// context reads the place where the agent works.
 func (r *copilot) context(n canon.Node) {
 	s := r.s
 	for _, name := range []string{"cwd", "gitRoot"} {
@@ -175,7 +175,7 @@ func (r *copilot) permissions(data canon.Node) {
 	tier(data.Member("allowAllPermissions"))
 }
 
-// asks reads a message of a model, and the calls that it requests.
+// asks reads a model's message, and the calls that it requests.
 func (r *copilot) asks(data canon.Node) {
 	s := r.s
 	r.model(data.Member("model"))
@@ -230,7 +230,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 	id := s.Name(data.Member("toolCallId"))
 	if r.requests[id] != nil {
-		// It has a result, so it started, but the line that states its start was not read.
+		// The call has a result, so it started, but the line that states its start was not read.
 		r.call(id)
 	}
 	outcome := outcomeOf(s.Known(id), data)
@@ -259,7 +259,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 }
 
-// ran records how a command was executed. The flags are text.
+// ran records how a command was executed. The flags are stated as text.
 func ran(c *story.Call, told canon.Node) {
 	if c == nil {
 		return
@@ -274,8 +274,8 @@ func ran(c *story.Call, told canon.Node) {
 	}
 }
 
-// outcomeOf returns how a call ended. The exit code of a command decides the outcome, if the log
-// states it.
+// outcomeOf returns how a call ended. A command's exit code decides the outcome if the log states
+// it.
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
@@ -354,7 +354,7 @@ func (r *copilot) permission(kind, data canon.Node) {
 	}
 }
 
-// subagent reads the actions of an agent that works for this one. Its calls are in the same log.
+// subagent reads the actions of an agent that works for this agent. Its calls are in the same log.
 func (r *copilot) subagent(kind, data canon.Node) {
 	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
 	word, ok := strings.CutPrefix(kind.String(), "subagent.")
@@ -378,7 +378,7 @@ func (r *copilot) subagent(kind, data canon.Node) {
 func (r *copilot) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
-		// Once a turn is over, it starts no more calls.
+		// Once a turn is over, no more calls of that turn start.
 		line := r.requests[id].line
 		if c := r.call(id); line < r.ended && s.ReadAll("tool.") {
 			c.RanNot, c.Category = c.Close(story.Canceled, canon.Digest{}), "not_started"

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// usage is the usage of the models. A process states it when it ends. Messages state only their
+// usage is the models' usage. A process states its usage when it ends. Messages state only their
 // output tokens.
 type usage struct {
 	shutdowns []*shutdown
@@ -21,17 +21,17 @@ type usage struct {
 type shutdown struct {
 	started string // the time at which the process started
 	models  []story.Sum
-	silent  bool // the usage of a model is not stated
+	silent  bool // a model's usage is not stated
 }
 
-// A message is the answer of a model, without its text.
+// A message is a model's answer, without its text.
 type message struct {
 	model  string
 	output *int64
 	at     story.Place
 }
 
-// said reads the usage of a message.
+// said reads a message's usage.
 func (u *usage) said(s *story.Story, data canon.Node) {
 	id := s.Name(data.Member("messageId"))
 	if id == "" {
@@ -70,7 +70,7 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 // resumed records that another process continues the session.
 func (u *usage) resumed() { u.lost = u.lost || u.open }
 
-// modelUsage reads the usage of a model. If all members are zero, the usage was not counted.
+// modelUsage reads a model's usage. If all members are zero, the usage was not counted.
 func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	count := func(name string) *int64 {
 		x := story.Count(n.Member(name))
@@ -84,8 +84,8 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage: the accounts of the processes or, if there are none, the output of
-// messages.
+// tell records the usage: the processes' accounts or, if there are none, the messages' output
+// tokens.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)
 	for _, x := range u.shutdowns {

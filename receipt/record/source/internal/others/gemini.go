@@ -43,7 +43,7 @@ func (r *gemini) Line(n canon.Node) {
 	case set.Kind() == canon.KindObject:
 		r.head(set)
 	case n.Member("$rewindTo").Kind() == canon.KindString:
-		// Actions that are no longer in the conversation were executed nevertheless.
+		// Actions that are no longer in the conversation were nevertheless executed.
 		s.Note("rewinds")
 	case event.Absent(kind) && n.Member("sessionId").Kind() == canon.KindString:
 		r.head(n)
@@ -58,7 +58,7 @@ func (r *gemini) Line(n canon.Node) {
 	}
 }
 
-// head reads the description of a chat, which may contain messages.
+// head reads a chat's description, which may contain messages.
 func (r *gemini) head(n canon.Node) {
 	s := r.s
 	s.Names(s.Name(n.Member("sessionId")))
@@ -91,7 +91,7 @@ func (r *gemini) message(n, kind canon.Node) {
 	}
 }
 
-// answer reads a message of the model, with its usage and its calls.
+// answer reads a message from the model, with its usage and its calls.
 func (r *gemini) answer(n canon.Node, id string) {
 	// A message is written again whenever it changes.
 	s := r.s
@@ -102,8 +102,8 @@ func (r *gemini) answer(n canon.Node, id string) {
 	}
 }
 
-// geminiUsage reads the usage of a message. Reasoning is not part of its output, and cached tokens
-// are part of its input.
+// geminiUsage reads a message's usage. Reasoning is not part of its output, and cached tokens are
+// part of its input.
 func geminiUsage(n canon.Node) story.Usage {
 	u := story.Usage{
 		Input: story.Count(n.Member("input")), CacheRead: story.Count(n.Member("cached")),

@@ -14,7 +14,7 @@ type openCode struct{ s *story.Story }
 
 // NewOpenCode returns a reader of sessions.
 func NewOpenCode(s *story.Story) story.Reader {
-	s.Estimated = true // according to the agent's own price list
+	s.Estimated = true // cost according to the agent's own price list
 	return &openCode{s}
 }
 
@@ -90,7 +90,7 @@ func (r *openCode) message(m canon.Node) {
 	s.Clocked(times.Member("completed"))
 }
 
-// answer reads the usage and the cost of a message of a model.
+// answer reads the usage and the cost of a model's message.
 func (r *openCode) answer(info canon.Node) {
 	s, tokens := r.s, info.Member("tokens")
 	cache := tokens.Member("cache")
@@ -101,7 +101,7 @@ func (r *openCode) answer(info canon.Node) {
 	}
 }
 
-// end reads how a turn ended. Only the last message of a model states how the task ended.
+// end reads how a turn ended. Only the model's last message states how the task ended.
 func (r *openCode) end(info canon.Node) {
 	s := r.s
 	s.Inferred = false
@@ -173,7 +173,7 @@ func (r *openCode) call(p, state canon.Node) {
 	}
 }
 
-// exitOf returns how a call ended that is completed. A command is executed, regardless of its exit
+// exitOf returns how a completed call ended. A command counts as executed, regardless of its exit
 // code.
 func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	exit := told.Member("exit")
@@ -187,7 +187,7 @@ func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	return story.Succeeded
 }
 
-// timesOf returns the times of a part. They are unknown if the member is not an object.
+// timesOf returns a part's times. The times are unknown if the member is not an object.
 func timesOf(s *story.Story, n canon.Node) canon.Node {
 	times := n.Member("time")
 	if times.Kind() != canon.KindObject {
@@ -196,7 +196,8 @@ func timesOf(s *story.Story, n canon.Node) canon.Node {
 	return times
 }
 
-// wrote records the changes of a successful call. OpenCode states the text before and after.
+// wrote records the changes that a successful call made. OpenCode states the text before and after
+// a change.
 func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	files, diff := told.Member("files"), told.Member("filediff")
 	switch {

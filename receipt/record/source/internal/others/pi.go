@@ -13,12 +13,12 @@ import (
 // an abandoned branch were executed, too.
 type pi struct {
 	s      *story.Story
-	chosen string // model, from a separate line
+	chosen string // model named in a separate line
 }
 
 // NewPi returns a reader of sessions.
 func NewPi(s *story.Story) story.Reader {
-	s.Estimated = true // according to the agent's own price list
+	s.Estimated = true // cost according to the agent's own price list
 	s.Lacks(story.RequestsUnlogged)
 	return &pi{s: s}
 }
@@ -34,7 +34,7 @@ var piTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmlessPi lists the types of lines that state no action and are not read.
+// harmlessPi lists the line types that state no action and are not read.
 func harmlessPi() []string {
 	return []string{"thinking_level_change", "compaction", "branch_summary", "label", "custom", "session_info"}
 }
@@ -84,7 +84,8 @@ func (r *pi) message(m canon.Node) {
 	}
 }
 
-// answer reads a message of a model: its usage and cost, its calls, and the reason why it stopped.
+// answer reads a model's message: its usage and cost, its calls, and the reason why the model
+// stopped.
 func (r *pi) answer(m canon.Node) {
 	s, usage := r.s, m.Member("usage")
 	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
@@ -104,7 +105,7 @@ func (r *pi) answer(m canon.Node) {
 	r.end(m.Member("stopReason").String())
 }
 
-// end reads why a message stopped. Only the last message states how the task ended.
+// end reads the reason why a message stopped. Only the last message states how the task ended.
 func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
@@ -118,7 +119,7 @@ func (r *pi) end(reason string) {
 	}
 }
 
-// piResult reads the result of a call, and the writes of a successful call.
+// piResult reads a call's result, and the writes if the call succeeded.
 func piResult(s *story.Story, m canon.Node) {
 	outcome := story.Unreported
 	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {

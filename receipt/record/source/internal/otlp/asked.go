@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The answer of a model names the calls that it requests, in attributes of its span or of an event
-// in the span. If no span states such a call, it is unknown whether the call was made.
+// A model's answer names the calls that it requests, in attributes of its span or of an event in
+// that span. If no span states such a call, it is unknown whether the call was made.
 
 // asked contains the calls that models requested.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // hashes of their IDs, or for calls without an ID, of everything that is stated about them
+	calls   map[canon.Digest]bool // hashes of the calls' IDs or, for calls without an ID, of everything that is stated about them
 	unclear bool                  // some calls cannot be read
 }
 
-// isOutput reports whether an attribute belongs to the answer of a model.
+// isOutput reports whether an attribute belongs to a model's answer.
 func isOutput(name string) bool {
 	for _, prefix := range []string{"gen_ai.completion", "gen_ai.output.messages", "llm.output_messages.", "ai.response.toolCalls"} {
 		if strings.HasPrefix(name, prefix) {
@@ -28,8 +28,8 @@ func isOutput(name string) bool {
 	return false
 }
 
-// read records the calls that attributes name: as NAME.tool_calls.N.id, or in messages, which are
-// JSON in a string.
+// read records the calls that attributes name, either as NAME.tool_calls.N.id or in messages, which
+// are JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
 	parts := map[string]string{} // statements about a call without an ID
 	for _, x := range a.list.Elements() {
@@ -63,7 +63,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in messages. Text that is not JSON names no calls.
+// messages records the calls in a list of messages. Text that is not JSON names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {
@@ -84,7 +84,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 	id := ""
 
-	// The arguments and results of a call may contain anything, including other IDs.
+	// A call's arguments and results may contain anything, including other IDs.
 	for name, x := range n.Members() {
 		switch name.String() {
 		case "arguments", "args", "input", "response", "result":
@@ -119,7 +119,7 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether there is a call that no line states. The calls in nameless spans are
+// unstated reports whether a requested call is stated by no line. The calls in nameless spans are
 // stated without an ID.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless

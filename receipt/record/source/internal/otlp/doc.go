@@ -1,10 +1,10 @@
-// Package otlp reads telemetry of agents as OTLP/JSON: spans that follow the GenAI conventions of
-// OpenTelemetry or those of OpenInference, and the events of Claude Code and Codex that state
-// decisions and results of calls.
+// Package otlp reads agent telemetry in OTLP/JSON: spans that follow the GenAI conventions of
+// OpenTelemetry or those of OpenInference, and the events in which Claude Code and Codex state
+// decisions about calls and their results.
 //
 // Exporters write IDs in hexadecimal digits or in base64, numbers as strings, and enums by number
 // or by name. A file contains one object per line, a single object, or an array. All of these forms
-// are read. docs/sources.md lists their statements.
+// are read. docs/sources.md lists the values that they state.
 //
 // # Rules
 //
@@ -15,14 +15,14 @@
 // Attributes that only name an agent or a session do not count, because exporters add them to all
 // spans.
 //
-// Of nested spans for one model call, only the innermost counts, unless a tool or an agent is
-// between them. If an agent used more tokens than all its calls, the tokens are a lower bound.
+// If spans for one model call are nested, only the innermost span counts, unless a tool or an agent
+// is between them. If an agent used more tokens than all its calls, the tokens are a lower bound.
 //
 // Outcome: the outcome of the outermost agents or, without agents, of the root spans. A failed
 // request does not fail the task.
 //
-// Repeated spans count once. If two spans with the same ID differ, the first one counts, and
-// everything is a lower bound. If the span of a model call has no ID, spans within its time are
+// Repeated spans are counted once. If two spans with the same ID differ, the first span counts, and
+// everything is a lower bound. If a model call's span has no ID, spans within its time range are
 // treated as the same call, and sums are lower bounds. If times are also missing, the span counts
 // only if its trace contains no other call.
 //

@@ -17,7 +17,7 @@ type events struct {
 	decisions bool            // events state decisions
 }
 
-// event reads an event of an agent. Its name may begin with the name of the agent.
+// event reads an event of an agent. Its name may begin with the agent's name.
 func (e *events) event(n canon.Node) {
 	s, a := e.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
@@ -59,8 +59,8 @@ func (e *events) callOf(a attributes) *story.Call {
 	return c
 }
 
-// decided reads a decision about a call. A decision of a person approves or rejects the call. A
-// decision from a configuration or a hook is a policy's decision.
+// decided reads a decision about a call. A person's decision approves or rejects the call. A
+// decision from a configuration or a hook is a policy decision.
 func (e *events) decided(a attributes) {
 	s, c := e.s, e.callOf(a)
 	if e.decisions = true; c == nil {
@@ -118,8 +118,7 @@ func (e *events) result(a attributes) {
 	c.Duration = a.count("duration_ms")
 }
 
-// request reads a call of a model that an event states. An event without tokens cannot be
-// counted.
+// request reads a model call that an event states. An event without tokens cannot be counted.
 func (e *events) request(a attributes) {
 	s := e.s
 	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
@@ -146,8 +145,8 @@ func (e *events) request(a attributes) {
 	}
 }
 
-// requestOf returns the usage of a call according to an event. Claude Code states cached tokens
-// separately, and Codex as a part of the input.
+// requestOf returns a call's usage according to an event. Claude Code states cached tokens
+// separately, and Codex includes them in the input.
 func requestOf(a attributes) story.Usage {
 	if input := a.count("input_token_count"); input != nil {
 		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
@@ -155,7 +154,7 @@ func requestOf(a attributes) story.Usage {
 	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
 }
 
-// countsOf distinguishes usages with the same time.
+// countsOf distinguishes usages that have the same time.
 func countsOf(u story.Usage) (text string) {
 	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {
@@ -187,14 +186,15 @@ func cmpNode(a, b canon.Node) canon.Node {
 	return a
 }
 
-// timeless records that a span or an event has no time, so the beginning and end of the task are
+// timeless records that a span or an event has no time, so the task's beginning and end are
 // unknown.
 func timeless(s *story.Story) {
 	s.Note("without_times")
 	s.Partly = true
 }
 
-// session records the session that a span or an event names. The first session is that of the task.
+// session records the session that a span or an event names. The task's session is the first
+// session that is named.
 func session(s *story.Story, a attributes) {
 	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
 	switch {

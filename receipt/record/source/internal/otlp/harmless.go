@@ -10,17 +10,17 @@ import (
 )
 
 // These lists are closed: they name the spans and events that state no action of an agent. A span
-// or event of another type may state an action, and is counted as unread. Spans that follow no
+// or event of any other type may state an action, and is counted as unread. Spans that follow no
 // agent convention come from programs and libraries around the agents.
 
-// A convention is an attribute whose value is the type of a span, with the values that state no
+// A convention is an attribute whose value is a span's type, together with the values that state no
 // action.
 type convention struct {
 	name     string
 	harmless []string
 }
 
-// conventions lists the agent conventions, most specific first.
+// conventions lists the agent conventions, with the most specific first.
 func conventions() []convention {
 	return []convention{
 		{"gen_ai.operation.name", []string{"embeddings", "retrieval", "invoke_workflow"}},
@@ -62,7 +62,7 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	case is == other && kind != "":
 		return story.Joined(s, "span/"+kind)
 	case is != toolCall && !a.get("gen_ai.tool.name", "gen_ai.tool.call.id", "tool.name", "ai.toolCall.id", "ai.toolCall.name").IsZero():
-		return "span/None" // it has attributes of a call, but another type
+		return "span/None" // the span has attributes of a call, but another type
 	case is != other, follows:
 		return ""
 	}
@@ -98,8 +98,8 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 }
 
 // conventionOf returns the prefix of an attribute that follows an agent convention, or "".
-// Attributes that name the agent or the session of a span do not count, because exporters add them
-// to every span, including spans of requests and databases.
+// Attributes that name a span's agent or session do not count, because exporters add them to every
+// span, including spans for requests and databases.
 func conventionOf(key canon.Node) string {
 	name := key.Text()
 	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
@@ -123,8 +123,8 @@ func conventionOf(key canon.Node) string {
 	return ""
 }
 
-// harmlessEvent reports whether an event states no action. Other programs may use the names of
-// agents' events for events that state actions.
+// harmlessEvent reports whether an event states no action. Other programs may use the event names
+// of agents for events that state actions.
 func harmlessEvent(name string) bool {
 	for _, agent := range []string{"claude_code.", "codex."} {
 		if rest, ok := strings.CutPrefix(name, agent); ok {
@@ -149,8 +149,8 @@ func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
 }
 
-// metric reads the name of a metric. The metrics of agents are sums of values that spans and events
-// state for each call. The metrics of programs around agents do not state such values.
+// metric reads a metric's name. Agents' metrics are sums of values that spans and events state for
+// each call. The metrics of programs around agents do not state such values.
 func metric(s *story.Story, n canon.Node) {
 	name := n.Member("name").String()
 	switch name {

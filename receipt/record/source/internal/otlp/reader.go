@@ -18,7 +18,7 @@ type Reader struct {
 	spans    spans
 	events   events
 	asked    asked
-	nameless int // tool calls without their own ID
+	nameless int // tool calls that have no ID of their own
 }
 
 // New returns a reader of such exports.
@@ -26,8 +26,8 @@ func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, events: events{s: s, seen: map[string]bool{}}, asked: asked{s: s}}
 }
 
-// Is reports whether a value is an export: ExportTraceServiceRequest or similar, or its form in
-// Tempo.
+// Is reports whether a value is an export: an ExportTraceServiceRequest or similar, or the form
+// that Tempo uses.
 func Is(n canon.Node) bool {
 	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
@@ -62,10 +62,10 @@ func (r *Reader) Line(n canon.Node) {
 }
 
 // each passes the spans, log records, or metrics of resources to take, scope by scope. Parts are
-// those of their members that are lists or objects.
+// their members that are lists or objects.
 //
-// A resource has a list of scopes, and a scope has a list of these. A resource or scope without a
-// list has an unknown form.
+// A resource has a list of scopes, and a scope has a list of spans, log records, or metrics. A
+// resource or scope without a list has an unknown form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
 	for x := range r.objects(resources) {
@@ -92,7 +92,7 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 }
 
 // objects yields the elements of a list like [story.Story.Objects]. A value in place of the list
-// may contain a time, too.
+// may also contain a time.
 func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	if !event.Absent(list) && list.Kind() != canon.KindArray {
 		r.s.Partly = true
@@ -100,14 +100,14 @@ func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	return r.s.Objects(list)
 }
 
-// among counts a container that lacks the list that it should contain.
+// among counts a container that lacks its list.
 func (r *Reader) among(listed bool) {
 	if !listed {
 		r.garbled()
 	}
 }
 
-// others counts the members of a container that are lists or objects and have unknown names.
+// others counts a container's members that are lists or objects and have unknown names.
 func (r *Reader) others(n canon.Node, known ...string) {
 	for name, value := range n.Members() {
 		if !slices.Contains(known, name.String()) {
@@ -140,7 +140,7 @@ func (r *Reader) garbled() {
 	r.s.Partly = true
 }
 
-// End records the model calls, each once, and how the task ended.
+// End records each model call once, and how the task ended.
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
@@ -155,7 +155,7 @@ func (r *Reader) End() {
 	calls := r.spans.counted()
 	r.settle(calls)
 
-	// An agent that writes both events and spans states the same calls in both.
+	// If an agent writes both events and spans, both state the same calls.
 	if len(calls) == 0 {
 		calls = r.events.requests
 	}
@@ -169,7 +169,7 @@ func (r *Reader) End() {
 		m.Use(x.usage)
 	}
 
-	// Only instrumented parts of a program record anything.
+	// Only the instrumented parts of a program record anything.
 	s.Lacks(story.EffectsUnlogged)
 	s.Estimated = true
 	if r.events.decisions {
@@ -268,15 +268,16 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle records the gaps that the calls leave: calls that a model requested but no span or event
-// states, and tokens of an agent that exceed those of its model calls.
+// settle records the gaps that remain: calls that a model requested but no span or event states,
+// and tokens that an agent used in excess of its model calls.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
 	if r.asked.unstated(r.nameless) {
 		s.Lacks(story.CallUnstated)
 	}
 
-	// Agents repeat the usage of the calls in them. If an agent reports more, a call is missing.
+	// Agents repeat the usage of the calls that they contain. If an agent reports more, a call is
+	// missing.
 	var input, output int64
 	for _, x := range calls {
 		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
@@ -291,8 +292,8 @@ func (r *Reader) settle(calls []*call) {
 }
 
 // named returns the key of a span, a digest of everything that it states, and reports whether it is
-// new. A repeated export is a copy. If two spans have the same ID but differ, the first one counts,
-// and the second is missing.
+// new. A repeated export is a copy. If two spans have the same ID but differ, the first span
+// counts, and the second counts as missing.
 func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
 	s := r.s
 	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
@@ -300,7 +301,7 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		key.words = words
 	}
 
-	// Without IDs, equal spans cannot be distinguished from copies.
+	// Without IDs, identical spans cannot be distinguished from copies.
 	switch before := r.spans[key]; {
 	case before == nil && key.span == "":
 		s.Note("spans_without_an_id")
@@ -325,7 +326,7 @@ func (r *Reader) model(a attributes) *call {
 	}
 }
 
-// tool records a call of a tool, with its input.
+// tool records a tool call with its input.
 func (r *Reader) tool(a attributes, id, span string) {
 	s := r.s
 	name := a.text(s, "gen_ai.tool.name", "tool.name", "ai.toolCall.name")
@@ -338,7 +339,7 @@ func (r *Reader) tool(a attributes, id, span string) {
 }
 
 // toolEnded records how a call ended, based on an error or on the status. A status that is not set
-// states nothing.
+// makes no statement.
 func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported
 	switch status := a.word("gen_ai.tool.status"); {

@@ -43,31 +43,31 @@ type span struct {
 	status int
 	http   bool
 	call   *call        // of a model
-	sum    story.Usage  // the usage of the calls in it, which it repeats
+	sum    story.Usage  // the usage of the calls that the span contains, which the span repeats
 	words  canon.Digest // digest of everything that it states
 }
 
-// A call is a call of a model.
+// A call is a model call.
 type call struct {
 	model, provider, agent string
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // its span has no ID, so no other span can refer to it
-	inner                  bool // another span within this one states the same call
+	nameless               bool // the call's span has no ID, so no other span can refer to it
+	inner                  bool // another span within this span states the same call
 }
 
-// spans are the spans of a task.
+// spans are a task's spans.
 type spans map[spanKey]*span
 
 // maxSpans is the maximum number of spans of one task.
 const maxSpans = 1 << 20
 
-// executeTool is the operation of a tool call, and the prefix of the name of its span.
+// executeTool is the operation name of a tool call, and the prefix of its span's name.
 const executeTool = "execute_tool"
 
 // classOf returns the class of a span. A span that follows neither convention is a tool call if it
-// has the ID or the name of a tool, and a model call if it reports tokens.
+// has a tool's ID or name, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
 	// The GenAI conventions take precedence over OpenInference.
 	switch a.word("gen_ai.operation.name") {
@@ -106,14 +106,14 @@ func classOf(a attributes, name string) class {
 	return other
 }
 
-// embeds reports whether a span computes embeddings: tokens are read, but there is no answer.
+// embeds reports whether a span computes embeddings, which read tokens but return no answer.
 func embeds(a attributes) bool {
 	return a.word("gen_ai.operation.name") == "embeddings" ||
 		a.word("openinference.span.kind") == "EMBEDDING"
 }
 
-// usageOf returns the usage of a model call. The input includes cached tokens, and the output
-// includes reasoning.
+// usageOf returns a model call's usage. The input includes cached tokens, and the output includes
+// reasoning.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{
 		Input:  a.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
@@ -126,10 +126,10 @@ func usageOf(a attributes) story.Usage {
 	}
 }
 
-// spanCall is the prefix of the ID of a call that has only the ID of its span.
+// spanCall is the prefix of the ID of a call that is identified only by its span.
 const spanCall = "span:"
 
-// callID returns the ID of a call, or the ID of its span, or "" if it has neither.
+// callID returns a call's ID, the ID of its span, or "" if it has neither.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
@@ -138,8 +138,8 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return id
 }
 
-// settle marks the model calls that a span within them also states. The innermost span counts. If a
-// tool or an agent is between two spans, they are two calls.
+// settle marks the model calls that are also stated by a span within them. The innermost span
+// counts. If a tool or an agent is between two spans, the spans are two calls.
 func (all spans) settle() {
 	for key, x := range all {
 		if x.call == nil || !x.call.usage.Told() {
@@ -156,7 +156,7 @@ func (all spans) settle() {
 	}
 }
 
-// above yields the spans that contain a span, the innermost first.
+// above yields the spans that contain a span, starting with the innermost.
 func (all spans) above(key spanKey, x *span) iter.Seq[*span] {
 	return func(yield func(*span) bool) {
 		at := spanKey{trace: key.trace, span: x.parent}
@@ -170,12 +170,11 @@ func (all spans) above(key spanKey, x *span) iter.Seq[*span] {
 	}
 }
 
-// maxDepth is the maximum number of parents that are followed, because the IDs of parents may form
-// a cycle.
+// maxDepth is the maximum number of parents that are followed, because parent IDs may form a cycle.
 const maxDepth = 64
 
-// outcome determines how the task ended, from the agents that no other agent called or, without
-// agents, from the root spans. A failed request does not fail the task.
+// outcome determines how the task ended, from the agents that no other agent called or, if there
+// are no agents, from the root spans. A failed request does not fail the task.
 func (all spans) outcome() story.End {
 	for _, class := range []class{agentWork, other} {
 		ended, failed, found := true, false, false
@@ -187,7 +186,7 @@ func (all spans) outcome() story.End {
 			ended, failed = ended && x.status != statusUnset, failed || x.status == statusError
 		}
 
-		// The first class that has any spans decides.
+		// The first class that has any spans determines the outcome.
 		switch {
 		case found && failed:
 			return story.EndFailed
@@ -201,8 +200,8 @@ func (all spans) outcome() story.End {
 	return story.EndUnknown
 }
 
-// whole reports whether the log contains the parent of each span. In that case, the last span ended
-// when the task was over. Otherwise, it is unknown what followed.
+// whole reports whether the log contains the parent of each span. In that case, the task was over
+// when the last span ended. Otherwise, it is unknown what followed.
 func (all spans) whole() bool {
 	for key, x := range all {
 		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {
@@ -212,7 +211,7 @@ func (all spans) whole() bool {
 	return len(all) > 0
 }
 
-// within reports whether another agent called an agent.
+// within reports whether an agent was called by another agent.
 func (all spans) within(key spanKey, x *span) bool {
 	for above := range all.above(key, x) {
 		if above.class == agentWork {
@@ -222,7 +221,7 @@ func (all spans) within(key spanKey, x *span) bool {
 	return false
 }
 
-// nested reports whether an agent called another.
+// nested reports whether an agent called another agent.
 func (all spans) nested() bool {
 	for key, x := range all {
 		if x.class == agentWork && all.within(key, x) {
@@ -232,7 +231,7 @@ func (all spans) nested() bool {
 	return false
 }
 
-// counted returns the model calls, each by its innermost span, in the order of the log.
+// counted returns the model calls, each represented by its innermost span, in log order.
 func (all spans) counted() (calls []*call) {
 	for _, x := range all {
 		if x.call != nil && !x.call.inner && x.call.usage.Told() {
@@ -244,9 +243,9 @@ func (all spans) counted() (calls []*call) {
 }
 
 // settleNameless marks model calls that another span may also state, if spans have no IDs. A span
-// may be within another span if its time is within the time of that span. The innermost span
-// counts, and the others are not recorded. It reports whether there were other spans. Spans without
-// times may be anywhere.
+// may be within another span if its time range is within that of the other span. The innermost span
+// counts, and the others are not recorded. It reports whether there were other such spans. Spans
+// without times may be anywhere.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
@@ -276,13 +275,14 @@ func settleNameless(all spans) (left bool) {
 	return left
 }
 
-// settleByTime is like settleNameless, for the calls of one trace. Earlier calls come first. If two
-// begin at the same time, the longer one comes first, so that a call precedes the calls within it.
+// settleByTime is like settleNameless, for the calls of one trace. Earlier calls precede later
+// calls. If two calls begin at the same time, the longer call comes first, so that a call precedes
+// the calls within it.
 func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
-	var all, nameless time.Time // the earliest end of the calls that follow: of all calls, and of those without IDs
+	var all, nameless time.Time // the earliest end of the calls that follow: among all calls, and among those without IDs
 
 	// A backward scan visits a call after all calls that begin within it.
 	for _, x := range slices.Backward(calls) {

@@ -48,7 +48,7 @@ func (a attributes) ambiguous(name string) bool {
 	return false
 }
 
-// isAttribute reports whether an attribute has a name, and a value of a valid type.
+// isAttribute reports whether an attribute has a name and a value of a valid type.
 func isAttribute(n canon.Node) bool {
 	v := n.Member("value")
 	if n.Member("key").Kind() != canon.KindString || !event.Absent(v) && v.Kind() != canon.KindObject {
@@ -79,11 +79,11 @@ func (a attributes) text(s *story.Story, names ...string) string {
 	return s.Name(a.get(names...).Member("stringValue"))
 }
 
-// word returns a value that is a string, and that is not recorded.
+// word returns a string value, which is not recorded.
 func (a attributes) word(name string) string { return a.get(name).Member("stringValue").String() }
 
-// count returns the first value that is a count: a number, or a number in a string, as protobuf
-// writes 64-bit integers.
+// count returns the first value that is a count: either a number, or a number in a string, which is
+// how protobuf writes 64-bit integers.
 func (a attributes) count(names ...string) *int64 {
 	for _, name := range names {
 		if n := countIn(a.get(name)); n != nil {
@@ -110,7 +110,8 @@ func countIn(v canon.Node) *int64 {
 	return nil
 }
 
-// flag returns a boolean value, which may be a string. ok is false if there is no such value.
+// flag returns a boolean value, which may be encoded as a string. ok is false if there is no such
+// value.
 func (a attributes) flag(name string) (yes, ok bool) {
 	v := a.get(name)
 	if b := v.Member("boolValue"); b.Kind() == canon.KindBool {
@@ -135,8 +136,8 @@ func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	return s.Digest(v)
 }
 
-// enum returns the value of an enum, from its number or its name. An unknown value is treated as
-// not set.
+// enum returns the value of an enum, from its number or its name. An unknown value is treated as if
+// it were not set.
 func enum(n canon.Node, names ...string) int {
 	for i, name := range names {
 		if n.String() == name || n.Kind() == canon.KindNumber && n.Float() == float64(i) {
@@ -192,13 +193,13 @@ func nanos(n canon.Node) time.Time {
 	return time.Unix(0, i).UTC()
 }
 
-// Looks reports whether text without its whitespace begins like an export.
+// Looks reports whether text without leading whitespace begins like an export.
 func Looks(text string) bool {
 	text = strings.TrimPrefix(text, "[")
 	return slices.ContainsFunc(members(), func(name string) bool { return strings.HasPrefix(text, `{"`+name+`":[`) })
 }
 
-// members lists members of which an export has at least one.
+// members lists the members of which an export must have at least one.
 func members() []string {
 	return []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"}
 }

@@ -17,10 +17,10 @@ const (
 	Open       Outcome = ""
 	Succeeded  Outcome = "succeeded"
 	Failed     Outcome = "failed"
-	Canceled   Outcome = "canceled"   // it was interrupted while it ran
-	Denied     Outcome = "denied"     // a rule refused it, or the log does not state who refused it
-	Rejected   Outcome = "rejected"   // a person refused it
-	Unreported Outcome = "unreported" // it returned, but the log does not state how it ended
+	Canceled   Outcome = "canceled"   // the call was interrupted while it ran
+	Denied     Outcome = "denied"     // a rule refused the call, or the log does not state who refused it
+	Rejected   Outcome = "rejected"   // a person refused the call
+	Unreported Outcome = "unreported" // the call returned, but the log does not state how it ended
 )
 
 // OutcomeOf returns Succeeded or Failed.
@@ -31,7 +31,8 @@ func OutcomeOf(ok bool) Outcome {
 	return Failed
 }
 
-// ServerOf returns the MCP server in the name of a tool, mcp__SERVER__TOOL, or "" for other tools.
+// ServerOf returns the MCP server in a tool name of the form mcp__SERVER__TOOL, or "" for other
+// tools.
 func ServerOf(tool string) string {
 	rest, ok := strings.CutPrefix(tool, "mcp__")
 	if server, name, two := strings.Cut(rest, "__"); ok && two && name != "" {
@@ -40,9 +41,9 @@ func ServerOf(tool string) string {
 	return ""
 }
 
-// Calls are the calls of tools.
+// Calls are the tool calls.
 type Calls struct {
-	Decided bool // approvals are stated: if none is stated, no call was approved
+	Decided bool // approvals are stated: a call whose approval is not stated was not approved
 
 	story    *Story
 	list     index[Call]
@@ -68,7 +69,7 @@ func (x *Calls) Asked() iter.Seq[*Call] {
 	}
 }
 
-// Call returns the call of an ID.
+// Call returns the call with an ID.
 func (x *Calls) Call(id string) *Call {
 	c, fresh := x.list.entry(x.story, id)
 	if fresh {
@@ -77,7 +78,7 @@ func (x *Calls) Call(id string) *Call {
 	return c
 }
 
-// Answer records the result of a call. It returns the call if this is its first result, and nil
+// Answer records a call's result. It returns the call if this is its first result, and nil
 // otherwise.
 func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call {
 	c := x.Answered(id)
@@ -104,7 +105,7 @@ type mention struct {
 }
 
 // Mention records that a record of the given type names a call, and whether it states that the call
-// returned. If no line states that call, or the ID of the call is "", the record counts as ignored.
+// returned. If no line states that call, or if the call's ID is "", the record counts as ignored.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":
@@ -137,16 +138,16 @@ type Call struct {
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
 	RanNot    bool     // a line states that it was never executed
-	Doubtful  bool     // its result is a person's refusal, or text from the tool's server that resembles one
+	Doubtful  bool     // the call's result is a person's refusal, or text from the tool's server that resembles a refusal
 	ExitCode  *int64   // of the command
 	Git       []string // its Git actions, as the log states them
-	Flags     []string // how it was executed, in the readers' terms: background, sandbox:NAME, sandbox_off_requested
-	Hints     Hints    // hints in the text of its command
-	Path      string   // path of the file that it was requested to write
-	Operation string   // operation with which it was requested to write that file, or ""
-	Content   State    // content that it was requested to write there
-	Planned   []Write  // changes that it was requested to make, in the form of a patch
-	Handed    string   // the agent to which it was to delegate work
+	Flags     []string // how the call was executed, in the readers' terms: background, sandbox:NAME, sandbox_off_requested
+	Hints     Hints    // hints in the command's text
+	Path      string   // path of the file that the call was requested to write
+	Operation string   // operation with which the call was requested to write that file, or ""
+	Content   State    // content that the call was requested to write to the file
+	Planned   []Write  // changes that the call was requested to make, in the form of a patch
+	Handed    string   // the agent to which the call was to delegate work
 	HandedTo  string   // the ID of that work
 	Parent    string   // ID of the call whose script made this call
 
@@ -154,14 +155,14 @@ type Call struct {
 	words         request // position of the requesting line, regardless of what was executed
 	input, output canon.Digest
 	asked, ended  Place
-	approved      Place // set where a person allowed it
+	approved      Place // set where a person allowed the call
 	outcome       Outcome
 	requested     bool
-	settled       bool // the program that executed it states how it ended
+	settled       bool // the program that executed the call states how it ended
 	writes        []Write
 	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete
-	shared        bool    // another call has the same ID: no later line states which of the two it refers to
+	shared        bool    // another call has the same ID: no later line states to which of the two calls it refers
 	relayed       bool    // the log of another agent repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
@@ -179,7 +180,7 @@ func (r request) fits(x request) bool {
 }
 
 // Ask records that the call was requested, and reports whether this is the first request. A
-// repeated request is a copy, unless it requests something else.
+// repeated request is a copy, unless it requests something different.
 func (c *Call) Ask(tool string, input canon.Digest) bool {
 	if c.requested {
 		if !c.words.fits(request{tool, input}) {
@@ -196,8 +197,8 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 	return true
 }
 
-// Adopt records that the model requested a call that was already known because it was executed. It
-// has no parent.
+// Adopt records that the model requested a call that was already known because it had been
+// executed. The call has no parent.
 func (c *Call) Adopt(tool string, input canon.Digest) {
 	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
@@ -215,7 +216,7 @@ func (c *Call) Share() {
 // Close records the result of the call, and reports whether the result was recorded. The first end
 // counts, but an unreported end is replaced by any other end.
 //
-// A relayed end is replaced by the end in the agent's own log, together with its writes.
+// A relayed end, together with its writes, is replaced by the end in the agent's own log.
 func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	s := c.story
 	if c.shared {
@@ -225,7 +226,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return false
 	}
 
-	// The program's record preceded the result that the model received.
+	// The program's record precedes the result that the model received.
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -298,16 +299,16 @@ func (c *Call) Refused() {
 // Ended returns the current outcome.
 func (c *Call) Ended() Outcome { return c.outcome }
 
-// ran reports whether the tool may have done something.
+// ran reports whether the tool may have performed an action.
 func (c *Call) ran() bool {
 	return !c.RanNot && slices.Contains([]Outcome{Succeeded, Failed, Canceled, Unreported}, c.outcome)
 }
 
-// Asked returns the file change that the input of the call requests.
+// Asked returns the file change that the call's input requests.
 func (c *Call) Asked() Write { return Write{Path: c.Path, Operation: c.Operation, After: c.Content} }
 
-// Wrote adds a file change by the call. If the path is too long to be kept, the list of changes is
-// incomplete.
+// Wrote adds a file change made by the call. If the path is too long to be kept, the list of
+// changes is incomplete.
 func (c *Call) Wrote(w Write) {
 	if w.Path = Joined(c.story, w.Path); w.Path == "" {
 		c.story.Lacks(WriteUnread)
@@ -339,7 +340,7 @@ func (c *Call) Reached(at string) {
 	}
 }
 
-// Searched records that the call searched the web, at a host that no line states.
+// Searched records that the call searched the web, using a host that no line states.
 func (c *Call) Searched() { c.searched = true }
 
 // ask returns the payload of the event that requests the call.
@@ -373,11 +374,11 @@ func (c *Call) endKind() string {
 	return "tool.completed"
 }
 
-// end returns the payload of that event.
+// end returns the payload of the event that ends the call.
 func (c *Call) end() event.Members {
 	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
-	// The user of the agent refused it.
+	// The agent's user refused the call.
 	case Rejected:
 		p["decision"], p["actor"] = "denied", "user"
 		return p
@@ -395,7 +396,8 @@ func (c *Call) end() event.Members {
 		return p
 	}
 
-	// Only a call that succeeded wrote its files. Any executed call may have sent a request.
+	// Only a call that succeeded can have written its files. Any executed call may have sent a
+	// request.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}

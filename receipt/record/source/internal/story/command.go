@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Hints are the Git actions and the test runs that the text of a shell command names, each once and
+// Hints are the Git actions and the test runs named in a shell command's text, each listed once and
 // in order. They are not evidence of actions: the command may have failed, and a word may have a
 // different meaning on that machine. A hint is never an effect.
 type Hints struct {
@@ -14,12 +14,12 @@ type Hints struct {
 	Tests []string // the first words of the test runner, such as "go test"
 }
 
-// maxText is the maximum length of a command's text that is examined.
+// maxText is the maximum length of the command text that is examined.
 const maxText = 16 << 10
 
-// HintsIn returns the hints of a shell command.
+// HintsIn returns the hints in a shell command.
 func HintsIn(text string) (h Hints) {
-	// Each hint counts once, in text order.
+	// Each hint is returned once, in text order.
 	for _, words := range split(text[:min(len(text), maxText)]) {
 		words = bare(words)
 		if action := gitOf(words); action != "" && !slices.Contains(h.Git, action) {
@@ -56,7 +56,7 @@ func gitOf(words []string) string {
 	}
 	rest := words[1:]
 
-	// Options of git itself precede the action.
+	// Options for git itself precede the action.
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		if takesValue := rest[0] == "-C" || rest[0] == "-c" || rest[0] == "--git-dir" || rest[0] == "--work-tree"; takesValue && len(rest) > 1 {
 			rest = rest[1:]
@@ -132,9 +132,9 @@ func testOf(words []string) string {
 	return ""
 }
 
-// A splitter divides text into simple commands, and these into words, like a shell, but expands
-// nothing. Quoted text is one word, so that a commit message is not mistaken for words of the
-// command.
+// A splitter divides text into simple commands, and each command into words, like a shell, but
+// without expansions. Quoted text is one word, so that a commit message is not mistaken for words
+// of the command.
 type splitter struct {
 	commands [][]string
 	words    []string

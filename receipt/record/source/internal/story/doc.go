@@ -1,5 +1,5 @@
-// Package story collects the content of the logs of one task, from any agent, and returns it as
-// events of the protocol.
+// Package story collects the content of a task's logs, from any agent, and returns it as protocol
+// events.
 //
 //	s := story.New("claude-transcript")
 //	log := s.Begin("session.jsonl") // a log; more may follow
@@ -8,9 +8,9 @@
 //	…
 //	err := s.Tell("", recorder.Add)
 //
-// The reader of a source passes on the statements of each line, in any order and as often as the
-// log states them. A [Story] counts each message and each call once, by its ID, and orders events
-// by time.
+// A source's reader passes on the statements in each line, in any order and as often as the log
+// contains them. A [Story] counts each message and each call once, by its ID, and orders events by
+// time.
 //
 // # Absent is not zero
 //
@@ -22,5 +22,5 @@
 // # What is kept
 //
 // A story contains names, IDs, paths, times, counts, and digests. Prompts, texts, inputs, and
-// results of tools are not kept. Only their digests are.
+// results of tools are not kept. Only their digests are kept.
 package story

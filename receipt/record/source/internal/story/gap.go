@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a reason why a log states only a part of the actions and the usage.
+// A Gap is a reason why a log states only part of the actions and the usage.
 type Gap int
 
-// The causes. The table in gaps lists the parts of a receipt that each gap leaves unreported.
+// The causes. The table in gaps lists the receipt's parts that each gap leaves unreported.
 const (
 	PartMissing Gap = iota // a part of the log is missing
 	GarbledPart
@@ -36,8 +36,8 @@ const (
 	TokensInPart     // a model used more tokens than the lines state
 	CostInPart       // the task cost more than the lines state
 	DurationInPart   // the task took longer than the lines state
-	ModelsUntold     // no line states the usage of each model
-	TokensUntold     // no line states the usage of the models
+	ModelsUntold     // no line states each model's usage
+	TokensUntold     // no line states the models' usage
 	EffectsUnlogged  // the source does not record writes and requests
 	RequestsUnlogged // the source does not record requests
 	TotalsDiffer     // a total differs from the sum of its parts
@@ -46,7 +46,7 @@ const (
 // A lack is the effect of a gap on the receipt.
 type lack struct {
 	counted string   // name of the gap in metadata.source.counted, or "" if it is not counted
-	all     bool     // every list and count of the receipt is a lower bound
+	all     bool     // every list and count in the receipt is a lower bound
 	atLeast []string // parts that are lower bounds
 	untold  []string // places that are unreported
 }
@@ -73,7 +73,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		ResultWithoutCall: {counted: "results_without_call", atLeast: message},
 		CallsOfOneID:      {counted: "calls_of_one_id", atLeast: message},
 
-		// No list can name the call, and it may have had any effect.
+		// No list can name the call, and the call may have had any effect.
 		CallWithoutID:     {counted: "calls_without_an_id", atLeast: call},
 		EventWithoutCall:  {counted: "events_without_a_call", atLeast: call},
 		DenialWithoutCall: {counted: "denials_without_call", atLeast: call},
@@ -100,7 +100,8 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 	}
 })
 
-// Gaps are the parts of the logs that were not read, and their effects on the receipt.
+// Gaps are the parts of the logs that were not read, and the effects that these gaps have on the
+// receipt.
 type Gaps struct {
 	notes, ignored  map[string]int
 	untold, atLeast []string
@@ -120,7 +121,7 @@ func (g *Gaps) Lacks(cause Gap) {
 	g.atLeast, g.untold = union(g.atLeast, lack.atLeast), union(g.untold, lack.untold)
 }
 
-// Missing records that an agent worked for this one, but that its log was not read.
+// Missing records that an agent worked for this agent, but that its log was not read.
 func (g *Gaps) Missing(agent string) {
 	g.missing = Once(g.missing, agent)
 	g.Lacks(PartMissing)
@@ -130,7 +131,7 @@ func (g *Gaps) Missing(agent string) {
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
 // Unless counts a record as ignored, unless its type is in a closed list of types that state no
-// action. A record of another type may state an action.
+// action. A record of any other type may state an action.
 func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	if !slices.Contains(harmless, kind.String()) {
 		g.Unknown(class, kind)
@@ -147,7 +148,7 @@ func (g *Gaps) Unknown(class string, kind canon.Node) {
 // chosen by the reader, never text from the log.
 func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
 
-// knows reports whether no record was ignored whose type begins with a prefix.
+// knows reports whether no record whose type begins with a prefix was ignored.
 func (g *Gaps) knows(prefix string) bool {
 	for kind := range g.ignored {
 		if strings.HasPrefix(kind, prefix) || kind == more {
@@ -158,14 +159,14 @@ func (g *Gaps) knows(prefix string) bool {
 	return true
 }
 
-// maxNames limits lists of names that a log repeats, and more is the name under which further names
-// are counted.
+// maxNames is the maximum length of a list of names that a log repeats, and more is the name under
+// which further names are counted.
 const (
 	maxNames = 64
 	more     = "(others)"
 )
 
-// count adds n to the count of a name. It returns the map, which it creates if necessary.
+// count increases a name's count by n. It returns the map, which it creates if necessary.
 func count(of map[string]int, name string, n int) map[string]int {
 	if of == nil {
 		of = map[string]int{}
@@ -200,11 +201,11 @@ func union(list, more []string) []string {
 	return list
 }
 
-// Name returns text from a log that can be a name: it is at most as long as a recording can keep.
-// Longer text is counted but not recorded.
+// Name returns text from a log that can be used as a name, which is at most as long as a recording
+// can keep. Longer text is counted but not recorded.
 func (g *Gaps) Name(n canon.Node) string { return bounded(g, n.Text()) }
 
-// Joined is like Name, for text that is composed of several parts of a log.
+// Joined is like Name, but for text composed of several parts of a log.
 func Joined[T string | []byte](s *Story, text T) string { return bounded(&s.Gaps, text) }
 
 func bounded[T string | []byte](g *Gaps, text T) string {

@@ -25,16 +25,16 @@ type Handoffs struct {
 
 // A Handoff is work that was delegated to another agent.
 type Handoff struct {
-	Agent  string // agent that received it, or ""
-	Status string // the source's word for its state, or ""
+	Agent  string // agent that received the work, or ""
+	Status string // the source's word for the work's state, or ""
 	Calls  *int64 // number of tool calls by the agent
 
 	task  string
-	label bool // the source assigns no ID to it
+	label bool // the source assigns no ID to the work
 	first Place
 }
 
-// Handoff returns the work of an ID. Without an ID, a label distinguishes it.
+// Handoff returns the work with an ID. If there is no ID, a label distinguishes the work.
 func (x *Handoffs) Handoff(id, label string) *Handoff {
 	key := id
 	if id == "" {
@@ -67,8 +67,8 @@ func (x *Handoffs) Nobodys() bool {
 	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
 }
 
-// HasCalls reports whether the number of calls of an agent that were read equals the number that
-// the delegating agent states.
+// HasCalls reports whether the number of an agent's calls that were read equals the number that the
+// delegating agent states.
 func (x *Handoffs) HasCalls(agent string) bool {
 	h := x.Given(agent)
 	if h == nil || h.Calls == nil {

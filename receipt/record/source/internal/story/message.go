@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Messages are the answers of models, and their usage.
+// Messages are the models' answers, and their usage.
 type Messages struct {
 	Estimated bool // costs are estimates of the agent, not billed amounts
 
@@ -18,14 +18,14 @@ type Messages struct {
 	list   index[Message]
 	sums   []*Sum
 	cost   *big.Rat // of all sessions
-	unpaid bool     // no line states the cost of a part of it
+	unpaid bool     // no line states the cost of part of the session
 }
 
 // A Message is one answer from a model, as described by all lines that name its ID.
 type Message struct {
 	Model, Provider string
 	Agent           string // label of the agent; "" for the main agent
-	Finished        bool   // a line states why it stopped, so its counts are final
+	Finished        bool   // a line states why the message stopped, so its counts are final
 
 	story *Story
 	usage Usage
@@ -42,7 +42,7 @@ func (x *Messages) Message(id string) (m *Message, fresh bool) {
 	return m, fresh
 }
 
-// MessageAt is like Message, for a message at another place.
+// MessageAt is like Message, but for a message at another place.
 func (x *Messages) MessageAt(id string, at Place) *Message {
 	m, _ := x.Message(id)
 	m.first = at
@@ -64,8 +64,8 @@ func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	return fresh
 }
 
-// Use records the usage of a message as a line states it. Lines repeat the usage, and some are
-// written before the message is complete, so the line with the most output tokens counts.
+// Use records a message's usage as a line states it. Lines repeat the usage, and some are written
+// before the message is complete, so the line with the most output tokens counts.
 func (m *Message) Use(u Usage) {
 	// Lines that contradict each other belong to two messages.
 	if m.told && u.Differs(m.usage) {
@@ -84,7 +84,7 @@ func (m *Message) members() event.Members {
 	return p
 }
 
-// A Sum is the total usage of several model calls, for sources that state no more.
+// A Sum is the total usage of several model calls, for sources that state nothing more detailed.
 type Sum struct {
 	Model, Provider string
 	Usage
@@ -105,7 +105,7 @@ func (x *Sum) members() event.Members {
 	return p
 }
 
-// A Usage is the usage of a model call. A nil count is not stated.
+// A Usage is a model call's usage. A nil count is not stated.
 type Usage struct {
 	Input, Output *int64 // all tokens that the model read and wrote
 
@@ -122,7 +122,7 @@ type Usage struct {
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 
-	// Parts that are not stated add nothing.
+	// Parts that are not stated add nothing to the sum.
 	for _, n := range []*int64{fresh, read, written} {
 		if n == nil {
 			continue
@@ -136,8 +136,8 @@ func Apart(fresh, read, written, output *int64) Usage {
 	return u
 }
 
-// ApartOf is like Apart, for members. A part of the input that is present but not a count may have
-// any value, so the input is a lower bound.
+// ApartOf is like Apart, but reads members. A part of the input that is present but not a count may
+// have any value, so the input is a lower bound.
 func ApartOf(fresh, read, written, output canon.Node) Usage {
 	u := Apart(Count(fresh), Count(read), Count(written), Count(output))
 	u.InputFloor = u.InputFloor || strange(read) || strange(written)
@@ -159,7 +159,7 @@ func (u *Usage) Plus(part canon.Node) {
 // Told reports whether the input or the output is stated.
 func (u Usage) Told() bool { return u.Input != nil || u.Output != nil }
 
-// More reports whether u states more of a message than another line does.
+// More reports whether u states more of a message's usage than another line does.
 func (u Usage) More(than Usage) bool {
 	switch {
 	case u.Output == nil:
@@ -171,8 +171,8 @@ func (u Usage) More(than Usage) bool {
 	return *u.Output > *than.Output
 }
 
-// Differs reports whether two lines cannot belong to the same message. While a message is written,
-// its counts grow, but its cache counts do not change.
+// Differs reports whether two lines cannot belong to the same message. While a message is being
+// written, its counts grow, but its cache counts do not change.
 func (u Usage) Differs(from Usage) bool {
 	differ := func(a, b *int64) bool { return a != nil && b != nil && *a != *b }
 	less := func(a, b *int64) bool { return a != nil && b != nil && *a < *b }
@@ -185,7 +185,7 @@ func (u *Usage) complete(others Usage) {
 	u.InputFloor = u.InputFloor || u.Apart && (u.CacheRead == nil && others.CacheRead != nil || u.CacheWrite == nil && others.CacheWrite != nil)
 }
 
-// members returns the counts, and lists those that are lower bounds. A part of a lower bound is
+// members returns the counts, and lists those that are lower bounds. A subset of a lower bound is
 // also a lower bound. An input or output that is not stated is missing in every sum.
 func (u Usage) members() event.Members {
 	p := event.Members{}
@@ -247,13 +247,13 @@ func (x *Messages) Cost(amount string) {
 	x.balance()
 }
 
-// Unpaid records that no line states the cost of a part of the task.
+// Unpaid records that no line states the cost of part of the task.
 func (x *Messages) Unpaid() {
 	x.unpaid = true
 	x.balance()
 }
 
-// Pays adds the cost of a model call, a number of dollars; if n is not a number, see Unpaid.
+// Pays adds a model call's cost, a number of dollars; if n is not a number, see Unpaid.
 func (x *Messages) Pays(n canon.Node) {
 	if amount := AmountOf(n); amount != "" {
 		x.Cost(amount)
@@ -262,7 +262,7 @@ func (x *Messages) Pays(n canon.Node) {
 	x.Unpaid()
 }
 
-// balance marks the cost as a lower bound if only a part of it is stated.
+// balance marks the cost as a lower bound if only part of it is stated.
 func (x *Messages) balance() {
 	if x.cost != nil && x.unpaid {
 		x.story.Lacks(CostInPart)
@@ -277,7 +277,7 @@ func (x *Messages) account() string {
 	return strings.TrimSuffix(strings.TrimRight(x.cost.FloatString(maxDecimals), "0"), ".")
 }
 
-// Maximum digits after the decimal point: of an amount in a log, and of a sum of such amounts.
+// Maximum digits after the decimal point in a logged amount, and in a sum of such amounts.
 const (
 	maxTold     = 30
 	maxDecimals = 36
@@ -286,8 +286,8 @@ const (
 // maxAmount is the largest accepted amount, in dollars.
 const maxAmount = 1e12
 
-// Amount formats dollars as the shortest decimal text of the same number, or returns "" if f is not
-// a valid amount.
+// Amount formats dollars as the shortest decimal text that represents the same number, or returns
+// "" if f is not a valid amount.
 func Amount(f float64) string {
 	// NaN satisfies neither condition.
 	if !(f >= 0 && f <= maxAmount) {
@@ -303,7 +303,7 @@ func Amount(f float64) string {
 	return text
 }
 
-// AmountOf is like Amount, for a member; it returns "" if n is not a number.
+// AmountOf is like Amount, but for a member; it returns "" if n is not a number.
 func AmountOf(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return ""

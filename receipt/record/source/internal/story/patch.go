@@ -2,14 +2,14 @@ package story
 
 import "strings"
 
-// BeginPatch is the first line of a patch of apply_patch.
+// BeginPatch is the first line of a patch for apply_patch.
 const BeginPatch = "*** Begin Patch"
 
 const endPatch = "*** End Patch"
 
-// PatchOf parses a patch of the tool apply_patch, which several agents have. An added file consists
-// of the added lines, each followed by a line feed. For other changes, the content is unknown. An
-// incomplete patch yields no changes.
+// PatchOf parses a patch for the tool apply_patch, which several agents have. An added file
+// consists of the added lines, each followed by a line feed. For other changes, the content is
+// unknown. An incomplete patch yields no changes.
 func PatchOf(text string) (changes []Write) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, BeginPatch) || !strings.HasSuffix(text, endPatch) {

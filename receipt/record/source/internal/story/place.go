@@ -29,11 +29,11 @@ func (p Place) IsZero() bool { return p == Place{} }
 // Compare orders places by the lines of the logs, regardless of their times.
 func (p Place) Compare(q Place) int { return p.order - q.order }
 
-// A clock holds the time of the current line, and limits the memory for all lines.
+// A clock holds the current line's time, and limits the memory used for all lines.
 type clock struct {
-	Partly bool // only some lines have times, so there may be earlier and later times
+	Partly bool // only some lines have times, so earlier and later times may be missing
 
-	now         time.Time // time of the current line
+	now         time.Time // the current line's time
 	first, last time.Time
 	order       int
 
@@ -55,13 +55,13 @@ func (c *clock) At(at time.Time) {
 	}
 }
 
-// Span returns the times of the first and the last line, or zero if no line has a time.
+// Span returns the times of the first and the last line, or zero times if no line has a time.
 func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
 
-// Now returns the time of the current line, or zero if it has no time.
+// Now returns the current line's time, or the zero time if it has no time.
 func (c *clock) Now() time.Time { return c.now }
 
-// Here returns the next place in the order, at the time of the current line.
+// Here returns the next place in the order, at the current line's time.
 func (c *clock) Here() Place {
 	c.order++
 	return Place{c.now, c.order}
@@ -112,7 +112,7 @@ func (c *clock) Fail(err error) {
 // Err returns the error of the limit that was exceeded, if any.
 func (c *clock) Err() error { return c.err }
 
-// Stamp parses an RFC 3339 date-time, or returns zero if n is not one.
+// Stamp parses an RFC 3339 date-time, or returns the zero time if n is not a date-time.
 func Stamp(n canon.Node) time.Time {
 	if n.Kind() != canon.KindString {
 		return time.Time{}
@@ -125,7 +125,8 @@ func Stamp(n canon.Node) time.Time {
 	return at
 }
 
-// Millis parses a time in milliseconds since 1970, or returns zero if n is not one.
+// Millis parses a time in milliseconds since 1970, or returns the zero time if n is not such a
+// time.
 func Millis(n canon.Node) time.Time {
 	ms := Count(n)
 	if ms == nil {

@@ -26,7 +26,7 @@ type AsideReader interface {
 
 // A Glance describes one line, without the surrounding lines.
 type Glance struct {
-	At      time.Time // when it was written; zero if it is not stated
+	At      time.Time // when the line was written; zero if it is not stated
 	Session string    // that it names
 	Parent  string    // the session from which that session was forked
 	Key     string    // identifies copies of the line in other logs, or ""
@@ -39,14 +39,15 @@ type Glance struct {
 	Begins  string
 	Perhaps bool
 
-	Spoke         bool     // a model wrote it, for the session itself
+	Spoke         bool     // a model wrote the line, for the session itself
 	Asks, Answers []string // IDs of calls
 
-	Whole bool // it belongs to the session, regardless of the task that contains it
-	Count bool // it states the cumulative usage of the session
+	Whole bool // the line belongs to the session, regardless of the task that contains it
+	Count bool // the line states the session's cumulative usage
 }
 
-// Known returns text from a log that can be a name, or "" if there is no text or it is too long.
+// Known returns text from a log that can be used as a name, or "" if there is no text or it is too
+// long.
 func Known(n canon.Node) string {
 	if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
 		return ""

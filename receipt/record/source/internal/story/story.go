@@ -35,14 +35,13 @@ type Story struct {
 	changes   index[change]
 }
 
-// About describes the task as a whole, in the order of its log. "" is not
-// stated.
+// About describes the task as a whole, in the order of its log. "" is not stated.
 type About struct {
 	Model, Provider string   // the selected model: the first that was named
 	Workspace       string   // the directory in which the agent worked, as an absolute path
 	Roots           []string // other directories in which it worked, as absolute paths, each once
 	Program         string   // the agent, if another program wrote the log
-	Policy          string   // a name for the rules under which it worked
+	Policy          string   // a name for the rules under which the agent worked
 	Versions        []string // versions of the program that wrote the log, each once
 	Commit          string   // Git commits, in hexadecimal digits
 	Branches        []string // Git branches, each once
@@ -99,7 +98,7 @@ type Log struct {
 	Digest                         canon.Digest
 	Bytes                          int64
 	Lines                          int
-	Unreadable, Repaired, Overlong int  // number of lines that are not JSON objects, contain half of a character, or are too long
+	Unreadable, Repaired, Overlong int  // number of lines that are not JSON objects, contain an unpaired half of a character, or are too long
 	Cut                            bool // the log ends in the middle of a line
 }
 
@@ -113,7 +112,7 @@ func (l *Log) members() event.Members {
 	}
 }
 
-// some returns a count, or nil for 0.
+// some returns a count, or nil if the count is 0.
 func some(n int) *int64 {
 	if n == 0 {
 		return nil
@@ -129,16 +128,16 @@ func New(kind string) *Story {
 	return s
 }
 
-// Begin begins another log; its lines follow. A line without a time has the time of the previous
-// line in its log.
+// Begin begins another log; its lines follow. A line without a time is assigned the previous line's
+// time in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}
 	return l
 }
 
-// Stamped is like At, for a member that is an RFC 3339 date-time, which it returns. If the member
-// is present but invalid, it is unknown when the task began and ended.
+// Stamped is like At, but for a member that is an RFC 3339 date-time, which it returns. If the
+// member is present but invalid, it is unknown when the task began and ended.
 func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	if at = Stamp(n); at.IsZero() && !event.Absent(n) {
 		s.Note("unreadable_times")
@@ -168,8 +167,8 @@ func (s *Story) Clocked(n canon.Node) {
 // sessions contains the sessions that the lines name.
 type sessions struct {
 	all   []string
-	name  string // of the story's own
-	at    Place  // the latest line that named it
+	name  string // the story's own session
+	at    Place  // the latest line that named the session
 	owned bool   // the source states which session it is, regardless of the names in later lines
 }
 
@@ -199,7 +198,7 @@ func (s *Story) Another(id string) { s.sessions.all = Once(s.sessions.all, id) }
 // Session returns the session of the story, or "" if no line has stated it.
 func (s *Story) Session() string { return s.sessions.name }
 
-// A tier is a trust tier, with the line that states it.
+// A tier is a trust tier, together with the line that states it.
 type tier struct {
 	name string
 	at   Place
@@ -221,14 +220,14 @@ func (s *Story) Tier(name string) {
 
 // hooks contains the runs of hooks.
 type hooks struct {
-	runs  map[string]map[string]int // by the form in which they are stated, and by name
+	runs  map[string]map[string]int // keyed by the form in which they are stated, and by name
 	lines map[string]bool           // IDs of the lines that stated them
 }
 
 // maxHookLines is the maximum number of lines whose copies are recognized.
 const maxHookLines = 1 << 16
 
-// Hooks counts runs of a hook by its event and name. Its command is not used, because it may
+// Hooks counts a hook's runs by its event and name. The hook's command is not used, because it may
 // contain secrets. Some logs state a run in several forms; the form with the most runs counts. A
 // line whose ID has already been counted is a copy.
 func (s *Story) Hooks(way, name string, runs int, line string) {
@@ -302,7 +301,7 @@ func (p *prompts) members() any {
 	return m
 }
 
-// A published resource is a result of the task that is stored at a URL.
+// A published resource is a task result that is stored at a URL.
 type published struct {
 	kind, url string
 	tool      string // tool that sent it there; "" if it is only linked
