@@ -26,7 +26,8 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 		return nil
 	}
 
-	// The first element names the program. A secret must be within one of the other elements.
+	// The first element is the program's name. A secret must lie entirely within one of the other
+	// elements.
 	var rules map[int]string
 	for _, s := range p.scanner.Scan(line, nil) {
 		start := 0
@@ -45,8 +46,8 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 }
 
 // commandLine formats a list of strings as a shell command, and returns the position at which each
-// string ends. It reports false if the list is not a list of arguments, which contains at least one
-// option.
+// string ends. It returns false unless the list is a list of arguments: strings, of which at least
+// one is an option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {
 		if v.Kind() != canon.KindString {

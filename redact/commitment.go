@@ -27,7 +27,7 @@ const saltSize = 16
 //	(printf 'receipt-redaction-v1\n'; printf '{"field":"/metadata/pin","salt":"%s","value":"1234"}' "$salt") | sha256sum
 //
 // Without the salt, a guess cannot be confirmed. The hash also covers the field, so that no value
-// can be presented as the value of another field.
+// can be presented as another field's value.
 func (d Disclosure) Commitment() canon.Digest {
 	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), d.Field)
 	b = canon.AppendString(append(b, `,"salt":`...), d.Salt)
@@ -47,10 +47,10 @@ func lossy(value []byte) bool {
 	return found
 }
 
-// anyDepth leaves the limit to package canon, for a document that has already been parsed.
+// anyDepth leaves the depth limit to package canon, because the document has already been parsed.
 const anyDepth = 1 << 30
 
-// disclose creates a disclosure of each hit, each with its own salt.
+// disclose creates a disclosure for each hit, each with its own salt.
 func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	d := &Disclosures{}
 	seen := map[[saltSize]byte]bool{{}: true}
@@ -69,7 +69,7 @@ func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	return d, nil
 }
 
-// validSalt reports whether a salt has the only valid form.
+// validSalt reports whether a salt is in the only valid form.
 func validSalt(salt string) bool {
 	if len(salt) != 2*saltSize {
 		return false

@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Consistent checks that a receipt can have contained all of its disclosed values. The location of
-// each value must be an absent member, empty, a placeholder, or a text to which redaction can
-// reduce the value. If an ancestor was also disclosed, the value must equal the value at its
-// location in the ancestor, or the placeholder there if the draft was redacted more than once. The
-// values must match their commitments; see [Disclosures.Check].
+// Consistent checks that the receipt could have contained all of its disclosed values. The location
+// of each value must be an absent member, be empty, or hold a placeholder or a text to which
+// redaction can reduce the value. If an ancestor was also disclosed, the value must equal the value
+// at its location in the ancestor, or the ancestor must have a placeholder there because the draft
+// was redacted more than once. The values must match their commitments; see [Disclosures.Check].
 //
 // The error is a *[DisclosureError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
@@ -27,7 +27,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		values[f.Field] = &ancestor{value: f.Value}
 	}
 
-	// Each value is compared with its location, and with disclosed values that contain it.
+	// Each value is compared with its location, and with the disclosed values that contain it.
 	shape := receiptShape()
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
@@ -48,7 +48,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	return nil
 }
 
-// placed checks the place of a disclosed value in the receipt. A protected member is always
+// placed checks the location of a disclosed value in the receipt. A protected member is always
 // present, so only its own value may be disclosed.
 func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {
 	n, led := descend(receipt, tokens, root)
@@ -93,8 +93,8 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// leaves reports whether redaction can reduce a disclosed value to a value: a placeholder, or a
-// text from which parts were withheld.
+// leaves reports whether redaction can reduce a disclosed value to a given value: a placeholder, or
+// a text from which parts were withheld.
 func leaves(n canon.Node, value []byte) bool {
 	switch {
 	case n.Kind() != canon.KindString:
@@ -111,22 +111,23 @@ func leaves(n canon.Node, value []byte) bool {
 	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }
 
-// emptied reports whether a value is the substitute for a value that accepts no placeholder.
+// emptied reports whether a value is the substitute for a value whose location accepts no
+// placeholder.
 func emptied(n canon.Node, s *shape) bool {
 	return s != nil && s.form == formLiteral && string(n.AppendCanonical(nil)) == s.literal
 }
 
-// A way is the result of following the tokens of a pointer.
+// A way is the result of following a pointer's tokens.
 type way int
 
 const (
 	wayFound  way = iota // to a value
-	wayAbsent            // to a member that an object does not have
+	wayAbsent            // to a member that the object does not have
 	wayHidden            // to a value that was withheld, before the last token
 	wayBroken            // to a member or an element that no original can have contained
 )
 
-// descend follows tokens from a value of a shape as far as possible.
+// descend follows tokens as far as possible from a value with a given shape.
 func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	for i, token := range tokens {
 		index := n.Kind() == canon.KindArray
@@ -154,13 +155,13 @@ func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	return n, wayFound
 }
 
-// isIndex reports whether a token can be the index of an element (RFC 6901 section 4).
+// isIndex reports whether a token can be an element's index (RFC 6901 section 4).
 func isIndex(token string) bool {
 	i, err := strconv.Atoi(token)
 	return err == nil && i >= 0 && strconv.Itoa(i) == token
 }
 
-// childOf returns the member or the element that a token names.
+// childOf returns the member or the element to which a token refers.
 func childOf(n canon.Node, token string) canon.Node {
 	if n.Kind() == canon.KindObject {
 		return n.Member(token)
@@ -173,14 +174,14 @@ func childOf(n canon.Node, token string) canon.Node {
 	return canon.Node{}
 }
 
-// isNothing reports whether a value is null or an empty text, with which other programs replace a
+// isNothing reports whether a value is null or an empty string, with which other programs replace a
 // withheld value.
 func isNothing(n canon.Node) bool {
 	return n.Kind() == canon.KindNull || n.Kind() == canon.KindString && len(n.Text()) == 0
 }
 
-// hollow reports whether a value has no content: it is null, an empty text, a placeholder, or a
-// list or object that contains only such values.
+// hollow reports whether a value has no content: it is null, an empty string, a placeholder, or a
+// list or object that contains only values without content.
 func hollow(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindNull, canon.KindString:

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestConsistent verifies which values may be in the place of a disclosed value, both in the
-// receipt and in the value disclosed for an ancestor.
+// TestConsistent verifies which values may occupy a disclosed value's location, both in the receipt
+// and in the value disclosed for an ancestor.
 func TestConsistent(t *testing.T) {
 	for _, c := range []struct {
 		receipt string
@@ -70,7 +70,7 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
 
-		// Places that no original can have had.
+		// Locations that no original can have had.
 		{`{"metadata":{"pin":"1234"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":7}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":"1 [redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
@@ -139,7 +139,8 @@ func TestConsistentURLs(t *testing.T) {
 	}
 }
 
-// TestConsistentPlaceholders verifies the placeholders for an entire withheld value.
+// TestConsistentPlaceholders verifies which placeholders are accepted for an entirely withheld
+// value.
 func TestConsistentPlaceholders(t *testing.T) {
 	for text, known := range map[string]bool{
 		"[redacted]": true, "[withheld]": true, "%5Bredacted%5D": true, "<redacted:npm_token>": true, "<redacted:npm_token:40>": true,
@@ -195,7 +196,7 @@ func TestConsistentAfterTwoRedactions(t *testing.T) {
 		t.Errorf("%d values", len(shown))
 	}
 
-	// A change to one of them contradicts the others.
+	// A change to either of them contradicts the other.
 	last := &shown[len(shown)-1]
 	last.Value = []byte(`{"chosen_model":{"model":"other","provider":"p"}}`)
 	var contradiction *redact.DisclosureError

@@ -13,9 +13,9 @@ import (
 )
 
 // TestCorpus verifies how many forms of secrets with new values the default rules find: nearly all
-// common forms, most of the harder ones, and almost nothing in benign texts. A secret is found if
-// fewer than twelve consecutive characters of it remain. A shorter secret is found if it does not
-// remain completely.
+// common forms, most of the harder forms, and almost nothing in benign texts. A secret is found if
+// fewer than twelve consecutive characters of it remain. A shorter secret is found unless it
+// remains completely.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// laps returns how many texts are generated from each form.
+// laps returns how many texts to generate from each form.
 func laps() int {
 	if testsize.Full() {
 		return 5

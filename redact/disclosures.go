@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Disclosures are withheld values with the salts of their commitments: all those from one
+// Disclosures are withheld values with the salts of their commitments: all values from one
 // redaction, or a selection that is disclosed to a recipient. They are secret. When printed, they
-// show only the names of their fields.
+// show only their field names.
 type Disclosures struct {
-	ReceiptHash canon.Digest // hash of the receipt to which they belong; zero before it is sealed
+	ReceiptHash canon.Digest // hash of the receipt to which they belong; zero before the receipt is sealed
 	Fields      []Disclosure // in the order of the receipt's entries
 }
 
@@ -39,7 +39,7 @@ func (d *Disclosures) Format(w fmt.State, verb rune) {
 	fmt.Fprintf(w, "%d disclosures", len(d.Fields))
 }
 
-// Bind returns the disclosures bound to the receipt with that hash. They must not be bound to
+// Bind returns the disclosures bound to the receipt with the given hash. They must not be bound to
 // another receipt.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	if err := d.belong(receipt); err != nil {
@@ -64,7 +64,7 @@ func (d *Disclosures) belong(receipt canon.Digest) error {
 	return fmt.Errorf("redact: the disclosures belong to the receipt %v, not to %v", d.ReceiptHash, receipt)
 }
 
-// Select returns the disclosures of the given fields, each field once. The error is a
+// Select returns the disclosures for the given fields, each field once. The error is a
 // *[DisclosureError].
 func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
@@ -83,8 +83,8 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	return chosen, nil
 }
 
-// Marshal returns the disclosures as a file: RFC 8785 form and a newline. The file is valid
-// against schemas/disclosures.schema.json.
+// Marshal returns the disclosures as a file in RFC 8785 form, followed by a newline. The file is
+// valid against schemas/disclosures.schema.json.
 func (d *Disclosures) Marshal() []byte {
 	b := []byte(`{"disclosures_version":1,"fields":[`)
 	for i, f := range d.Fields {
@@ -133,8 +133,8 @@ func (d *Disclosures) check() error {
 // check the receipt's own hash. Verify the receipt first, because the disclosures are compared with
 // its entries. Bound disclosures must be bound to the hash that the receipt states.
 //
-// The error joins a *[DisclosureError] for each field that does not match, or is an error of
-// [Consistent], or reports that the disclosures are malformed or bound to another receipt.
+// The error joins a *[DisclosureError] for each field that does not match, comes from [Consistent],
+// or reports that the disclosures are malformed or bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
@@ -146,7 +146,8 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 		return err
 	}
 
-	// Every field is compared, so that one error names all faults. Values that differ come first.
+	// Every field is compared, so that one error lists all faults. Mismatched values are listed
+	// first.
 	var differ, absent []error
 	commitments := commitmentsOf(receipt)
 	for _, f := range d.Fields {
@@ -164,7 +165,7 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	return Consistent(receipt, d.Fields)
 }
 
-// commitmentsOf returns the commitments of a receipt, keyed by field. A field may have several
+// commitmentsOf returns a receipt's commitments, keyed by field. A field may have several
 // commitments, and a disclosure must match one of them.
 func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	commitments := map[string][]canon.Digest{}
@@ -177,7 +178,7 @@ func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	return commitments
 }
 
-// Fitting returns the indexes in Fields of the values that match commitments of a receipt. If the
+// Fitting returns the indexes in Fields of the values that match a receipt's commitments. If the
 // disclosures are bound to no receipt, these values belong to the receipt. For bound disclosures,
 // it returns no indexes.
 func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
@@ -186,7 +187,7 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	}
 	commitments := commitmentsOf(receipt)
 	for i, f := range d.Fields {
-		if lossy(f.Value) { // its commitment is shared by neighboring integers; Consistent refuses it
+		if lossy(f.Value) { // neighboring integers share its commitment; Consistent rejects it
 			if canonical, err := canon.Transform(f.Value); err == nil {
 				f.Value = canonical
 			}
@@ -198,8 +199,8 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	return places
 }
 
-// check compares a disclosure with the commitments for its field. There are several if a part of a
-// value was withheld first, and the remaining part later.
+// check compares a disclosure with the commitments for its field. A field has several commitments
+// if a part of its value was withheld first and the remaining part later.
 func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
 		return unknown(d.Field, "the receipt has no commitment for the disclosed field")
@@ -214,9 +215,9 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 	return &DisclosureError{d.Field, "disclosure_mismatch", "the disclosed value is not the one that was withheld", commitments[0], computed}
 }
 
-// ParseDisclosures parses the output of [Disclosures.Marshal], in any JSON spelling. It refuses
-// a duplicate field or salt, and a salt that is not 32 lowercase hexadecimal digits. The error
-// may be a *[DisclosureError].
+// ParseDisclosures parses the output of [Disclosures.Marshal], in any JSON spelling. It rejects a
+// duplicate field or salt, and a salt that is not 32 lowercase hexadecimal digits. The error may be
+// a *[DisclosureError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -231,8 +232,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, malformed("/disclosures_version", "expected 1")
 	}
 
-	// null means unbound, which is represented by the zero digest here. A digest of zeros is
-	// invalid.
+	// null means unbound, which the zero digest represents here. A digest of zeros is invalid.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
@@ -253,14 +253,14 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
 
-	// The same rules apply to disclosures from a caller.
+	// The same rules apply to disclosures supplied by a caller.
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// members returns an error for a value that is not an object with exactly these members.
+// members returns an error unless the value is an object with exactly these members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
 		return malformed(at, "expected an object")

@@ -29,7 +29,7 @@ func TestCommitment(t *testing.T) {
 	}
 }
 
-// sealedWith redacts and seals a draft that has a PIN and a note.
+// sealedWith redacts and seals a draft that contains a PIN and a note.
 func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
 	t.Helper()
 	r, err := compile(t, redact.Rules{Names: []string{"pin", "note", "same"}}).Redact(
@@ -53,14 +53,14 @@ func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
 	return doc, bound
 }
 
-// TestRoundTrip verifies that a draft can be redacted and sealed, and its disclosures bound,
-// written, parsed, selected, and checked.
+// TestRoundTrip verifies that a draft can be redacted and sealed, and that its disclosures can be
+// bound, written, parsed, selected, and checked.
 func TestRoundTrip(t *testing.T) {
 	doc, all := sealedWith(t)
 	if len(all.Fields) != 3 || all.Fields[0].Field != "/metadata/note" || string(all.Fields[0].Value) != `{"a":["b",1.5]}` {
 		t.Fatalf("%v", all.Fields)
 	}
-	// The same value twice has two commitments.
+	// Two occurrences of the same value have different commitments.
 	if all.Fields[1].Commitment() == all.Fields[2].Commitment() || string(all.Fields[1].Value) != string(all.Fields[2].Value) {
 		t.Error("one commitment for two fields")
 	}
@@ -94,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBind verifies that disclosures belong to one receipt.
+// TestBind verifies that bound disclosures belong to only one receipt.
 func TestBind(t *testing.T) {
 	doc, all := sealedWith(t)
 	other := canon.Sum([]byte("x"))
@@ -107,7 +107,7 @@ func TestBind(t *testing.T) {
 	if d, err := all.Bind(all.ReceiptHash); err != nil || d.ReceiptHash != all.ReceiptHash {
 		t.Error(err)
 	}
-	all.ReceiptHash = canon.Digest{} // not bound: the commitments decide
+	all.ReceiptHash = canon.Digest{} // not bound, so the commitments decide
 	if err := all.Check(doc); err != nil {
 		t.Error(err)
 	}
@@ -127,7 +127,7 @@ func TestCheckRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(d *redact.Disclosures)
-		want   string // the type of the error, and its field
+		want   string // the error's type and field
 	}{
 		{"another value", func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1235`) }, "mismatch /metadata/pin"},
 		{"another salt", func(d *redact.Disclosures) { d.Fields[1].Salt = strings.Repeat("12", 16) }, "mismatch /metadata/pin"},
@@ -179,8 +179,8 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRefuses verifies that invalid files of disclosures are refused, and that no error
-// quotes them.
+// TestParseRefuses verifies that invalid disclosure files are rejected, and that no error quotes
+// them.
 func TestParseRefuses(t *testing.T) {
 	const good = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":"hunter2"}]}`
 	if d, err := redact.ParseDisclosures([]byte(" " + good + "\n")); err != nil || string(d.Fields[0].Value) != `"hunter2"` {
@@ -235,7 +235,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestSalts verifies that a source without randomness is refused as a source of salts (number
+// TestSalts verifies that a source that is not random is rejected as a source of salts (number
 // 216).
 func TestSalts(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/**"}})
@@ -261,7 +261,7 @@ func TestSalts(t *testing.T) {
 	}
 }
 
-// TestPrinting verifies that no result of this package prints a value or a salt, in any format,
+// TestPrinting verifies that no result from this package prints a value or a salt, in any format,
 // as JSON, or in a panic (number 224).
 func TestPrinting(t *testing.T) {
 	d := &redact.Disclosures{Fields: []redact.Disclosure{{Field: "/a", Salt: "5a17", Value: []byte("hunter2")}}}

@@ -8,20 +8,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Errors of this package never quote a value of a document, or a part of one.
+// Errors from this package never quote a document's values or parts of them.
 
 // A code identifies the reason for a refusal. Codes are never renamed.
 type code string
 
 const (
-	codeInvalidRule    code = "invalid_rule"     // the rule matches nothing, or everything
+	codeInvalidRule    code = "invalid_rule"     // the rule matches nothing or everything
 	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts require, or a value that contains one
 	codeNoSuchPath     code = "no_such_path"     // a pointer refers to no value, and no entry states that the value was withheld
-	codeSchemaBreak    code = "schema_break"     // the format requires a value there that cannot be hidden
+	codeSchemaBreak    code = "schema_break"     // the format requires a value at this location that cannot be hidden
 	codeAlreadySealed  code = "already_sealed"   // the document has a hash or signatures
 	codeNotObject      code = "not_object"       // the document is not a JSON object
 	codeSizeLimit      code = "size_limit"       // the redacted draft would be larger than canon.MaxBytes
-	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), whose canonical form is shared by other integers
+	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), which shares its canonical form with other integers
 )
 
 // A ruleError identifies an invalid rule. The error of a detector is a *[secret.DetectorError].
@@ -37,7 +37,7 @@ func (e *ruleError) Error() string { return fmt.Sprintf("redact: %s: %s", e.Rule
 // A problem is a reason why a draft cannot be redacted.
 type problem struct {
 	Code    code
-	Pointer string // RFC 6901 pointer; for codeNoSuchPath, that of the policy
+	Pointer string // RFC 6901 pointer; for codeNoSuchPath, the policy's pointer
 	Rule    string // rules that would withhold the value; may be empty
 }
 
@@ -62,10 +62,11 @@ func (p problem) detail() string {
 	return string(p.Code)
 }
 
-// maxProblems is the maximum number of problems that an error lists. The rest are counted.
+// maxProblems is the maximum number of problems that an error lists. Further problems are only
+// counted.
 const maxProblems = 20
 
-// A refusedError lists the problems of a draft.
+// A refusedError lists the problems in a draft.
 type refusedError struct {
 	Problems []problem // the first maxProblems
 	Total    int
@@ -105,7 +106,7 @@ type DisclosureError struct {
 	Code   string // disclosure_unknown, disclosure_mismatch, or number_precision, as in reports
 	Detail string
 
-	// The commitments of the receipt and of the disclosure, if they differ.
+	// The commitments in the receipt and from the disclosure, if they differ.
 	Stated, Computed canon.Digest
 }
 
@@ -119,7 +120,7 @@ func (e *DisclosureError) Error() string {
 }
 
 // unknown returns the error for a field for which the receipt has no entry with a proof_hash, or
-// the file has no disclosure.
+// for which the file has no disclosure.
 func unknown(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_unknown", Detail: detail}
 }
@@ -137,8 +138,7 @@ func contradictory(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_mismatch", Detail: detail}
 }
 
-// malformed returns an error with the location at which disclosures are malformed. It does not
-// quote them.
+// malformed returns an error that states where disclosures are malformed. It does not quote them.
 func malformed(pointer, detail string) error {
 	if pointer != "" {
 		detail += fmt.Sprintf(" at %q", pointer)

@@ -1,6 +1,6 @@
 package redact
 
-// Names for the tests in package redact_test.
+// Names exported for the tests in package redact_test.
 type (
 	Code         = code
 	Problem      = problem

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// FuzzRedact verifies that the result for any draft parses, is canonical, does not change when
-// it is redacted again, has an entry for each changed value, and is valid if the draft was
+// FuzzRedact verifies that the result for any draft can be parsed, is canonical, does not change
+// when it is redacted again, has an entry for each changed value, and is valid if the draft was
 // valid. Neither the result nor an error contains a planted secret.
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(fullDraft(f)), uint8(0))
@@ -132,7 +132,7 @@ func checkResult(t *testing.T, p *redact.Policy, schema *schemas.Schema, d *cano
 	checkStrings(t, left.Root())
 }
 
-// checkStrings searches for the planted secret without using the package.
+// checkStrings searches for the planted secret without using the package under test.
 func checkStrings(t *testing.T, n canon.Node) {
 	t.Helper()
 	const planted = "k-1234567"

@@ -7,11 +7,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hunt finds hashes of the values that a walk withholds.
+// A hunt finds hashes of values that a walk withholds.
 type hunt struct {
 	*walk
-	values   int                // number of hits found by rules, which come first
-	at       map[canon.Node]int // the hit of a value
+	values   int                // number of hits found by rules, which precede the others
+	at       map[canon.Node]int // the index of the hit for a value
 	digests  map[canon.Digest]bool
 	affected map[canon.Node]*affected
 }
@@ -24,7 +24,8 @@ type affected struct {
 
 // addHashes adds the hashes of withheld values to the hits.
 func addHashes(w *walk, root canon.Node) {
-	// For each value that the rules withhold: its place, the enclosing objects, and its digests.
+	// For each value that the rules withhold, record its place, the enclosing objects, and its
+	// digests.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
 		v := &w.hits[i]
@@ -37,13 +38,13 @@ func addHashes(w *walk, root canon.Node) {
 		}
 	}
 
-	// The accompanying hashes, and those of deltas whose path leads to it.
+	// Add the accompanying hashes, and the hashes of deltas whose path leads to the value.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
 
-	// A digest allows guessing a withheld value, wherever the digest occurs.
+	// A digest makes it possible to guess a withheld value, wherever the digest occurs.
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -74,10 +75,10 @@ func (h *hunt) affect(p *place) {
 	}
 }
 
-// add withholds a hash, and the same digest elsewhere.
+// add withholds a hash and all other occurrences of the same digest.
 func (h *hunt) add(p *place, rule string) {
 	if i, ok := h.at[p.node]; ok {
-		if hit := &h.hits[i]; hit.text != nil { // withholding only a part of the text is not sufficient
+		if hit := &h.hits[i]; hit.text != nil { // withholding only part of the text is not sufficient
 			hit.text, hit.rule = nil, addRule(hit.rule, rule)
 		}
 		return
@@ -92,7 +93,7 @@ func (h *hunt) add(p *place, rule string) {
 	digestsIn(p.node.Text(), func(d canon.Digest) { h.digests[d] = true })
 }
 
-// addMember withholds a member of an object.
+// addMember withholds an object's member.
 func (h *hunt) addMember(object *place, name string, value canon.Node) {
 	if k := value.Kind(); k == canon.KindString || k == canon.KindNumber {
 		h.add(&place{object, value, name, -1, object.shape.child(name)}, ruleHash)
@@ -134,15 +135,15 @@ func (h *hunt) addAll(object *place, members string) {
 	}
 }
 
-// deltaHashes withholds the digests of a delta whose path leads to a withheld value, into a
-// withheld value, or to a value that contains one.
+// deltaHashes withholds a delta's digests if its path leads to a withheld value, into a withheld
+// value, or to a value that contains a withheld value.
 func (h *hunt) deltaHashes(root canon.Node) {
 	deltas := root.Member("deltas")
 	if deltas.Len() == 0 || h.values == 0 {
 		return
 	}
 
-	// These are only the values themselves, without the hashes that were added above.
+	// Only values that rules withhold are considered, not the hashes that were added above.
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)
@@ -160,20 +161,20 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 }
 
-// touches reports whether a pointer equals, is below, or is above one of the fields. No field is
-// below another, so only the two fields that are adjacent to the pointer in the order can match.
+// touches reports whether a pointer equals, is below, or is above one of the fields. No field lies
+// below another field, so only the two fields adjacent to the pointer in sort order can match.
 func touches(fields []string, pointer string) bool {
 	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
 }
 
-// below reports whether a pointer leads into the value that another pointer names.
+// below reports whether a pointer leads into the value to which another pointer refers.
 func below(pointer, other string) bool {
 	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
 }
 
 // comparePointers orders pointers by their tokens, so that locations within a value directly follow
-// the value.
+// the value itself.
 func comparePointers(a, b string) int {
 	rank := func(c byte) int {
 		if c == '/' {

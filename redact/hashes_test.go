@@ -17,14 +17,14 @@ func digest(text string) string { return canon.Sum([]byte(text)).String() }
 
 const otherDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-// TestHashes verifies that hashes of withheld values are withheld everywhere, and that other
-// hashes are kept.
+// TestHashes verifies that hashes of withheld values are withheld everywhere, and that other hashes
+// are kept.
 func TestHashes(t *testing.T) {
 	const hashed = ": hash of a withheld value"
 	bare := strings.TrimPrefix(digest("1234"), "sha256:")
 	for _, c := range []struct {
 		name, pointer, in string
-		want              []string // pointers of hashes that go
+		want              []string // pointers to hashes that are withheld
 		stay              []string
 	}{
 		{"tool call", "/side_effects/tool_calls/0/metadata/args/pin",
@@ -91,8 +91,8 @@ func TestHashes(t *testing.T) {
 }
 
 // TestDeltasAmongNeighbours verifies that the digests of a delta below a withheld value are
-// withheld, even if the name of another withheld value has the same beginning and sorts before
-// the slash.
+// withheld, even if another withheld value's name has the same beginning and sorts before the
+// slash.
 func TestDeltasAmongNeighbours(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/a", "/metadata/a!", "/metadata/a0", "/metadata/ab"}})
 	in := `{"metadata":{"a":{"pin":1},"a!":{"b":1},"a0":2,"ab":{"c":3},"abc":4},"deltas":[`
@@ -109,7 +109,7 @@ func TestDeltasAmongNeighbours(t *testing.T) {
 	}
 }
 
-// TestHashesInNames verifies that if a name contains a hash, the object around it is withheld,
+// TestHashesInNames verifies that if a name contains a hash, the enclosing object is withheld,
 // together with other matches in it.
 func TestHashesInNames(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
@@ -123,7 +123,8 @@ func TestHashesInNames(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Problems[0] != (redact.Problem{Code: redact.CodeProtectedField, Pointer: "/identifiers/task_id", Rule: "hash of a withheld value"}) {
 		t.Error(err)
 	}
-	// If a detector matched part of a value and the rest has a hash, the entire value is withheld.
+	// If a detector matched part of a value and the rest contains a hash, the entire value is
+	// withheld.
 	p = compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	r = redacted(t, p, `{"metadata":{"pin":"1234","b":"k-1 `+digest("1234")+`"}}`)
 	if got := fields(r); got != "/metadata/b: pattern k, hash of a withheld value; /metadata/pin: name" || strings.Contains(string(r.Draft.Source()), "redacted:k") {
@@ -131,8 +132,8 @@ func TestHashesInNames(t *testing.T) {
 	}
 }
 
-// TestPIN verifies that a PIN cannot be recovered by comparing all PINs with the hashes in the
-// redacted receipt, in any form that a hash of it could have (number 215).
+// TestPIN verifies that a PIN cannot be recovered by comparing the hashes of all PINs with the
+// redacted receipt, in any form that such a hash could have (number 215).
 func TestPIN(t *testing.T) {
 	const pin = "4711"
 	in := draft(t,

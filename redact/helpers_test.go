@@ -31,10 +31,10 @@ func compile(t testing.TB, r redact.Rules) *redact.Policy {
 	return p
 }
 
-// githubToken is a token that belongs to no account.
+// githubToken is a token that does not belong to any account.
 const githubToken = "ghp_" + "q7Zk2Vw9Xb4Lm1Nc8Rt5Yh3Jd6Ps0Gf2Ae7U"
 
-// salts counts: the salt of the nth entry is n.
+// salts is a counter: the salt of the nth entry is n.
 type salts struct{ n uint64 }
 
 func (s *salts) Read(b []byte) (int, error) {
@@ -55,7 +55,7 @@ func redacted(t testing.TB, p *redact.Policy, text string) *redact.Result {
 	return r
 }
 
-// fields lists the withheld values and their rules.
+// fields lists the withheld values and the rules that withheld them.
 func fields(r *redact.Result) string {
 	var list []string
 	for _, e := range r.Entries {
@@ -117,8 +117,7 @@ func set(t testing.TB, at any, path []string, value any, remove bool) {
 	}
 }
 
-// fullDraft returns a draft that has every member of the format, and two elements in
-// each list.
+// fullDraft returns a draft that has every member in the format, and two elements in each list.
 func fullDraft(t testing.TB) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`
@@ -145,7 +144,7 @@ func fullDraft(t testing.TB) string {
 	)
 }
 
-// problems lists the reasons why a draft is not a receipt after it is sealed.
+// problems lists the reasons why a sealed draft is not a valid receipt.
 func problems(t testing.TB, s *schemas.Schema, text []byte) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`

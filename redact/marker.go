@@ -9,20 +9,20 @@ import (
 )
 
 // A Marker replaces secrets in texts in the same way as the protocol's own harness. Its
-// placeholders are those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the
-// secret in bytes. Placeholders of receipts have no length; see [Policy].
+// placeholders are those used in session bundles: <redacted:NAME:LEN>, where LEN is the secret's
+// length in bytes. Placeholders in receipts do not state a length; see [Policy].
 //
 // It is immutable and safe for concurrent use.
 type Marker struct {
-	whole urlRule                           // upstream's rule, for texts that are one http(s) URL
+	whole urlRule                           // upstream's rule, for texts that consist of one http(s) URL
 	urls  urlRule                           // for URLs with any scheme, anywhere in a text
-	all   *secret.Scanner                   // the 16 patterns in one scan, because most texts match none
+	all   *secret.Scanner                   // all 16 patterns in one scan, because most texts match none of them
 	each  func() ([]*secret.Scanner, error) // the patterns one by one, in order, for texts that match
 	names []string
 }
 
-// NewMarker returns a Marker that applies the rules for URLs of [Upstream] and [Default], and
-// the patterns of [Upstream]. It takes a few milliseconds.
+// NewMarker returns a Marker that applies the URL rules from [Upstream] and [Default], and the
+// patterns from [Upstream]. Creating a Marker takes a few milliseconds.
 func NewMarker() (*Marker, error) {
 	patterns := secret.Upstream()
 	all, err := secret.Compile(patterns)
@@ -47,11 +47,11 @@ func NewMarker() (*Marker, error) {
 	return m, nil
 }
 
-// A Marked is the result of marking a text that contained something to replace.
+// A Marked is the result for a text in which Mark found something to replace.
 type Marked struct {
 	Text    []byte   // with placeholders
-	Rules   []string // that matched: url, and names of patterns, in the order of their use
-	Certain bool     // at least one of the rules matches only secrets; if false, all are heuristics
+	Rules   []string // rules that matched: url, and names of patterns, in the order in which they were applied
+	Certain bool     // at least one of the rules matches only secrets; if false, all of them are heuristics
 }
 
 // shortest is the minimum length, in bytes, of a text that can match: http://@ has eight bytes, and
@@ -63,14 +63,14 @@ const shortest = len("token=1")
 // order, replaces its matches. These steps are repeated until nothing is found, so marking the
 // result again finds nothing.
 //
-// The patterns match ASCII: there is a word boundary next to a letter of another script. A text is
-// searched as a whole, regardless of its length.
+// The patterns are based on ASCII: they find a word boundary next to a letter from another script.
+// A text is searched as a whole, regardless of its length.
 func (m *Marker) Mark(text []byte) (Marked, bool) {
 	if len(text) < shortest || len(m.urlEdits(text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
 		return Marked{}, false
 	}
 
-	// Each round applies the rule for URLs, and then each pattern in its order.
+	// Each round applies the URL rule, and then each pattern in order.
 	marked := Marked{Text: text}
 	each, err := m.each()
 	for range maxRounds {
@@ -79,7 +79,7 @@ func (m *Marker) Mark(text []byte) (Marked, bool) {
 		}
 	}
 
-	// The limit is reached: the entire text is replaced.
+	// The limit has been reached, so the entire text is replaced.
 	marked.Text = []byte(placeholder)
 	return marked, true
 }
@@ -109,13 +109,12 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	return found
 }
 
-// urlEdits returns the edits to the URLs of a text, as written and with one level of escapes
-// removed.
+// urlEdits returns the edits to a text's URLs, as written and with one level of escapes removed.
 func (m *Marker) urlEdits(text []byte) []edit {
 	return union(m.urls.deep(m.whole.edits(nil, text), text))
 }
 
-// apply applies the edits of a rule.
+// apply applies a rule's edits.
 func (marked *Marked) apply(rule string, edits []edit) {
 	text := make([]byte, 0, len(marked.Text))
 	at := 0
@@ -131,6 +130,6 @@ func (marked *Marked) apply(rule string, edits []edit) {
 	marked.Certain = marked.Certain || !heuristic(rule)
 }
 
-// heuristic reports whether a pattern of [Upstream] often matches texts that are not secrets.
-// The last two do.
+// heuristic reports whether a pattern from [Upstream] often matches texts that are not secrets. The
+// last two patterns do.
 func heuristic(name string) bool { return name == "bearer_token" || name == "sensitive_assignment" }

@@ -14,19 +14,19 @@ import (
 //	{"name": "DB_PASSWORD", "value": "…"}
 //	["X-Api-Key", "…"]
 //
-// Detectors search each as an assignment, so that names are interpreted in one way. A value is
-// withheld entirely if a detector matches all of it. A match in a part of the value does not depend
-// on the name.
+// Detectors search each of them as an assignment, so that names are interpreted consistently. A
+// value is withheld entirely if a detector matches all of it. A match in a part of the value does
+// not depend on the name.
 
 // maxAssigned is the maximum length, in bytes, of a value that is searched together with its name.
 // A longer value is a document with its own names.
 const maxAssigned = 4096
 
-// maxPair is the maximum number of members of an object that is treated as a pair.
+// maxPair is the maximum number of members in an object that is treated as a pair.
 const maxPair = 16
 
-// memberRules withhold a value because of the name of its member, the name of the enclosing
-// collection, or the other half of its pair.
+// memberRules withhold a value because of its member name, the name of the enclosing collection, or
+// the other half of its pair.
 type memberRules struct {
 	cleaner
 	naming
@@ -60,8 +60,8 @@ func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	return append(append(b, value...), quote)
 }
 
-// foundWhole returns the rule whose match covers the value, except for a quotation mark at the
-// end of the text.
+// foundWhole returns the rule whose match covers the value, except for a quotation mark at the end
+// of the text.
 func (p *memberRules) foundWhole(text, value []byte) (rule string, ok bool) {
 	for _, s := range p.scanner.Scan(text, nil) {
 		end := len(text)
@@ -87,8 +87,8 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 // A pair is an object that has a name and a value.
 type pair struct {
 	name  []byte
-	value string // the member that is the value
-	weak  bool   // the name may be one of a kind of value
+	value string // the member that contains the value
+	weak  bool   // the name may be that of a kind of value
 }
 
 // pairOf interprets an object as a pair.
@@ -117,7 +117,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 	}
 
-	// If there is no name, the label is used as weaker evidence.
+	// If there is no name, the label is used, as weaker evidence.
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
@@ -149,8 +149,8 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 	return "", false
 }
 
-// namedRule returns the rule that withholds a member of an object because of its own name, because
-// of the name of the enclosing collection, or because it is the value of a pair.
+// namedRule returns the rule that withholds an object's member because of the member's own name,
+// because of the name of the enclosing collection, or because the member is the value of a pair.
 func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 		return rule, true
@@ -169,8 +169,8 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 	return p.pairRule(pair.name, f.node, w.listName(3))
 }
 
-// secondRule returns the rule that withholds the second of two strings in an array. It may be the
-// value that belongs to the first element, as in a list of headers.
+// secondRule returns the rule that withholds the second of two strings in an array. The second
+// string may be the value that belongs to the first string, as in a list of headers.
 func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
 	list := w.listName(2)
 	switch {
@@ -188,8 +188,8 @@ func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule stri
 	return p.assigned(f.prior.Text(), f.node.Text(), false)
 }
 
-// isCollection reports whether a folded name is that of a collection whose members and elements are
-// secrets, regardless of their names.
+// isCollection reports whether a folded name denotes a collection whose members and elements are
+// secrets, regardless of their own names.
 func isCollection(folded string) bool {
 	for _, end := range []string{"passwords", "passwds", "passphrases", "secrets", "tokens", "apikeys", "credentials", "creds", "basicauth", "recoverycodes", "backupcodes"} {
 		if strings.HasSuffix(folded, end) {
@@ -199,8 +199,8 @@ func isCollection(folded string) bool {
 	return false
 }
 
-// collected returns the rule that withholds a value because of the name of the object or array
-// that contains it: {"secrets": {"smtp": "…"}}.
+// collected returns the rule that withholds a value because of the name of the object or array that
+// contains it: {"secrets": {"smtp": "…"}}.
 func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	folded := foldName(string(list))
 	if !isCollection(folded) {
@@ -209,7 +209,7 @@ func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	return p.assigned(secretOf(folded), f.node.Text(), false)
 }
 
-// secretOf returns the name with which each value of a collection is searched.
+// secretOf returns the name with which each value in a collection is searched.
 func secretOf(collection string) []byte {
 	switch {
 	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
@@ -218,11 +218,11 @@ func secretOf(collection string) []byte {
 	return []byte("secret")
 }
 
-// secretDetector is the detector that finds such secrets in text.
+// secretDetector is the detector that finds such secrets in texts.
 const secretDetector = "kubernetes_secret"
 
-// pairRule returns the rule that withholds the value of a pair. list is the folded name of the
-// enclosing list.
+// pairRule returns the rule that withholds a pair's value. list is the folded name of the enclosing
+// list.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {
 		return "", false
@@ -235,7 +235,7 @@ func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule
 		}
 	}
 
-	// In a collection, the name of the collection is used instead of the name of the pair.
+	// In a collection, the collection's name is used instead of the pair's name.
 	if isCollection(list) {
 		return p.assigned(secretOf(list), value.Text(), false)
 	}

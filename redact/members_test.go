@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestMembers verifies that secrets with a revealing name are found in objects as well as in text,
+// TestMembers verifies that secrets with a revealing name are found in objects as well as in texts,
 // and that a name and a value are treated as a member in every form.
 func TestMembers(t *testing.T) {
 	p := compile(t, redact.Default())

@@ -46,7 +46,7 @@ func newNameSet(names ...string) (s nameSet) {
 	return s
 }
 
-// add adds a name. It reports false if folding leaves nothing of the name.
+// add adds a name. It returns false if folding leaves nothing of the name.
 func (s *nameSet) add(name string) bool {
 	end, isSuffix := strings.CutPrefix(name, "*")
 	folded := foldName(end)
@@ -77,14 +77,14 @@ func (s *nameSet) has(folded string) bool {
 	return false
 }
 
-// isHeaders reports whether a folded name is the name of an object of headers.
+// isHeaders reports whether a folded name denotes an object that contains headers.
 func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
 
 // sensitiveHeader implements upstream's rule: it keeps a few names, and withholds other names that
 // contain a sensitive word. It also withholds x-idempotency-key.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
-	// These are kept, even if they contain a sensitive word.
+	// These headers are kept, even if their names contain a sensitive word.
 	switch name {
 	case "content-length", "content-type", "request-id", "user-agent", "x-a2a-delivery", "x-correlation-id", "x-github-delivery",
 		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":
@@ -112,7 +112,7 @@ func sensitiveHeader(name string) bool {
 	return false
 }
 
-// reference reports whether a text is only ${NAME} or $NAME.
+// reference reports whether a text consists only of ${NAME} or $NAME.
 func reference(text string) bool {
 	name, ok := strings.CutPrefix(text, "$")
 	if inner, open := strings.CutPrefix(name, "{"); open {
@@ -129,7 +129,8 @@ func reference(text string) bool {
 	return true
 }
 
-// describes reports whether a value is an object that only describes a value, like a JSON Schema.
+// describes reports whether a value is an object that only describes a value, as a JSON Schema
+// does.
 func describes(value canon.Node) bool {
 	if value.Kind() != canon.KindObject {
 		return false
@@ -151,14 +152,14 @@ func describes(value canon.Node) bool {
 	return value.Member("type").Kind() == canon.KindString
 }
 
-// A naming is a set of rules that withhold a value because of the name of its member.
+// A naming is a set of rules that withhold values because of their member names.
 type naming struct {
 	names      nameSet
 	headers    bool
 	references bool // are kept
 }
 
-// named returns the rule, if any, that withholds the value of a member. headers reports whether the
+// named returns the rule, if any, that withholds a member's value. headers reports whether the
 // object contains headers.
 func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
@@ -176,7 +177,7 @@ func (p *naming) named(name string, headers bool, value canon.Node) (rule string
 }
 
 // isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6, RFC 9964).
-// Elsewhere, these names do not have that meaning.
+// Elsewhere, these names do not have this meaning.
 func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k", "priv":
@@ -192,21 +193,21 @@ const (
 	// without further folding.
 	localPaths = `persisted_path primary run_path snapshot_ref snapshot_path source_path`
 
-	// secretNames are written without _ and -, because they are compared in this form.
+	// secretNames are written without _ and -, because names are compared in this form.
 	secretNames = `authorization proxyauthorization cookie setcookie apikey xamzsecuritytoken xapikey xauthtoken xcsrftoken xxsrftoken
 		accesstoken refreshtoken idtoken bearertoken clientsecret password secret passwd privatekey sessiontoken`
 
-	// secretEndings are the suffixes of further names, also without _ and -.
+	// secretEndings are suffixes of further names, also without _ and -.
 	secretEndings = `token secret password apikey`
 )
 
-// Sensitive reports whether the name of a member alone is sufficient to remove its value from a
-// session bundle. A name is sensitive if, in lowercase, it is one of six names of local paths, or
-// if, in lowercase and without _ and -, it is one of twenty names of secrets or ends in token,
+// Sensitive reports whether a member's name alone is sufficient reason to remove its value from a
+// session bundle. A name is sensitive if, in lowercase, it is one of six names for local paths, or
+// if, in lowercase and without _ and -, it is one of twenty names for secrets or ends in token,
 // secret, password, or apikey. For example, access_token, X-Api-Key, and dbPassword are sensitive,
 // but input_tokens is not.
 //
-// This is the rule of bundles. A [Policy] folds names further and adds rules.
+// This is the rule for session bundles. A [Policy] folds names further and adds rules.
 func Sensitive(name string) bool {
 	lower := strings.ToLower(name)
 	if anyOf(localPaths, func(path string) bool { return path == lower }) {
@@ -218,8 +219,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether is returns true for a word of a list. It is called for every name in every
-// document, so it does not allocate memory.
+// anyOf reports whether is returns true for any word in a list. It is called for every name in
+// every document, so it does not allocate memory.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {
@@ -229,7 +230,7 @@ func anyOf(list string, is func(word string) bool) bool {
 	return false
 }
 
-// upstreamNames returns the names in the form of [Rules].
+// upstreamNames returns the names in the form that [Rules] uses.
 func upstreamNames() (names []string) {
 	names = append(strings.Fields(localPaths), strings.Fields(secretNames)...)
 	for _, end := range strings.Fields(secretEndings) {

@@ -13,19 +13,20 @@ import (
 // candidates. Therefore, three kinds of hashes are withheld with a value, each with its own entry
 // and commitment:
 //
-//  1. digests for which the format has a member next to it: [hashRules];
-//  2. members of an open object whose names indicate that they are hashes of it: [isHashName];
+//  1. digests that the format stores in a member next to the value: [hashRules];
+//  2. members of an open object whose names indicate that they are hashes of the value:
+//     [isHashName];
 //  3. anywhere, written as sha256:… or as 64 hexadecimal digits: the SHA-256 of the value, of a
 //     string in it, and the digests of 1 and 2.
 //
-// Digests that cover the value together with other data (of files, of other
-// receipts) are kept, and so are links of the chain.
+// Digests that cover the value together with other data (digests of files or of other receipts) are
+// kept, and so are the chain's links.
 
-// A hashRule maps digests in an element to its values.
+// A hashRule maps an element's digests to the values that they cover.
 type hashRule struct {
 	element string
-	values  string                  // members; * is any
-	hashes  string                  // members that are digests of them
+	values  string                  // members; * matches any member
+	hashes  string                  // members that contain digests of them
 	when    func(e canon.Node) bool // nil: always
 }
 
@@ -37,7 +38,7 @@ func hashRules() []hashRule {
 		{"/replay_input/materials/*", "uri", "sha256", inlineURI},
 		{"/side_effects/tool_calls/*", "*", "input_hash output_hash", nil},
 		{"/final_artifacts/*", "uri", "sha256", inlineURI},
-		{"/deltas/*", "path override_key", "before_sha256 after_sha256", nil}, // and by path: deltaHashes
+		{"/deltas/*", "path override_key", "before_sha256 after_sha256", nil}, // also by path: deltaHashes
 	}
 }
 
@@ -70,12 +71,12 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// hashWords are the words at the beginning or the end of names of hashes.
+// hashWords are the words at the beginning or the end of a hash's name.
 const hashWords = "sha256sum sha256 sha512 sha384 sha224 sha1 md5 sha hash digest checksum fingerprint hmac crc32"
 
-// isHashName reports whether a member of an open object has the name of a hash of a withheld
-// member: pin_sha256 or hash_of_pin for pin, just hash, or a name for hashes of the inputs and
-// results of tools. All names are folded.
+// isHashName reports whether the name of a member of an open object denotes a hash of a withheld
+// member: pin_sha256 or hash_of_pin for pin, just hash, or a name used for hashes of tool inputs
+// and results. All names are folded.
 func isHashName(name string, withheld map[string]bool) bool {
 	switch name {
 	case "argshash", "argumentshash", "inputhash", "outputhash", "resulthash", "contenthash", "bodyhash", "valuehash":
@@ -112,8 +113,9 @@ func digestsIn(text []byte, yield func(canon.Digest)) {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// sums yields the digests that could confirm a value: of the canonical form, and of each string in
-// it unchanged, with a newline, and decoded from base64. Empty values yield no digests.
+// sums yields the digests that could confirm a value: the digest of its canonical form, and those
+// of each string in it, unchanged, with a newline, and decoded from base64. Empty values yield no
+// digests.
 func sums(n canon.Node, add func(canon.Digest)) {
 	switch n.Kind() {
 	case canon.KindObject, canon.KindArray:

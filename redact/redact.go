@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An Entry is an element of redactions[], which describes a withheld value.
+// An Entry is an element of redactions[] and describes a withheld value.
 type Entry struct {
 	Field     string       // JSON Pointer (RFC 6901) into the unredacted form
-	Reason    string       // the rules that withheld it, separated by commas
-	ProofHash canon.Digest // the commitment, see [Commitment]
+	Reason    string       // the rules that withheld the value, separated by commas
+	ProofHash canon.Digest // the commitment; see [Commitment]
 }
 
 // A Result is a redacted draft and the values withheld from it.
 type Result struct {
 	Draft       *canon.Document // its source is in RFC 8785 form
 	Entries     []Entry         // the new entries, in the order of redactions[]
-	Disclosures *Disclosures    // the withheld values: secret
+	Disclosures *Disclosures    // the withheld values, which are secret
 }
 
 // A Finding is a location at which a policy would withhold a value, with the rules that apply.
@@ -30,10 +30,11 @@ type Finding struct {
 }
 
 // Redact withholds the values in a draft that match the policy. For each entry, it reads 16 bytes
-// from salts, which must be random and secret, for example crypto/rand.Reader. Redacting a result
-// again changes nothing.
+// from salts, which must be random and secret, such as crypto/rand.Reader. Redacting a result again
+// changes nothing.
 //
-// If the draft cannot be redacted, the error lists the first 20 problems and the number of all.
+// If the draft cannot be redacted, the error lists the first 20 problems and states the total
+// number.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	var refused refusedError
 	if root := d.Root(); root.Kind() != canon.KindObject {
@@ -41,7 +42,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// A hash or a signature would cover values that are withheld here.
+	// A hash or a signature would cover the values that are withheld here.
 	for _, pointer := range sealedBy(d.Root()) {
 		refused.add(problem{Code: codeAlreadySealed, Pointer: pointer})
 	}
@@ -49,7 +50,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// All problems are reported together, so that the draft is corrected once.
+	// All problems are reported together, so that the draft can be corrected in one pass.
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
@@ -67,7 +68,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		}
 	}
 
-	// Entries need a list.
+	// Entries require a list.
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
 		refused.add(problem{codeSchemaBreak, "/redactions", ""})
 	}
@@ -101,10 +102,10 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	return r, nil
 }
 
-// Find returns the values that the policy would withhold from a document, sealed or not, including
-// values that cannot be withheld. The pointers contain no secret that the policy detects. Findings
-// are in the order of redactions[]. If they are too long to list, there is a single finding for the
-// entire document, with the rule size_limit.
+// Find returns the locations of the values that the policy would withhold from a document, sealed
+// or not, including values that cannot be withheld. The pointers contain no secret that the policy
+// detects. Findings are in the order of redactions[]. If the findings are too long to list, there
+// is a single finding for the entire document, with the rule size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)
 	if !ok {
@@ -135,15 +136,15 @@ func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 		if pat.wild() {
 			continue
 		}
-		ptr, _ := canon.ParsePointer(pat.text) // Compile has checked it
+		ptr, _ := canon.ParsePointer(pat.text) // Compile has already checked it
 		if _, ok := d.Find(ptr); !ok && !listed(d.Root().Member("redactions"), ptr.String()) {
 			refused.add(problem{Code: codeNoSuchPath, Pointer: pat.text})
 		}
 	}
 }
 
-// listed reports whether an entry is about the value of a pointer, a value in it, or a value that
-// contains it.
+// listed reports whether an entry refers to the pointer's value, to a value inside it, or to a
+// value that contains it.
 func listed(redactions canon.Node, pointer string) bool {
 	for _, e := range redactions.Elements() {
 		field := e.Member("field").String()
@@ -154,7 +155,7 @@ func listed(redactions canon.Node, pointer string) bool {
 	return false
 }
 
-// plan returns all values to withhold, in the order of their pointers. It reports false if the
+// plan returns all values to withhold, in the order of their pointers. It returns false if the
 // pointers alone are longer than a document may be, because one long name can contain many values.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	w := find(p, d)
@@ -167,16 +168,16 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, true
 	}
 
-	// A hash would allow guessing a withheld value.
+	// A hash makes it possible to guess a withheld value.
 	addHashes(w, d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
 
-	// In this order, values within a value directly follow it.
+	// In this order, values inside a value directly follow it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
-	// If a name is a hash, its object is withheld, together with other hits in it.
+	// If a name contains a hash, its object is withheld, together with other hits in it.
 	outermost := w.hits[:0]
 	for _, h := range w.hits {
 		if n := len(outermost); n == 0 || !below(h.pointer, outermost[n-1].pointer) {
@@ -187,13 +188,13 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	return outermost, true
 }
 
-// Summary returns one line, for people, with the number of withheld values per rule.
+// Summary returns one line, in readable form, with the number of withheld values per rule.
 func (r *Result) Summary() string {
 	if len(r.Entries) == 0 {
 		return "nothing to withhold"
 	}
 
-	// A value counts for each of its rules.
+	// A value is counted for each of its rules.
 	counts := map[string]int{}
 	for _, e := range r.Entries {
 		for rule := range strings.SplitSeq(e.Reason, ", ") {
@@ -224,7 +225,7 @@ func (r *Result) Summary() string {
 type Policy struct {
 	memberRules
 	patterns patterns
-	reasons  map[string]bool // that the policy writes
+	reasons  map[string]bool // reasons that the policy writes
 	shape    *shape          // of a receipt
 }
 
@@ -237,7 +238,8 @@ func (p *Policy) everyReason() map[string]bool {
 	return all
 }
 
-// wrote reports whether this policy writes a reason. Such a reason is not searched for secrets.
+// wrote reports whether this policy writes a reason. Reasons written by this policy are not
+// searched for secrets.
 func (p *Policy) wrote(reason string) bool {
 	for rule := range strings.SplitSeq(reason, ", ") {
 		if !p.reasons[rule] {

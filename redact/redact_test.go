@@ -53,8 +53,8 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// TestFixtures verifies that no policy finds anything in the receipts of the fixtures, except for
-// the strict policy, which finds free text.
+// TestFixtures verifies that no policy finds anything in the fixture receipts, except for the
+// strict policy, which finds free text.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../fixtures/valid/*.json")
 	if err != nil || len(files) < 10 {
@@ -79,7 +79,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestStrict verifies which further values the strict rules withhold.
+// TestStrict verifies which additional values the strict rules withhold.
 func TestStrict(t *testing.T) {
 	in := draft(t,
 		"lifecycle.failure", `{"code":"timeout","message":"m","details":{"n":1}}`,
@@ -107,7 +107,7 @@ func TestStrict(t *testing.T) {
 		"/side_effects/tool_calls/0/metadata/args_hash: pointer",
 		"/side_effects/tool_calls/0/metadata/n: pointer",
 	}, "\n")
-	// input_hash of the example is also the digest of its artifact.
+	// The example's input_hash is also the digest of its artifact.
 	got := strings.ReplaceAll(strings.ReplaceAll(fields(r), "; ", "\n"), "/final_artifacts/0/sha256: hash of a withheld value\n", "")
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -217,8 +217,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestSpelling verifies that order, whitespace and escapes of a draft do not change the
-// withheld values (number 330).
+// TestSpelling verifies that a draft's order, whitespace, and escapes do not change the withheld
+// values (number 330).
 func TestSpelling(t *testing.T) {
 	p := compile(t, redact.Default())
 	a := redacted(t, p, `{"metadata":{"a":{"password":"x"},"b":"Bearer abcdef012345678"},"redactions":[],"approvals":[]}`)
@@ -228,7 +228,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestSummary verifies the line with the number of withheld values per rule.
+// TestSummary verifies the line that states the number of withheld values per rule.
 func TestSummary(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for in, want := range map[string]string{
@@ -254,8 +254,8 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// TestLongPointers verifies that a name of megabytes with many values in it is refused, because
-// the draft would have terabytes.
+// TestLongPointers verifies that a name of several megabytes that contains many values is rejected,
+// because the draft would take up terabytes.
 func TestLongPointers(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	in := `{"metadata":{"` + strings.Repeat("a", 1<<20) + `":[` + strings.Repeat(`{"pin":1},`, 9999) + `{"pin":1}]}}`
@@ -269,7 +269,7 @@ func TestLongPointers(t *testing.T) {
 	}
 }
 
-// TestManyValues verifies that the time is linear in the size of a draft.
+// TestManyValues verifies that the time is linear in a draft's size.
 func TestManyValues(t *testing.T) {
 	n := 5_000
 	if testing.Short() {
@@ -288,12 +288,12 @@ func TestManyValues(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), b.String())
-	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of the value of 7
+	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of value 7
 		t.Errorf("%d entries", len(r.Entries))
 	}
 }
 
-// TestDeep verifies that the nesting of a draft has the limit of canon.
+// TestDeep verifies that a draft's nesting is limited as in package canon.
 func TestDeep(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 499) + `{"pin":1}` + strings.Repeat(`]}`, 499)
 	r := redacted(t, compile(t, redact.Default()), `{"metadata":`+deep+`}`)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// masked reports whether a text is only a placeholder: from this package, a session bundle, or a
-// recording (for a path outside the workspace), or a common placeholder of other programs.
+// masked reports whether a text consists only of a placeholder: from this package, from a session
+// bundle, from a recording (for a path outside the workspace), or from another program that uses a
+// common placeholder.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -24,8 +25,8 @@ func masked(text []byte) bool {
 	}
 }
 
-// isOutside reports whether the remainder of a label is one that recordings contain. The list of
-// classes is that of package event.
+// isOutside reports whether the remainder of a label occurs in recordings. The list of classes is
+// that of package event.
 func isOutside(label string) bool {
 	if label == "the workspace)" {
 		return true
@@ -38,8 +39,8 @@ func isOutside(label string) bool {
 	return false
 }
 
-// remnantAt returns the length of the placeholder that a text begins with, or 0. The detectors of
-// the policy that wrote the placeholder are not known, so it may have any name.
+// remnantAt returns the length of the placeholder with which a text begins, or 0. The detectors of
+// the policy that wrote the placeholder are not known, so the placeholder may have any name.
 func remnantAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -51,7 +52,7 @@ func remnantAt(text []byte) int {
 		return 0
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>. A name has these characters.
+	// <redacted:NAME> or <redacted:NAME:LENGTH>. A name consists of these characters.
 	name := bytes.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz0123456789_-")
 	if len(name) == len(rest) {
 		return 0
@@ -68,13 +69,13 @@ func remnantAt(text []byte) int {
 	return len(text) - len(name) + 1
 }
 
-// maxVariants is the maximum number of texts that are compared. Each round of each rule for URLs
-// creates one text, and further rounds rarely find more.
+// maxVariants is the maximum number of texts that are compared. Each round of each URL rule creates
+// one text, and further rounds rarely find more.
 const maxVariants = 16
 
-// isRemnant reports whether redaction can reduce an original text to a text. Detectors leave
-// placeholders. The rules for URLs remove user information without a trace, so they are applied to
-// the original text, in any order and number of rounds.
+// isRemnant reports whether redaction can reduce an original text to the given text. Detectors
+// leave placeholders. The URL rules remove user information without a trace, so they are applied to
+// the original text, in any order and for any number of rounds.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
 		return covers(left, whole)
@@ -113,9 +114,10 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether a text equals the original text, where each placeholder represents any
-// part of the original. The placeholder of a parameter represents a part of one parameter: up to a
-// fragment, it may be more than the value if a detector found a secret that begins in the value.
+// covers reports whether a text equals the original text, where each placeholder stands for any
+// part of the original. A parameter's placeholder stands for a part of one parameter: the part ends
+// before a fragment, but may extend beyond the value if a detector found a secret that begins in
+// the value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
 	literal := func() []byte { // up to the next placeholder, which it skips

@@ -15,15 +15,15 @@ import (
 type Rules struct {
 	Name string // for people
 
-	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * matches any single token,
-	// and ** matches any number of tokens, or at the end of the pointer, at least one: /metadata/**
-	// is everything in metadata, and /metadata/**/pin is every pin in it. A pointer without such
-	// tokens must name a value of the document.
+	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * matches any single token.
+	// The token ** matches any number of tokens, but at least one at the end of the pointer:
+	// /metadata/** is everything in metadata, and /metadata/**/pin is every pin in it. A pointer
+	// without such tokens must refer to a value in the document.
 	Pointers []string
 
 	// Names lists member names that match anywhere in the document. The case of ASCII letters and
 	// the characters _, -, and space are ignored: api_key also matches apiKey. A name that begins
-	// with * matches all names with that suffix.
+	// with * matches all names that end in the rest of it.
 	Names []string
 
 	// Headers withholds sensitive headers: members of an object whose name is headers or ends in
@@ -39,12 +39,12 @@ type Rules struct {
 	// URLs specifies in which strings URLs are cleaned.
 	URLs URLs
 
-	// References keeps the value of a sensitive name or URL parameter if it is only a reference
-	// such as ${NPM_TOKEN}.
+	// References keeps the value of a sensitive name or URL parameter if the value is only a
+	// reference, such as ${NPM_TOKEN}.
 	References bool
 
-	// Detectors find secrets in strings and in names. If two of them match the same text, the
-	// earlier one determines the name.
+	// Detectors find secrets in strings and in names. If two detectors match the same text, the
+	// earlier detector determines the name.
 	Detectors []secret.Detector
 }
 
@@ -54,11 +54,11 @@ type URLs int
 
 const (
 	URLsKept     URLs = iota // in none
-	URLsWhole                // in strings that are one http or https URL: upstream's rule
-	URLsAnywhere             // in every string, for every scheme, also in fragments and path parameters
+	URLsWhole                // in strings that consist of one http or https URL: upstream's rule
+	URLsAnywhere             // in every string, for every scheme, including in fragments and path parameters
 )
 
-// Compile checks the rules. The error of a detector is a *[secret.DetectorError].
+// Compile checks the rules. The error for a detector is a *[secret.DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
 		shape: receiptShape(),
@@ -69,7 +69,7 @@ func (r Rules) Compile() (*Policy, error) {
 		},
 	}
 
-	// If it were compiled by mistake, such a policy would report every draft as clean.
+	// If a policy without rules were compiled by mistake, it would report every draft as clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "policy has no rules, so nothing would be withheld"}
 	}
@@ -97,7 +97,7 @@ func (r Rules) Compile() (*Policy, error) {
 		return nil, err
 	}
 
-	// Only placeholders with the names of these detectors are recognized.
+	// Only placeholders with these detectors' names are recognized.
 	p.scanner = scanner
 	for _, d := range r.Detectors {
 		p.detectors[d.Name] = true
@@ -115,14 +115,14 @@ var everyday struct {
 	err    error
 }
 
-// Everyday returns the policy of [Default], which is compiled once per process. All callers share
-// the policy, including detectors that were compiled for their texts.
+// Everyday returns the policy for [Default], which is compiled once per process. All callers share
+// the policy, including detectors that were compiled for other callers' texts.
 func Everyday() (*Policy, error) {
 	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
 	return everyday.policy, everyday.err
 }
 
-// compilePointer refuses an invalid pointer, and a pointer that can only refer to a value that is
+// compilePointer rejects an invalid pointer, and a pointer that can refer only to a value that is
 // never withheld.
 func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	ptr, err := canon.ParsePointer(text)
@@ -146,7 +146,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	return pat, nil
 }
 
-// Names of rules, in findings and in the reasons of entries. ruleOf returns that of a detector.
+// Names of rules, used in findings and in the reasons of entries. ruleOf returns a detector's name.
 const (
 	rulePointer = "pointer"
 	ruleName    = "name"
@@ -159,8 +159,8 @@ const (
 func ruleOf(detector string) string { return "pattern " + detector }
 
 // Upstream returns the rules of the protocol's own harness: its sensitive names, its rule for
-// strings that are one http(s) URL, and its 16 patterns. They miss many secrets and match many
-// other texts. Use them only for comparison.
+// strings that consist of one http(s) URL, and its 16 patterns. These rules miss many secrets and
+// match many other texts. Use them only for comparison.
 func Upstream() Rules {
 	return Rules{
 		Name:      "upstream",
@@ -183,14 +183,14 @@ func Default() Rules {
 }
 
 // Strict returns the rules of [Default], and additionally withholds content from people and models:
-// the members that usually contain it, by name, and the free-text members of a receipt. This
-// includes the inputs and results of tools.
+// the members that usually contain it, by name, and a receipt's free-text members. This includes
+// the inputs and results of tools.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"
 
-	// The first line corresponds to upstream's replay-only mode, and the second adds names that it
-	// omits.
+	// The first line corresponds to upstream's replay-only mode, and the second line adds names
+	// that this mode omits.
 	r.Names = append(r.Names, strings.Fields(`
 		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
 		input output stdout stderr message title description`)...)
@@ -223,14 +223,14 @@ func (p pattern) wild() bool {
 	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
 }
 
-// patterns are the patterns of a policy.
+// patterns are a policy's patterns.
 type patterns []pattern
 
-// A state means that the tokens of a pattern before at lead to the current value.
+// A state means that a pattern's tokens before at lead to the current value.
 type state struct{ pattern, at int }
 
-// start returns the states of the entire document. Only patterns without wildcards could match it,
-// and these are refused.
+// start returns the states for the entire document. Only a pattern without wildcards could match
+// the document itself, and such a pattern is rejected.
 func (list patterns) start() []state {
 	var s []state
 	for i := range list {
@@ -239,7 +239,8 @@ func (list patterns) start() []state {
 	return s
 }
 
-// enter adds a state, and if it is at a **, also the state after it, because ** may match no token.
+// enter adds a state. If the state is at a **, enter also adds the state after it, because ** may
+// match no token.
 func (list patterns) enter(states []state, s state) []state {
 	tokens := list[s.pattern].tokens
 	for {
@@ -253,7 +254,7 @@ func (list patterns) enter(states []state, s state) []state {
 	}
 }
 
-// step returns the states of the child with the given token, and reports whether a pattern matches
+// step returns the states for the child with the given token, and reports whether a pattern matches
 // the child.
 func (list patterns) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {

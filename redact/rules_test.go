@@ -11,7 +11,7 @@ import (
 )
 
 // TestCompileRefuses verifies that rules that match nothing or everything are rejected (numbers
-// 210, 217, 221). An error quotes only the name of a detector from the policy.
+// 210, 217, 221). An error quotes only the name of a detector in the policy.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
 		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
@@ -56,7 +56,7 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 // TestPointers verifies numbers 217 to 220. Documents contain only metadata, unless a complete
-// document is given.
+// document is specified.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ pointers, in, want, entries string }{
 		{"/metadata/a", `{"a":1,"b":2}`, `{"a":"[redacted]","b":2}`, "/metadata/a"},
@@ -71,7 +71,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/a/1", `{"a":[1,2,3]}`, `{"a":[1,"[redacted]",3]}`, "/metadata/a/1"},
 		{"/metadata/a/0 /metadata/a/1 /metadata/a/2", `{"a":[1,2,3,4]}`, `{"a":["[redacted]","[redacted]","[redacted]",4]}`, "/metadata/a/0 /metadata/a/1 /metadata/a/2"},
 		{"/metadata/a/10", `{"a":[0,1,2,3,4,5,6,7,8,9,10,11]}`, `{"a":[0,1,2,3,4,5,6,7,8,9,"[redacted]",11]}`, "/metadata/a/10"},
-		// parent and child, twice the same: the outermost wins
+		// parent and child, and the same value twice: the outermost wins
 		{"/metadata/a /metadata/a/b", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a/b /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
@@ -84,7 +84,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/*/c", `{"a":1,"b":{"c":2},"d":[{"c":3}],"c":4}`, `{"a":1,"b":{"c":"[redacted]"},"c":4,"d":[{"c":3}]}`, "/metadata/b/c"},
 		{"/metadata/*", `{"*":1}`, `{"*":"[redacted]"}`, "/metadata/*"},
 		{"/metadata/**/missing", `{"a":1}`, `{"a":1}`, ""},
-		// null, and values that are already withheld
+		// null, and values that were already withheld
 		{"/metadata/a", `{"a":null}`, `{"a":null}`, ""},
 		{"/metadata/a /metadata/b", `{"a":"[redacted]","b":"[withheld]"}`, `{"a":"[redacted]","b":"[withheld]"}`, ""},
 		{"/metadata", `{}`, `{}`, ""},
@@ -108,8 +108,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestMissingPointer verifies that an entry of an earlier redaction replaces the value that a
-// pointer names (number 218).
+// TestMissingPointer verifies that an entry from an earlier redaction is accepted in place of the
+// value to which a pointer refers (number 218).
 func TestMissingPointer(t *testing.T) {
 	for _, c := range []struct{ pointer, in string }{
 		{"/metadata/b", `{"metadata":{"a":1}}`},
@@ -141,7 +141,7 @@ func TestNames(t *testing.T) {
 		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name",
 		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
 		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
-		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width, Cyrillic, and joined letters are different letters
+		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width letters, Cyrillic letters, and ligatures are different letters
 		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
 	} {
 		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,
@@ -172,7 +172,7 @@ func TestHeaders(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "", "user-agent": "", "X-Request-Id": "", "x_request_id": "", "X-GitHub-Event": "", "X-Slack-Request-Timestamp": "", "Accept": "",
 		"X-Hub-Signature-256": "header", "x-slack-signature": "header", "X_Hub_Signature_256": "header", " X-Signature ": "header",
-		"monkey-business": "header", "x-idempotency-key": "header", // known to be too much
+		"monkey-business": "header", "x-idempotency-key": "header", // known to withhold too much
 		"Authorization": "name", "Proxy-Authorization": "name", "cookie": "name", "Cookie2": "header",
 	} {
 		for _, object := range []string{"headers", "request_headers", "responseHeaders"} {
@@ -191,8 +191,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestRedactionsAreNoValues verifies that rules by pointer and name do not apply to
-// redactions[], but detectors do.
+// TestRedactionsAreNoValues verifies that rules by pointer and name do not apply to redactions[],
+// but that detectors do.
 func TestRedactionsAreNoValues(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
 	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
@@ -210,8 +210,8 @@ func TestRedactionsAreNoValues(t *testing.T) {
 	}
 }
 
-// TestPrivateJWK verifies that the private members of a JWK are withheld, but no members of a
-// public key or of another object.
+// TestPrivateJWK verifies that a JWK's private members are withheld, but that no member of a public
+// key or of another object is.
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
 	without := redact.Default()

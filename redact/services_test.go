@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestServices verifies that secrets of services are found in forms that no sample contains. A
-// secret is found if fewer than twelve consecutive characters of it remain. A secret without a
-// distinctive form that happens to resemble words may be missed once or twice.
+// TestServices verifies that services' secrets are found in forms that no sample contains. A secret
+// is found if fewer than twelve consecutive characters of it remain. A secret without a distinctive
+// form that happens to resemble words may be missed once or twice.
 //
-// A Mailgun key without a name looks like the numbers of a trace.
+// A Mailgun key without a name looks like the numbers in a trace.
 func TestServices(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(9, 10))
@@ -47,8 +47,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that remain in a text, or "". A secret that is
-// shorter must remain completely.
+// leftOf returns twelve characters of a secret that remain in a text, or "". A shorter secret is
+// reported only if it remains completely.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
 	for i := 0; i+n <= len(secret); i++ {

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// receiptTable lists the substitutes for withheld values with which a receipt stays valid; a test
-// derives the same list from the schema. A location that is not listed accepts a placeholder,
-// because it is free text or in an open object.
+// receiptTable lists the substitutes for withheld values that keep a receipt valid; a test derives
+// the same list from the schema. An unlisted location accepts a placeholder, because it is free
+// text or is in an open object.
 //
 //	protected  nothing at or below it is withheld, and nothing that holds it
 //	list       redactions[], which rules by pointer and name do not reach
@@ -14,7 +14,7 @@ import "strings"
 //	open       an open object, withheld as {}
 //
 // Any other word is the JSON value that replaces the withheld value. An object or array element
-// that only contains listed locations is treated as refuse. Elements are never removed, so that
+// that contains only listed locations is treated as refuse. Elements are never removed, so that
 // indexes do not change.
 const receiptTable = `
 protected /schema
@@ -101,8 +101,8 @@ drop      /redactions/*/proof_hash
 open      /metadata
 `
 
-// Protected reports whether a JSON Pointer refers to a member that is never withheld, because it
-// identifies the receipt, or to a part of such a member or a value that contains one.
+// Protected reports whether a JSON Pointer refers to a member that is never withheld because it
+// identifies the receipt, to a part of such a member, or to a value that contains one.
 func Protected(pointer []byte) bool {
 	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
 		n := min(len(pointer), len(member))
@@ -124,16 +124,16 @@ const (
 	formLiteral             // shape.literal
 )
 
-// A shape describes a location in a receipt. The nil shape is a location that accepts a
+// A shape describes a location in a receipt. The nil shape stands for a location that accepts a
 // placeholder, as do the locations below it.
 type shape struct {
-	members   map[string]*shape // "*" represents the elements, or all members
+	members   map[string]*shape // "*" stands for the elements, or for all members
 	form      form
 	literal   string
-	open      bool // an object with members of any name
+	open      bool // an object whose members may have any name
 	protected bool
 	holds     bool // contains a protected member
-	list      bool // redactions[], or an entry of it
+	list      bool // redactions[], or an entry in it
 	hashes    []hashRule
 }
 
@@ -212,7 +212,7 @@ func (s *shape) child(token string) *shape {
 	return s.members[anyToken]
 }
 
-// find returns the shape of a place.
+// find returns the shape of the place.
 func (s *shape) find(tokens []string) *shape {
 	for _, t := range tokens {
 		s = s.child(t)
@@ -223,7 +223,7 @@ func (s *shape) find(tokens []string) *shape {
 // guarded reports whether the place is never withheld.
 func (s *shape) guarded() bool { return s != nil && (s.protected || s.holds || s.list) }
 
-// inList reports whether the shape is redactions[] or an entry of it.
+// inList reports whether the shape is redactions[] or an entry in it.
 func (s *shape) inList() bool { return s != nil && s.list }
 
 func (s *shape) isMaterial() bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// pointers lists every value of a document except the root.
+// pointers lists the pointers to every value in a document except the root.
 func pointers(n canon.Node, at string, list []string) []string {
 	if at != "" {
 		list = append(list, at)
@@ -26,8 +26,8 @@ func pointers(n canon.Node, at string, list []string) []string {
 	return list
 }
 
-// TestEveryPlace verifies that each value of a receipt with all members can be withheld, one at a
-// time. Either the result is valid, or the value is required and has a fixed form, or it is
+// TestEveryPlace verifies that each value in a receipt with all members can be withheld, one at a
+// time. Either the result is valid, or the value is required and has a fixed form, or the value is
 // protected.
 func TestEveryPlace(t *testing.T) {
 	s := receiptSchema(t)
@@ -109,7 +109,7 @@ func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	}
 }
 
-// expect derives the result of withholding a value from the schema.
+// expect uses the schema to derive the result of withholding a value.
 func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	t.Helper()
 	for _, p := range []string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state", "/redactions"} {
@@ -126,7 +126,7 @@ func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	node, required := root, true
 	for _, token := range tokens {
 		if node["properties"] == nil && node["items"] == nil {
-			return "" // within an open object
+			return "" // located in an open object
 		}
 		if items, ok := node["items"].(map[string]any); ok {
 			node, required = resolve(root, items), true
@@ -156,7 +156,7 @@ func resolve(root, node map[string]any) map[string]any {
 }
 
 // hideable reports whether a schema accepts a value without content: any string, an empty list, or
-// an object whose required members accept such values.
+// an object whose required members accept values without content.
 func hideable(root, node map[string]any) bool {
 	switch node["type"] {
 	case "string":

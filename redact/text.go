@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Placeholders. None of them reveals the length of the withheld text.
+// Placeholders. None of the placeholders reveals the length of the withheld text.
 const (
 	placeholder = "[redacted]" // for an entire value
 	withheld    = "[withheld]" // upstream's, for an entire prompt or payload
 )
 
-// placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder has the
-// length after the name.
+// placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder states
+// the length after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
-// A cleaner removes from texts everything that detectors and the rule for URLs find.
+// A cleaner removes from texts everything that detectors and the URL rule find.
 type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
@@ -27,12 +27,13 @@ type cleaner struct {
 	longest   int             // of them
 }
 
-// isPlaceholder reports whether a text is only a placeholder, so that there is nothing to withhold.
+// isPlaceholder reports whether a text consists only of a placeholder, so that there is nothing to
+// withhold.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
 
-// placeholderAt returns the length of the placeholder at the beginning of a text, or 0. Only
+// placeholderAt returns the length of the placeholder with which a text begins, or 0. Only the
 // names of the policy's own detectors are recognized, because any other name could be a secret.
 func (p *cleaner) placeholderAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld, urlPlaceholder} {
@@ -41,8 +42,8 @@ func (p *cleaner) placeholderAt(text []byte) int {
 		}
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name no longer than the longest detector
-	// name.
+	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name that is no longer than the longest
+	// detector name
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
@@ -57,7 +58,7 @@ func (p *cleaner) placeholderAt(text []byte) int {
 	return len(text) - len(rest) + end + 1
 }
 
-const maxLength = 9 // digits of a length
+const maxLength = 9 // digits that form a length
 
 // pieces yields the parts of a text between its placeholders.
 func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
@@ -80,23 +81,23 @@ func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 // A cleaned is a text after cleaning.
 type cleaned struct {
 	text    []byte
-	rules   []string // names of the rules that changed it; empty if it is unchanged
+	rules   []string // names of the rules that changed the text; empty if it is unchanged
 	secrets [][]byte // the removed parts
 }
 
 // maxRounds is the maximum number of rounds in which a text is cleaned. One round suffices, unless
-// a pattern matches the result of another.
+// a pattern matches another pattern's result.
 const maxRounds = 8
 
-// clean removes from a text everything that the detectors and the rule for URLs find, until they
-// find nothing. Cleaning the result again changes nothing.
+// clean repeatedly removes from a text everything that the detectors and the URL rule find, until
+// they find nothing. Cleaning the result again changes nothing.
 func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
 		return c
 	}
 
-	// A pattern may match the result of another pattern.
+	// A pattern may match another pattern's result.
 	for range maxRounds {
 		edits := p.edits(&c)
 		if len(edits) == 0 {
@@ -105,7 +106,7 @@ func (p *cleaner) clean(text []byte) cleaned {
 		c.apply(edits)
 	}
 
-	// The limit is reached: the entire text is replaced.
+	// The limit has been reached, so the entire text is replaced.
 	c.text = []byte(placeholder)
 	return c
 }
@@ -135,8 +136,8 @@ func (p *cleaner) edits(c *cleaned) []edit {
 	return union(append(urls, finds...))
 }
 
-// finds appends the matches of the detectors in a piece of a text, or in a view of it, that
-// begins at start.
+// finds appends the detectors' matches in a piece of a text that begins at start, or in a view of
+// that piece.
 func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {
@@ -160,14 +161,14 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 	return list
 }
 
-// covered reports whether the rule for URLs removes a match, so that only the name of a parameter
+// covered reports whether the URL rule removes a match, so that only the name of a parameter
 // remains.
 func covered(urls []edit, f edit) bool {
 	i := sort.Search(len(urls), func(i int) bool { return urls[i].end >= f.end })
 	return i < len(urls) && urls[i].from <= f.start
 }
 
-// union merges edits that overlap. The placeholder of a detector takes precedence.
+// union merges edits that overlap. A detector's placeholder takes precedence.
 func union(list []edit) []edit {
 	slices.SortStableFunc(list, func(a, b edit) int { return a.start - b.start })
 	merged := list[:0]
@@ -177,7 +178,7 @@ func union(list []edit) []edit {
 			continue
 		}
 
-		// The two overlap, so one edit covers both.
+		// The two edits overlap, so one edit covers both.
 		last := &merged[len(merged)-1]
 		last.end, last.from = max(last.end, e.end), min(last.from, e.from)
 		if last.rule == ruleURL && e.rule != ruleURL {
@@ -204,7 +205,7 @@ func addRule(list, rules string) string {
 	return list
 }
 
-// apply makes the edits.
+// apply applies the edits.
 func (c *cleaned) apply(edits []edit) {
 	var out []byte
 	at := 0

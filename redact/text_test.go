@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// kDigits returns a detector for tests that matches k- and digits.
+// kDigits returns a detector for tests that matches k- followed by digits.
 func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
 // TestTexts verifies numbers 190, 191, 211, and 212: encodings, placeholders, and text that becomes
@@ -61,7 +61,7 @@ func TestTexts(t *testing.T) {
 		// remainders
 		{`xxx`, `<redacted:grow><redacted:grow><redacted:grow>`, "pattern grow"},
 		{strings.Repeat("x", 9), `[redacted]`, "pattern grow"},
-		// not detected: secrets split across two values, and other encodings
+		// not detected: secrets that are split across two values or are in other encodings
 		{`ay0xMg==`, `ay0xMg==`, ""},
 	} {
 		rules := c.rules
@@ -92,7 +92,8 @@ func checkRules(t *testing.T, p *redact.Policy, in, want, rules string) {
 	again(t, p, r)
 }
 
-// TestLongTexts verifies that a secret is found once at any position in a long text (number 207).
+// TestLongTexts verifies that a secret is found exactly once at any position in a long text (number
+// 207).
 func TestLongTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	const token = githubToken
@@ -113,7 +114,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 // TestHostileTexts verifies that the entire policy takes linear time (numbers 207 and 208). A
-// quadratic search of one of these texts would take hours. A secret at the end is still found.
+// quadratic search of any of these texts would take hours. A secret at the end is still found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
@@ -132,7 +133,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that a text with many secrets takes linear time, too.
+// TestRepeated verifies that a text with many secrets also takes linear time.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14
@@ -149,7 +150,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestMemberNames verifies that a secret in a name withholds the object (number 189).
+// TestMemberNames verifies that a secret in a member name causes the object to be withheld (number
+// 189).
 func TestMemberNames(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for _, c := range []struct{ in, want, entries string }{
@@ -185,7 +187,7 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// TestTypedPlaces verifies the effect of detectors in members that cannot contain arbitrary text.
+// TestTypedPlaces verifies the effect of detectors on members that cannot contain arbitrary text.
 func TestTypedPlaces(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
@@ -207,8 +209,8 @@ func TestTypedPlaces(t *testing.T) {
 	}
 }
 
-// TestBytes verifies that the bytes of a material are searched, and that a part of them cannot
-// be withheld.
+// TestBytes verifies that a material's bytes are searched, and that it is impossible to withhold
+// only part of them.
 func TestBytes(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}})
 	s := receiptSchema(t)

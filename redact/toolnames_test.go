@@ -10,12 +10,13 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// asTools returns tool names that contain a text after "__", before it, and between two of them.
+// asTools returns tool names that contain a text after "__", before "__", and between two
+// occurrences of it.
 func asTools(text string) []string {
 	return []string{"mcp__srv__" + text, "mcp__" + text + "__list_issues", "mcp__srv__run__" + text + "__now", "host:mcp__srv__" + text + " of mcp__srv__list"}
 }
 
-// TestToolNames verifies that text that is a secret is also detected in the name of a tool.
+// TestToolNames verifies that a text that is detected as a secret is also detected in a tool name.
 func TestToolNames(t *testing.T) {
 	p := compile(t, redact.Default())
 	cleaned := func(text string) string {
@@ -56,8 +57,7 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestToolNamesBenign verifies that text that is not a secret is not detected as one in the name of
-// a tool.
+// TestToolNamesBenign verifies that a text that is not a secret is not detected in a tool name.
 func TestToolNamesBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	inName := regexp.MustCompile(`^[\w.:-]+$`)

@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// urlPlaceholder replaces the value of a parameter: [redacted], encoded in characters that are
-// valid in a URL.
+// urlPlaceholder replaces a parameter's value: [redacted], encoded in characters that are valid in
+// a URL.
 const urlPlaceholder = "%5Bredacted%5D"
 
-// A urlRule cleans URLs. It has its own parser, which accepts URLs as written, valid or not,
-// and changes only the removed parts. net/url refuses some URLs, and drops parameters that are
+// A urlRule cleans URLs. It has its own parser, which accepts URLs as written, valid or not, and
+// changes only the removed parts. net/url rejects some URLs, and drops parameters that are
 // separated by a semicolon.
 type urlRule struct {
 	mode       URLs
@@ -32,15 +32,15 @@ func newURLRule(mode URLs, references bool) urlRule {
 	return u
 }
 
-// An edit replaces the bytes from start to before end of a text.
+// An edit replaces the bytes of a text from start up to, but not including, end.
 type edit struct {
 	start, end int
-	from       int // start of the name of the parameter; start if there is none
+	from       int // start of the parameter's name; start if there is no parameter
 	with       string
 	rule       string
 }
 
-// edits appends the changes to a text.
+// edits appends the changes to be made to a text.
 func (u *urlRule) edits(list []edit, text []byte) []edit {
 	switch {
 	case u.mode == URLsKept:
@@ -69,8 +69,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
-// within appends the changes to a text, a view of which begins at start. A rule for entire texts
-// does not use views.
+// within appends the changes to be made to a text, of which a view begins at start. A rule for
+// entire texts does not use views.
 func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	if u.mode != URLsAnywhere {
 		return list
@@ -81,7 +81,7 @@ func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	return list
 }
 
-// deep appends the changes to a text, as written and with one level of escapes removed.
+// deep appends the changes to be made to a text, as written and with one level of escapes removed.
 func (u *urlRule) deep(list []edit, text []byte) []edit {
 	list = u.edits(list, text)
 	for _, l := range levels() {
@@ -92,8 +92,8 @@ func (u *urlRule) deep(list []edit, text []byte) []edit {
 	return list
 }
 
-// wholeURL returns the start of the authority in a text that is one http(s) URL, and 0 for other
-// texts.
+// wholeURL returns the start of the authority if the text consists of one http(s) URL, and 0
+// otherwise.
 func wholeURL(text []byte) int {
 	for _, scheme := range []string{"http://", "https://"} {
 		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) && !bytes.ContainsFunc(text, unicode.IsSpace) {
@@ -124,7 +124,7 @@ func urlEnd(text []byte, i int) int {
 	}
 
 	stops := `"<>` + "`"
-	// An apostrophe is part of a URL, unless the URL is between apostrophes.
+	// An apostrophe is part of a URL, unless the URL is enclosed in apostrophes.
 	if start > 0 && text[start-1] == '\'' {
 		stops += "'"
 	}
@@ -139,13 +139,13 @@ func urlEnd(text []byte, i int) int {
 	return end
 }
 
-// isSchemeByte reports whether c is valid in a scheme (RFC 3986 section 3.1), or in a prefix such
-// as jdbc:postgresql.
+// isSchemeByte reports whether c is valid in a scheme (RFC 3986 section 3.1) or in a prefix such as
+// jdbc:postgresql.
 func isSchemeByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '.' || c == '-' || c == ':'
 }
 
-// clean appends the changes to the URL whose authority begins at start.
+// clean appends the changes to be made to the URL whose authority begins at start.
 func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	list = u.userinfo(list, text, start, end)
 	if u.mode == URLsAnywhere { // URLs within the URL
@@ -161,9 +161,9 @@ func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	return u.parameters(list, text, start, end)
 }
 
-// userinfo removes the user information before an @ in the authority (RFC 3986 section 3.2.1). The
-// last @ counts, as in all parsers. A backslash does not end an authority, as in some parsers. If a
-// password contains an unescaped slash, the authority looks like a host with a non-numeric port.
+// userinfo removes the user information before the @ in the authority (RFC 3986 section 3.2.1). The
+// last @ counts, as in all parsers. As in some parsers, a backslash does not end the authority. If
+// a password contains an unescaped slash, the authority looks like a host with a non-numeric port.
 func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	authority := text[start:end]
 	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
@@ -180,8 +180,8 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	return append(list, edit{start, start + at + 1, start, "", ruleURL})
 }
 
-// referencePassword reports whether user information contains no secret: a variable in place of the
-// password, or the user git of SSH.
+// referencePassword reports whether user information contains no secret because it has a variable
+// in place of the password or is SSH's user git.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
 	if !ok {
@@ -196,7 +196,7 @@ func badPort(authority []byte) bool {
 		return false
 	}
 
-	// Variables of templates and IPv6 addresses (RFC 3986 section 3.2.2) are accepted.
+	// Template variables and IPv6 addresses (RFC 3986 section 3.2.2) are accepted.
 	port := authority[i+1:]
 	if strings.IndexByte("${<%", port[0]) >= 0 || bytes.IndexByte(port, ']') >= 0 {
 		return false
@@ -204,8 +204,8 @@ func badPort(authority []byte) bool {
 	return bytes.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// parameters replaces the values of sensitive parameters in the query and, anywhere in a text,
-// also in path segments (;name=value) and in the fragment.
+// parameters replaces the values of sensitive parameters in the query and, in URLs anywhere in a
+// text, also in path segments (;name=value) and in the fragment.
 func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	anywhere := u.mode == URLsAnywhere
 	fragment, query := false, false
@@ -252,7 +252,7 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	return list
 }
 
-// maxParameter is the maximum length of the name of a parameter, in bytes.
+// maxParameter is the maximum length of a parameter's name, in bytes.
 const maxParameter = 256
 
 // sensitive interprets a name as servers do: token[], to%6ben, and TOKEN all mean token.

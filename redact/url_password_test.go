@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLPasswords verifies that no password in a URL is kept, regardless of its scheme, the
-// surrounding text, and its encoding. The same rule applies to bundles and receipts.
+// TestURLPasswords verifies that no password in a URL is kept, regardless of the URL's scheme, the
+// surrounding text, and the encoding. The same rule applies to bundles and receipts.
 func TestURLPasswords(t *testing.T) {
 	marker, err := redact.NewMarker()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLs verifies numbers 196 to 201 of the list of bad inputs.
+// TestURLs verifies numbers 196 to 201 in the list of invalid inputs.
 func TestURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, References: true})
@@ -89,7 +89,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// checkText stores a text in metadata and compares the redacted result.
+// checkText stores a text in metadata and checks the redacted result.
 func checkText(t *testing.T, p *redact.Policy, in, want, rule string) {
 	t.Helper()
 	doc := `{"metadata":{"t":` + quote(in) + `}}`
@@ -128,8 +128,8 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// TestWholeURLs verifies the upstream rule, which applies only to http(s) URLs that are the entire
-// text.
+// TestWholeURLs verifies that the upstream rule applies only to http(s) URLs that make up the
+// entire text.
 func TestWholeURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsWhole})
@@ -149,7 +149,7 @@ func TestWholeURLs(t *testing.T) {
 	}
 }
 
-// TestURLTime verifies that the time is linear for any text.
+// TestURLTime verifies that the time is linear in the length of any text.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
 	size := 1 << 16

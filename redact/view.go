@@ -7,23 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// A view is a text with one level of encoding removed, together with the positions in the original
-// text.
+// A view is a text with one level of encoding removed, together with the corresponding positions in
+// the original text.
 type view struct {
 	text  []byte
 	marks []mark // ascending
 }
 
-// A mark maps the bytes from at in the view to those from source in the original text.
+// A mark maps the bytes of the view from at on to the bytes of the original text from source on.
 type mark struct{ at, source uint32 }
 
-// source returns the position in the source of a byte of the view.
+// source returns the original position of a byte in the view.
 func (v *view) source(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return int(v.marks[i].at) > at }) - 1
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
-// A level is an encoding of a text within a text: the first byte of its escapes, and their decoder.
+// A level is an encoding of a text within a text: the first byte of its escapes, and a decoder for
+// them.
 type level struct {
 	begins  byte
 	decoder func([]byte) (decoded []byte, size int)
@@ -31,8 +32,9 @@ type level struct {
 
 func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 
-// decode removes one level of an encoding. It reports false if the text contains no such encoding.
-// The decoder returns the decoded beginning of the source, and its length in the source.
+// decode removes one level of an encoding. It returns false if the text does not use the encoding.
+// The decoder returns the decoded form of the escape at the beginning of the source, and the
+// escape's length in the source.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
 	// Most texts have no escapes.
 	at := bytes.IndexByte(source, begins)
@@ -86,7 +88,7 @@ func percent(s []byte) ([]byte, int) {
 	return []byte{hexValue(s[1])<<4 | hexValue(s[2])}, 3
 }
 
-// escape decodes an escape of JSON (RFC 8259 section 7), for JSON text within a string.
+// escape decodes a JSON escape (RFC 8259 section 7), for JSON text within a string.
 func escape(s []byte) ([]byte, int) {
 	if len(s) < 2 {
 		return nil, 0
@@ -105,7 +107,7 @@ func escape(s []byte) ([]byte, int) {
 		return []byte{'\t'}, 2
 	}
 
-	// \uXXXX, or two of them for a surrogate pair (RFC 8259 section 7).
+	// \uXXXX, or two such escapes for a surrogate pair (RFC 8259 section 7).
 	r, ok := unicodeEscape(s)
 	if !ok {
 		return nil, 0
@@ -139,13 +141,13 @@ func hexValue(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// Agents log the tools of MCP servers as mcp__SERVER__TOOL. In a pattern, "_" counts as a letter,
-// so there is no word boundary between "__" and a token.
+// Agents log MCP servers' tools as mcp__SERVER__TOOL. In a pattern, "_" counts as a letter, so
+// there is no word boundary between "__" and a token.
 const (
 	toolPrefix = "mcp__"
 	joint      = "__"
 
-	// part replaces a joint. It occurs in no pattern and no word.
+	// part replaces a joint. It occurs in no pattern and in no word.
 	part = "\x1f\x1f"
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // A place is the position of a value in a document. Places are created only for values that are
-// or may be withheld.
+// withheld or may be.
 type place struct {
 	parent *place // nil: the root
 	node   canon.Node
@@ -19,7 +19,7 @@ type place struct {
 	shape  *shape
 }
 
-// appendPointer appends the pointer of the place.
+// appendPointer appends the pointer to the place.
 func (p *place) appendPointer(b []byte) []byte {
 	switch {
 	case p.parent == nil:
@@ -34,8 +34,8 @@ func (p *place) appendPointer(b []byte) []byte {
 type hit struct {
 	at      *place
 	rule    string
-	text    []byte   // a string after cleaning
-	secrets [][]byte // the parts removed from it
+	text    []byte   // a string, as it is after cleaning
+	secrets [][]byte // the parts that were removed from the string
 	pointer string
 }
 
@@ -52,7 +52,7 @@ type frame struct {
 // A mention is the location of a text that contains 64 hexadecimal digits.
 type mention struct {
 	at     *place
-	inName bool // of a member of it
+	inName bool // in a member's name
 }
 
 // A walk finds the values that a policy withholds from a document.
@@ -97,7 +97,7 @@ func (w *walk) withhold(rule string) bool {
 	return false
 }
 
-// shows reports whether withholding a value would hide anything. null is kept because it states
+// shows reports whether withholding the value would hide anything. null is kept because it states
 // that there is no value.
 func (w *walk) shows(n canon.Node, s *shape) bool {
 	switch n.Kind() {
@@ -111,10 +111,11 @@ func (w *walk) shows(n canon.Node, s *shape) bool {
 	return true
 }
 
-// maxLiteral exceeds the length of every literal in the table.
+// maxLiteral is greater than the length of every literal in the table.
 const maxLiteral = 256
 
-// visit visits the value on top of the stack. headers reports whether it is an object of headers.
+// visit visits the value on top of the stack. headers reports whether the value is an object of
+// headers.
 func (w *walk) visit(states []state, headers bool) {
 	f := w.stack[len(w.stack)-1]
 	switch f.node.Kind() {
@@ -127,7 +128,7 @@ func (w *walk) visit(states []state, headers bool) {
 		}
 		for name, value := range f.node.Members() {
 			if len(w.stack) == 1 && name.String() == "signatures" {
-				continue // of a sealed receipt, which Find accepts
+				continue // found in a sealed receipt, which Find accepts
 			}
 			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
 		}
@@ -164,7 +165,7 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.stack = append(w.stack, f)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 
-	// Earlier redactions have their own rules.
+	// Entries from earlier redactions have their own rules.
 	if f.shape.inList() || parent.inList() {
 		w.visitEntry(f, token)
 		return
@@ -196,9 +197,9 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.visit(next, headers)
 }
 
-// visitEntry visits an entry of redactions[]. Rules by pointer and by name do not apply there. A
+// visitEntry visits an entry in redactions[]. Rules by pointer and by name do not apply there. A
 // field is searched token by token, because the names in it were searched separately, and a reason
-// that this policy writes is not searched.
+// that this policy writes is not searched at all.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
@@ -234,7 +235,7 @@ func (w *walk) visitText(f frame) {
 		return // detectors do not search digests
 	}
 
-	// A text with no room for a placeholder is withheld entirely.
+	// A text in a location that accepts no placeholder is withheld entirely.
 	switch c := w.cleanLeaf(f); {
 	case len(c.rules) == 0:
 	case f.shape != nil && f.shape.form != formText:
@@ -244,7 +245,7 @@ func (w *walk) visitText(f frame) {
 	}
 }
 
-// cleanLeaf cleans a string. For bytes_base64 of a material, it cleans the decoded bytes.
+// cleanLeaf cleans a string. For a material's bytes_base64, it cleans the decoded bytes.
 func (w *walk) cleanLeaf(f frame) cleaned {
 	text := f.node.Text()
 	if f.shape != nil && f.shape.form == formDrop && f.name.String() == "bytes_base64" {
@@ -255,7 +256,7 @@ func (w *walk) cleanLeaf(f frame) cleaned {
 	return w.policy.clean(text)
 }
 
-// dirtyName returns the rule that finds a secret in the name of a member.
+// dirtyName returns the rule that finds a secret in a member's name.
 func (w *walk) dirtyName(object canon.Node) string {
 	for name := range object.Members() {
 		text := name.Text()
@@ -306,7 +307,7 @@ func isDigest(text []byte) bool {
 	return err == nil
 }
 
-// point sets the pointers of the hits from the given index on.
+// point sets the pointers of the hits, starting at the given index.
 func (w *walk) point(from int) bool {
 	size := 0
 	for i := range w.hits[:from] {
@@ -323,7 +324,7 @@ func (w *walk) point(from int) bool {
 	return true
 }
 
-// listName returns the folded name of the value at a depth of the stack, of which 1 is the top.
+// listName returns the folded name of the value at a given depth in the stack, where 1 is the top.
 func (w *walk) listName(depth int) string {
 	if depth > len(w.stack) {
 		return ""

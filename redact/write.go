@@ -2,11 +2,11 @@ package redact
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A writer writes a document with replaced and removed values, and with added entries. Members
-// keep their order, because the result is parsed again.
+// A writer writes a document with values replaced or removed, and with entries added. Members keep
+// their order, because the result is parsed again.
 type writer struct {
 	hits map[canon.Node]*hit
-	// holds are the objects and arrays that contain a hit. All others are copied.
+	// holds are the objects and arrays that contain a hit. All other objects and arrays are copied.
 	holds   map[canon.Node]*shape
 	entries []Entry
 	root    canon.Node
@@ -18,8 +18,7 @@ func write(d *canon.Document, hits []hit, entries []Entry) []byte {
 	}
 	w := writer{map[canon.Node]*hit{}, map[canon.Node]*shape{}, entries, d.Root()}
 
-	// The values that contain a hit are rewritten. If one of them is recorded, so are its
-	// ancestors.
+	// Only values that contain a hit are rewritten. If a value is recorded, so are its ancestors.
 	for i := range hits {
 		w.hits[hits[i].at.node] = &hits[i]
 		for p := hits[i].at.parent; p != nil; p = p.parent {
@@ -94,7 +93,7 @@ func (w *writer) comma(b []byte) []byte {
 	return append(b, ',')
 }
 
-// redactions writes the list, with the new entries after the old ones.
+// redactions writes the list of redactions, with the new entries after the old ones.
 func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	b = append(b, '[')
 	for _, e := range list.Elements() {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A gitleaks is a configuration (see the gitleaks README, section "Configuration").
+// A gitleaks is a gitleaks configuration (see the gitleaks README, section "Configuration").
 type gitleaks struct {
 	Title, Description, MinVersion string
 	Extend                         map[string]any
@@ -41,12 +41,12 @@ type allowlist struct {
 	TargetRules            []string
 }
 
-// ParseGitleaks parses the rules of a gitleaks configuration as detectors that compile. The error
-// is an *[Error].
+// ParseGitleaks converts the rules of a gitleaks configuration into detectors that compile. The
+// error is an *[Error].
 //
 // The secret is the submatch with the number secretGroup, or the first non-empty submatch. An id is
-// converted to a name in lowercase, with - in place of characters that a name cannot contain.
-// extend and required are refused, because their meaning depends on other files.
+// converted to a lowercase name, with - in place of characters that a name cannot contain. extend
+// and required are rejected, because their meaning depends on other files.
 func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	var list []secret.Detector
 	var ids []string
 	for _, r := range g.Rules {
-		// A rule that has only a path applies to files, and there are no files here.
+		// A rule that has only a path applies to files, and receipts have no files.
 		if r.Regex == "" && r.Path != "" || r.SkipReport {
 			continue
 		}
@@ -110,15 +110,15 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 		d.Group = secret.FirstGroup
 	}
 	if d.Entropy > 0 {
-		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks requires more than that value
+		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks requires an entropy greater than that value
 	}
 
 	for _, k := range r.Keywords {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
 
-	// First the rule's own allowlists, then those of the configuration, for all rules or for this
-	// rule by name.
+	// The rule's own allowlists come first, followed by those of the configuration, which are for
+	// all rules or for this rule by name.
 	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
@@ -146,7 +146,8 @@ func one(a *allowlist) []allowlist {
 	return []allowlist{*a}
 }
 
-// allowance returns the allowance that an allowlist means for a text, if any.
+// allowance returns the allowance, if any, that is equivalent to an allowlist when it is applied to
+// a text.
 func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 	r := secret.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
 	switch strings.ToUpper(a.Condition) {
@@ -167,7 +168,8 @@ func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
-	// If all criteria are required, a criterion for paths or commits is never met by a text.
+	// If all criteria are required, the allowlist never applies to a text if it has a criterion for
+	// paths or commits.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

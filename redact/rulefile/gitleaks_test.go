@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// config returns the rules of gitleaks.
+// config returns the gitleaks rules.
 func config(t testing.TB) []secret.Detector {
 	t.Helper()
 	list, err := rulefile.ParseGitleaks(vectors.File(t, "secrets-gitleaks", "gitleaks.toml"))
@@ -35,8 +35,8 @@ func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
 
 // TestGitleaksSamples verifies the recorded matches of the gitleaks rules in their samples.
 //
-// Two secrets belong to rules that the configuration does not have. Of the samples without a
-// secret, two are secrets in files of another name, and four are for another rule.
+// Two secrets belong to rules that the configuration does not contain. Of the samples without a
+// secret, two contain secrets in files with another name, and four are for another rule.
 func TestGitleaksSamples(t *testing.T) {
 	s := compile(t, config(t))
 	var samples []struct {
@@ -148,7 +148,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 	}
 }
 
-// generate writes a text that a pattern matches, ignoring its assertions.
+// generate returns a text that a pattern matches, ignoring the pattern's assertions.
 func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	times := func(lo, hi int) {
 		if hi < 0 || hi > lo+4 {
@@ -205,9 +205,9 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 }
 
 // TestDefaultGeneralizes generates new secrets for each gitleaks rule from its pattern alone, and
-// verifies how many of them the default detectors find. Most of the secrets that are not found are
-// texts that only a pattern creates: prefixes in capitals, curl with control characters, and JWTs
-// that are not JSON.
+// verifies how many of these secrets the default detectors find. Most of the secrets that are not
+// found are texts that only a pattern produces: prefixes in capital letters, curl with control
+// characters, and JWTs that are not JSON.
 func TestDefaultGeneralizes(t *testing.T) {
 	ours := compile(t, secret.Default())
 	forms := []string{

@@ -73,7 +73,7 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Name = p.own.Name
 	}
 
-	// Lists are added to those of the extended rules; booleans and urls replace the extended
+	// Lists are added to those in the extended rules; booleans and urls replace the extended
 	// values.
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
@@ -91,8 +91,8 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.URLs = *p.url
 	}
 
-	// This comes before the file's own detectors are added, so that a detector can be removed and
-	// another detector can have its name.
+	// This step precedes adding the file's own detectors, so that a detector can be removed and its
+	// name can be reused.
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
@@ -101,13 +101,13 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Detectors = slices.Delete(r.Detectors, i, i+1)
 	}
 
-	// The file's own detectors are compiled separately, to determine their lines.
+	// The file's own detectors are compiled separately, so that errors can state their lines.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(p.own.Detectors); errors.As(err, &wrong) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
 
-	// A detector with the name of another replaces it.
+	// A detector replaces any other detector with the same name.
 	for _, d := range p.own.Detectors {
 		if i := slices.IndexFunc(r.Detectors, func(o secret.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
@@ -170,7 +170,7 @@ func (p *policy) detectors(n *yaml.Node) error {
 	})
 }
 
-// document returns the mapping that a file is.
+// document returns the mapping that makes up a file.
 func document(data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
@@ -186,9 +186,9 @@ func document(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// syntaxError removes the line from an error of the library, which stores it only in its text, and
-// the part of the file that the library quotes, because a user who forgot the quotes around a
-// pattern may have written *AKIA….
+// syntaxError removes two things from a library error: the line, which the library stores only in
+// the error's text, and the part of the file that the library quotes, because a user who forgot the
+// quotation marks around a pattern may have written *AKIA….
 func syntaxError(err error) error {
 	detail := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -204,7 +204,7 @@ func refuse(n *yaml.Node, format string, args ...any) error {
 	return &Error{Line: n.Line, Detail: fmt.Sprintf(format, args...)}
 }
 
-// members parses the members of a mapping, each of which must be known and unique.
+// members parses a mapping's members, each of which must be known and unique.
 func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode || n.Anchor != "" {
 		return refuse(n, "expected a mapping, without an anchor or an alias")
@@ -235,7 +235,7 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	return nil
 }
 
-// each parses the elements of a sequence.
+// each parses a sequence's elements.
 func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
 		return refuse(n, "expected a list, without an anchor or an alias")

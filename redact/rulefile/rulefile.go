@@ -24,22 +24,22 @@
 //	    allow: ['^BADGE-000'] # patterns of texts that are not secrets
 //	    stop_words: [example]
 //
-// Lists are added to those of the extended rules, and a boolean member or urls replaces the
+// Lists are added to those in the extended rules, and a boolean member or urls replaces the
 // extended value. The members are those of [redact.Rules] and [secret.Detector], which document
-// them. Unknown or duplicate members, anchors, aliases, and second documents are refused, because a
-// rule that is not understood protects nothing.
+// them. Unknown or duplicate members, anchors, aliases, and second documents are rejected, because
+// a misunderstood rule protects nothing.
 //
 // # gitleaks
 //
-// [ParseGitleaks] parses the rules of a gitleaks configuration. The receipts have no files and no
-// commits. The path of a rule is therefore ignored, and a rule that has only a path is omitted. The
-// path and commit criteria of an allowlist are also omitted, and an allowlist that requires all of
-// its criteria is never met if it has one of these.
+// [ParseGitleaks] parses the rules of a gitleaks configuration. Receipts have no files or commits.
+// A rule's path is therefore ignored, and a rule that has only a path is omitted. An allowlist's
+// path and commit criteria are also omitted, and an allowlist that requires all of its criteria is
+// never met if it has a path or commit criterion.
 //
 // # Limits
 //
-// A file has at most [MaxBytes] and 10,000 entries in each list. Package secret limits the
-// detectors.
+// A file may contain at most [MaxBytes] bytes, and at most 10,000 entries in each list. Package
+// secret limits the detectors themselves.
 //
 // The API may still change.
 package rulefile
@@ -58,7 +58,7 @@ const (
 
 // An Error describes an error in a file, with its location.
 type Error struct {
-	Line   int    // from 1; 0 if the error concerns the entire file or the line is unknown
+	Line   int    // line number, from 1; 0 if the error concerns the entire file or the line is unknown
 	Rule   string // the ID of a gitleaks rule; may be empty
 	Detail string
 }

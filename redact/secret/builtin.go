@@ -1,9 +1,9 @@
 package secret
 
-// Default returns detectors for everyday use: upstream's, except for placeholders and examples;
-// tokens of services with a distinctive form; values assigned to names of services whose tokens
-// have no distinctive form; and random-looking values assigned to names such as password, token,
-// and secret.
+// Default returns detectors for everyday use: upstream's detectors, except for placeholders and
+// examples; detectors for service tokens with a distinctive form; for values assigned to the names
+// of services whose tokens have no distinctive form; and for random-looking values assigned to
+// names such as password, token, and secret.
 func Default() []Detector {
 	var list []Detector
 	list = append(list, protocolTokens()...)
@@ -17,8 +17,8 @@ func Default() []Detector {
 	return append(list, commands()...)
 }
 
-// HomePath finds the name of a person in the path of a home directory. It is not a secret, but
-// readers of a receipt do not need it. Common accounts of machines and images are excluded.
+// HomePath finds a person's name in the path of a home directory. The name is not a secret, but a
+// receipt's readers do not need it. Common accounts on machines and images are excluded.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",
@@ -31,7 +31,7 @@ func HomePath() Detector {
 }
 
 // Parts of patterns. A token ends where no letter of its alphabet follows. A value is recognized by
-// the text between it and its name.
+// the text between its name and the value itself.
 const (
 	hexID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
@@ -39,14 +39,14 @@ const (
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
 
-	// Stricter, for names that are everyday words.
+	// A stricter form, for names that are everyday words.
 	given = `["'\\\x60\])]{0,3}[ \t]*` +
 		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`
 
 	valueEnd = `(?:[\s'"\\\x60;,)\]}<>&|]|$)`
 )
 
-// token returns a detector of a token with a distinctive form.
+// token returns a detector for a token with a distinctive form.
 func token(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `\b(` + form + `)`, Group: 1, Entropy: entropy}
 }

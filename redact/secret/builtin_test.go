@@ -104,13 +104,13 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// TestSamples verifies the recorded results for the samples of gitleaks (reliability #203), with
-// and without a secret. Any match counts.
+// TestSamples verifies the recorded results for the gitleaks samples (reliability #203), with and
+// without a secret. Any match counts.
 //
 // Two secrets are not found: braces around both parts of curl's --user, and the text
 // "service_account", which is not a secret. Of the nine samples that gitleaks does not treat as
-// secrets, four differ from a secret only in length or alphabet, two are secrets in files of
-// another name, and three are on a list there.
+// secrets, four differ from a secret only in length or alphabet, two are secrets in files with
+// another name, and three are on a gitleaks allowlist.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -248,16 +248,16 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestReceiptsSurvive verifies that no valid receipt contains a secret, that each private key
-// of the fixtures does, and that the source of this module contains only what tests need.
+// TestReceiptsSurvive verifies that no valid receipt contains a secret, that each private key in
+// the fixtures does, and that this module's source contains only the secrets that tests need.
 func TestReceiptsSurvive(t *testing.T) {
 	s := compile(t, Default())
 	hits, files := map[string]int{}, 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
 		if err != nil || d.IsDir() {
-			// These contain attached tokens in signatures, forms of secrets, and cases about disclosures
-			// and bundles with secrets.
+			// These files contain attached tokens in signatures, forms of secrets, and cases about
+			// disclosures and bundles with secrets.
 			if d != nil && d.Name() == "malicious" || path == "../../fixtures/secrets" || path == "../../fixtures/corpus" {
 				return fs.SkipDir
 			}

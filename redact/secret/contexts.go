@@ -16,7 +16,7 @@ func contexts() []Detector {
 
 	var list []Detector
 	for _, c := range []struct{ name, pattern string }{
-		// The value is on the line below the name.
+		// The value is on the line below its name.
 		{"password_below", `(?i)` + longPassword + `["']?[ \t]*[:=][ \t]*\\?\r?\n[ \t]*["']?(` + mixed + `)["']?[ \t]*(?:\r?\n|$)`},
 		{"password_below_colon", `(?i)` + longPassword + `["'][ \t]*\r?\n?[ \t]*:[ \t]*\r?\n[ \t]*["'](` + mixed + `)["']`},
 		{"password_fallback", `(?i)(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key)\w{0,16}["']?[ \t]*(?::=|=>|[=:])[ \t]*[^\n"'\x60;,]{1,60}(?:\|\||\?\?|\bor\b|\?:)[ \t]*["']([^"'\n]{6,})["']`},
@@ -42,7 +42,7 @@ func contexts() []Detector {
 		{"inline_pair", `(?i)\bname[ \t]*=[ \t]*\\?["'][\w./-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|_pass|_pwd?)\w{0,12}\\?["'],?\s{0,40}(?:type[ \t]*=[ \t]*\\?["']?\w+\\?["']?,?\s{0,40})?value[ \t]*=[ \t]*\\?["']([^"'\\\n]{5,})`},
 		{"declared_default", `(?i)(?:passw(?:or)?d|passphrase|secret|token|api_?key)["']?[ \t][^\n"'\[\]]{0,60}\bdefault[ \t]*[=:][ \t]*["']?([^\s"'\[\]]{6,})`},
 
-		// Logs of build servers.
+		// Build server logs.
 		{"pipeline_secret", `##vso\[task\.setvariable[^\]\n]*issecret=true[^\]\n]*\]([^\s"']{4,})`},
 		{"masked_value", `::add-mask::([\w+/=.~@!#-]{4,})`},
 		{"pipeline_output", `(?i)::(?:set-output|save-state|set-env)[ \t]name=[\w-]*(?:passw(?:or)?d|secret|token|key)[\w-]*::([^\s"']{6,})`},
@@ -66,7 +66,7 @@ func contexts() []Detector {
 		{"snmp_community", `(?m)\b(?:r[ow]community6?|com2sec6?[ \t]+\S+[ \t]+\S+|trap2?sink[ \t]+\S+)[ \t]+["']?([^\s"']{6,})`},
 		{"acl_password", `(?i)\b(?:set)?user[ \t]+\S+[ \t](?:[^\n"']*?[ \t"',])?[>#]([^\s"',>]{6,})(?:["']?,?[ \t]+["']?(?:[~+&%-]|on\b|off\b|all|reset)|["']?[ \t]*$)`},
 
-		// Codes that are given to people.
+		// Codes issued to people.
 		{"pin_code", `(?i)(?:^|[^a-z0-9#])(?:[a-z]{2,10}[ _-])?(?:pin|otp|totp|pin[ _-]?code|mfa|2fa|cvv2?|cvc2?|passcode|puk)(?:[ _-]?code)?["']?(?:[ \t]+(?:is|was|ist)[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_told", `(?i)\b(?:door|gate|access|verification|security|login|sign-?in|confirmation|authenti(?:cation|cator)|one-?time|auth|alarm|unlock|lock|safe|pairing|2fa|mfa|sms)[ _-]?(?:pass|pin)?[ _-]?codes?["']?(?:[ \t]+(?:is|was)(?:[ \t]now)?[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_before", `\b((?:[A-Z]-)?[0-9]{4,8})\b (?:is|as) (?:your|the) [A-Za-z -]{0,40}?(?:code|passcode|OTP|PIN|password)\b`},
@@ -86,7 +86,7 @@ func contexts() []Detector {
 		// Text that is typed into a field.
 		{"typed_password", `(?i)(?:passw(?:or)?d|passphrase|pwd|passcode)[^\n]{0,30}?\)?\.(?:send_?keys|type|fill|set_?value|press_sequentially|enter_?text|clear_and_type|input)\([ \t]*["'\x60]([^"'\x60\n]{5,})["'\x60]`},
 
-		// Arguments of encryption functions.
+		// Arguments to encryption functions.
 		{"cipher_key", `\b(?:Fernet|AES\.new|ChaCha20Poly1305|AESGCM|AESSIV|SecretBox|Blowfish\.new|ARC4\.new|DES3?\.new|aes\.NewCipher|SecretKeySpec|createCipheriv|createDecipheriv|SigningKey|itsdangerous\.\w+Serializer|URLSafeTimedSerializer)\((?:["'][\w-]+["'],[ \t]*)?(?:\[\]byte\(|Buffer\.from\()?b?["']([\w+/=-]{16,})["']`},
 		{"sql_cipher", `(?i)\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:aes|des)_(?:en|de)crypt|encryptbypassphrase|decryptbypassphrase|(?:en|de)crypt(?:_iv)?)\([ \t]*(?:'[^'\n]*'|[^\s'(),]+(?:::\w+)?)[ \t]*,[ \t]*'([^'\n]*[0-9][^'\n]*)'`},
 		{"sql_crypt", `(?i)\b(?:crypt|digest|md5|sha[12]|sha256)\([ \t]*'([^'\n]{6,})'[ \t]*,[ \t]*gen_salt`},
@@ -109,9 +109,9 @@ func contexts() []Detector {
 // maxColumn is the maximum number of table columns after the password column.
 const maxColumn = 6
 
-// columns detects values below the heading of their column, in the first row of a table and in the
-// first row that a statement inserts. A column is counted from the end of the row, so that a match
-// begins at its heading.
+// columns detects values below their column's heading, in the first row of a table and in the first
+// row that a statement inserts. A column is counted from the end of the row, so that a match begins
+// at the column's heading.
 func columns() []Detector {
 	stop := placeholders()
 	const (
@@ -142,11 +142,12 @@ func columns() []Detector {
 	return list
 }
 
-// latestTokens comes last, so that secrets of known services get their names.
+// latestTokens comes last, so that secrets of known services are reported under the services'
+// names.
 func latestTokens() []Detector {
 	return []Detector{
-		// Tokens of services without a detector of their own consist of the owner, the kind, and 20
-		// letters or more.
+		// Tokens of services without a detector of their own consist of the owner, the kind, and at
+		// least 20 letters.
 		token("prefixed_token", `[a-z]{2,12}_(?:live|test|prod|sk|sec|secret|key|pat|api|apikey|token)_[A-Za-z0-9]{20,}\b`, 3.5).allow(words, identifier, `^[^0-9]*$`),
 		token("extended_private_key", `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,112}\b`, 4),
 		token("firecrawl_key", `fc-[0-9a-f]{32}\b`, 3),

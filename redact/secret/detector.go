@@ -8,7 +8,7 @@ type Detector struct {
 	Pattern   string      // a regular expression of package regexp
 	Group     int         // the submatch that is the secret; 0 for the entire match; or FirstGroup
 	Keywords  []string    // in lowercase; a text that contains none of them is not searched. If empty, every text is searched
-	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0 for any
+	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0 accepts any entropy
 	Allow     []string    // patterns of texts that are not secrets, compared with the secret and with the entire match
 	StopWords []string    // a text that contains any of these words, in uppercase or lowercase, is not a secret
 	Allowed   []Allowance // further exceptions
@@ -19,7 +19,7 @@ type Detector struct {
 const FirstGroup = match.FirstGroup
 
 // An Allowance specifies which matches of a detector are not secrets. One criterion suffices; with
-// All, one of each given kind is required.
+// All, one criterion of each specified kind is required.
 type Allowance = match.Allowance
 
 // Targets of an [Allowance]: the text with which its patterns are compared. The zero Target is the
@@ -36,8 +36,8 @@ type DetectorError = match.Error
 // A Scanner finds secrets in texts. It is immutable and safe for concurrent use.
 type Scanner = match.Scanner
 
-// A Span is a secret in a text: the bytes from Start to before End, found by the
-// detector with that index.
+// A Span is a secret in a text: the bytes from Start up to, but not including, End, found by the
+// detector with index Detector.
 type Span = match.Span
 
 // Compile checks detectors and prepares them for scanning. The error is a *[DetectorError].
@@ -47,7 +47,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		list[i] = match.Detector(d)
 	}
 
-	// A known detector is compiled when a text first needs it.
+	// A known detector is compiled only when a text first needs it.
 	known, digests := knowledgeOf(), digester{}
 	return match.Compile(list, func(i int) (match.Knowledge, bool) {
 		by, ok := known[digests.of(&detectors[i])]

@@ -5,7 +5,7 @@
 // pass and returns a [Span] for each secret. [Default] returns about four hundred detectors for
 // everyday use. Package redact withholds the secrets from a receipt.
 //
-// Texts are searched as they are. To find secrets in JSON or in a URL, decode the text first.
+// Texts are searched as is. To find secrets in JSON or in a URL, decode the text first.
 //
 // No error quotes a secret. The API may still change.
 package secret
