@@ -99,5 +99,5 @@ func formats() []Detector {
 // plainName matches an ordinary name that contains few digits.
 const plainName = `^[A-Za-z][A-Za-z_.:/-]*[0-9]?$`
 
-// notSecretPart matches parts of names that do not refer to a secret.
+// notSecretPart matches parts of names that do not denote a secret.
 const notSecretPart = `(?:_?count|_?limit|_?type|_?name|_?url|_?uri|_?endpoint|_?file|_?path|_?ttl|expir\w*|_?version|_?arn|[_-]id|key_?id)\\*["']`

@@ -13,17 +13,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// knownText has a line for each detector of [Default] and similar lists: its digest and, after
-// tabs, the texts of its anchors. If it has no anchors, an empty text and its keywords follow. If
-// it has neither, every text is searched for it. The texts are escaped as in Go. This saves nearly
-// all of the compilation time, because patterns are parsed only when a text needs them, and most
-// texts need few.
+// knownText has one line per detector in [Default] and similar lists: the detector's digest,
+// followed by the texts of its anchors, separated by tabs. If a detector has no anchors, an empty
+// text and the detector's keywords follow. If it has neither anchors nor keywords, it searches
+// every text. The texts are escaped as in Go. This saves nearly all of the compilation time,
+// because a pattern is parsed only when a text needs it, and most texts need few patterns.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt
 var knownText string
 
-// knowledgeOf returns the knowledge about valid detectors, keyed by digest. The map is read-only.
+// knowledgeOf returns what is known about valid detectors, keyed by digest. The map is read-only.
 var knowledgeOf = sync.OnceValue(parseKnown)
 
 func parseKnown() map[digest]match.Knowledge {
@@ -41,10 +41,10 @@ func parseKnown() map[digest]match.Knowledge {
 			all = append(all, text)
 		}
 		if err != nil {
-			panic(err) // it was generated and tested
+			panic(err) // the text was generated and tested
 		}
 
-		// An empty text precedes keywords.
+		// An empty text precedes the keywords.
 		texts := all[first:len(all):len(all)]
 		if len(texts) > 0 && texts[0] == "" {
 			known[d] = match.Knowledge{Keywords: texts[1:]}
@@ -59,16 +59,16 @@ func parseKnown() map[digest]match.Knowledge {
 type digest [sha256.Size / 2]byte
 
 // A digester computes digests. Many detectors share a list of stop words and a list of allowances,
-// so the digests of the last lists are kept.
+// so a digester keeps the digests of the most recent lists.
 type digester struct {
-	memory  []byte // of what is hashed
+	memory  []byte // of the hashed data
 	words   []string
 	ofWords [sha256.Size]byte
 	allowed []Allowance
 	ofAll   [sha256.Size]byte
 }
 
-// of returns the digest of a detector.
+// of returns a detector's digest.
 func (g *digester) of(d *Detector) digest {
 	if len(d.StopWords) > 0 && !sameList(d.StopWords, g.words) {
 		g.memory = appendTexts(g.memory[:0], d.StopWords)
@@ -112,7 +112,7 @@ func appendAllowances(b []byte, list []Allowance) []byte {
 	return b
 }
 
-// Each text is preceded by its length, and each list by its number of elements, so that the
+// Each text is preceded by its length, and each list by the number of its elements, so that the
 // encoding is unambiguous.
 func appendNumber(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
 

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write known.txt anew")
 
-// TestKnown verifies that the precomputed data of detectors matches the result of compiling them.
+// TestKnown verifies that the detectors' precomputed data matches the result of compiling them.
 func TestKnown(t *testing.T) {
 	var want strings.Builder
 	seen, digests := map[digest]bool{}, digester{}
@@ -66,8 +66,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestDigest verifies that any change of a detector, except of its name, changes its digest,
-// and that lists whose texts are divided differently have different digests.
+// TestDigest verifies that any change to a detector, except to its name, changes its digest, and
+// that lists with differently divided texts have different digests.
 func TestDigest(t *testing.T) {
 	base := Detector{Pattern: "ab", Keywords: []string{"ab", "c"}, Allow: []string{"x"}, StopWords: []string{"y"},
 		Allowed: []Allowance{{Patterns: []string{"p"}, StopWords: []string{"w"}}}}

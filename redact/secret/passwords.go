@@ -2,14 +2,14 @@ package secret
 
 import "strings"
 
-// The syntax of values: in quotes, which are escaped if the text is within a text, or bare up to a
-// terminator. Quoted values may contain spaces.
+// The syntax of values: quoted, with escaped quotation marks if the text is within another text, or
+// bare up to a terminator. Quoted values may contain spaces.
 const (
 	quoted = `\\*"([^"\\\n]{4,})\\*"|\\*'([^'\\\n]{4,})\\*'|\x60([^\x60\n]{4,})\x60|&quot;([^&\n]{4,})&quot;`
 	plain  = `[^\s"'\\,;&<>(){}\[\]\x60$%*|]`
 	marked = plain + `*(?:[0-9!@#?^~+=/_.-]|(?-i:[A-Z][a-z]{1,2}[A-Z]))` + plain + `*` // more than a word
 
-	// The name is closed, optionally given a type, and assigned to.
+	// The name is closed, is optionally followed by a type, and is assigned a value.
 	closes = `(?:["'\\\])]*|&quot;)[ \t]*`
 	typing = `(?::[ \t]*(?:&?str|[Ss]tring|Optional\[str\]|Text)[ \t]*|[ \t](?:string)[ \t]+)?`
 	equals = `(?:[?:|]{0,2}=>?|:|：)[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?`
@@ -39,11 +39,11 @@ func passwords() []Detector {
 			Pattern: `(?i)` + joinedPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
 			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
 
-		// A word is a password where only a value can occur.
+		// A word counts as a password where only a value can occur.
 		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?:^|[^a-z])(?:PASS(?:W(?:OR)?D|PHRASE|CODE)?|PWD?)(?:_[A-Z0-9]{1,16}){0,2}=["']?([A-Za-z_.-]{6,})["']?(?:[\s;&|]|$)`},
 
-		// Up to the end of a line of settings, with all characters.
+		// Up to the end of a line in a settings file, with all characters.
 		{Name: "password_line", Group: 1, Entropy: 2, StopWords: stop,
 			Pattern: `(?im)^[ \t+>-]{0,20}(?:(?:export|setx?|setenv|env|arg)[ \t]{1,4})?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|_pass|_pwd?)(?:[_.-][\w.-]{1,16})?["']?[ \t]*(?:=|:[ \t]|:=|[ \t])[ \t]*([^\s"'\x60]{5,})[ \t]*\r?$`,
 			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_.-]+[,.:;]?$`, `^[0-9.,:]+$`, `[,;{(\[\]]$`, `\]:$`, `^\[`, `^(?:string|String|str)\b`}}}, allowed...)},
@@ -61,13 +61,13 @@ func passwords() []Detector {
 			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `\]:?$`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},
 		{Name: "nuget_password", Group: 1, Entropy: 1.5, Pattern: `(?i)<add key="(?:ClearText)?Password"\s*value="([^"\n]{6,200})"`, Allow: []string{`^%.*%$`, `^\$\{?\w+\}?$`}},
 
-		// Twelve or more words from which a wallet is restored (BIP 39).
+		// Twelve or more words from which a wallet can be restored (BIP 39).
 		{Name: "mnemonic", Group: 1, Entropy: 3, Pattern: `(?i)(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase|secret[ _-]?phrase)[\w]{0,12}` + closes + `(?:is[ \t]|[=:]{1,2})[ \t]*["'\\]{0,3}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b`},
 	}
 }
 
-// references matches text that refers to a value elsewhere: a variable, a template, a parameter of
-// a statement, or an expression in a program.
+// references matches text that refers to a value elsewhere: a variable, a template, a statement
+// parameter, or an expression in a program.
 func references() []string {
 	const name = `(?:_*(?:[A-Z]?[a-z]+|[A-Z]+))+_*[0-9]?`
 	return []string{
@@ -81,7 +81,7 @@ func references() []string {
 	}
 }
 
-// noPassword matches text that people write in place of a password: a word for it, or prose.
+// noPassword matches text that people write in place of a password: a word for password, or prose.
 func noPassword() []string {
 	return []string{
 		`(?i)^(?:new-|current-|old-|my_?|your_?|the_?|db_?|user_?|admin_?)?(?:passw(?:or)?d|passphrase|pass|pw|pwd|secret|token|string|text|str|char|varchar|bytes|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|prompt|value|username|user|input|field|label|hash|plain|plaintext|disabled|enabled|default|unknown|invalid|missing|object|number|boolean|array|redacted|removed|masked|filtered)s?[0-9]?$`,
@@ -91,8 +91,8 @@ func noPassword() []string {
 	}
 }
 
-// otherMeaning matches names that contain the word for a password but do not hold one, such as its
-// location, its rules, or an action on it.
+// otherMeaning matches names that contain a word for password but do not hold a password, such as
+// names for its location, its rules, or an action on it.
 const otherMeaning = `(?i)^[\w.-]*?(?:passw(?:or)?d|passphrase|passwort|passcode|pass|pw|pwd)s?[_.-]?(?:` +
 	`file|path|url|uri|link|reset|forgot|recover|polic|hash|hint|min|max|length|len|size|count|age\b|expir|valid|chang|updat|creat|encr|field|input|label|prompt|name|id\b|type|mode|manager|store(?:_|\b)|keeper|command|cmd|env|ref\b|rule|regex|pattern|require|option|enabled|disabled|less|auth|strength|score|version|rotation|ttl|placeholder|error|message|title|page|form|box|view|screen|dialog|column|attr|port|rate|through|thru|stdin|fd\b` +
 	`)`

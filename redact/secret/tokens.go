@@ -3,8 +3,8 @@ package secret
 // PrivateJWK detects the private members of a JWK, in text and as members.
 const PrivateJWK = "jwk_private_key"
 
-// serviceTokens detects tokens by their form, anywhere in a text. The forms are documented by the
-// services or were collected by gitleaks.
+// serviceTokens detects tokens by their form, anywhere in a text. The services document these
+// forms, or gitleaks collected them.
 func serviceTokens() []Detector {
 	return []Detector{
 		token("onepassword_secret_key", `A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`, 3.5),
@@ -149,7 +149,7 @@ func serviceTokens() []Detector {
 // structures detects secrets by the surrounding text.
 func structures() []Detector {
 	const (
-		// Matches four base64 letters that encode three characters of ASCII text.
+		// Matches four base64 letters that encode three ASCII characters.
 		ascii64   = `(?:[I-Za-f][C-HS-Xi-ny-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])`
 		entry     = `[ \t]+[\w.-]+:[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?["']?`
 		entryEnd  = `={0,3}["']?[ \t]*(?:\r?\n|$|[},])` // the last: of a text in JSON
@@ -194,20 +194,21 @@ func structures() []Detector {
 	}
 }
 
-// protocolTokens are upstream's tokens with a distinctive form, and related tokens that upstream
-// misses.
+// protocolTokens contains upstream's tokens with a distinctive form, and related tokens that
+// upstream misses.
 func protocolTokens() []Detector {
 	const part = `[\w/+\\-]`
 	return []Detector{
-		// Three parts, two, or five. A detached signature (RFC 7515 appendix F) is not a secret:
-		// its second part is empty, and it has no fourth part.
+		// Three parts, two parts, or five parts. A detached signature (RFC 7515 appendix F) is not
+		// a secret: its second part is empty, and it has no fourth part.
 		token("jwt", `(?:eyJ|eyA|ewo|ew0)[\w-]{4,}={0,2}\.(?:`+
 			part+`{4,}={0,2}\.`+part+`{4,}(?:\.`+part+`*){0,2}={0,2}|`+
 			`[\w/+-]{10,}={0,2}\.?|`+
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
 
 		// After a name, as in TOKEN_ghp_…, only strings with the length or form of issued tokens
-		// match, because any other string could occur in base64url by chance, or be a name itself.
+		// match, because any other string could occur in base64url by chance, or could itself be a
+		// name.
 		{Name: "github_token", Group: FirstGroup, Entropy: 3,
 			Pattern: `(?:\b|_)(gh[oprsu]_[A-Za-z0-9]{36,}\b)|(gh[oprsu]_(?:[A-Za-z0-9]{36}|[A-Za-z0-9]{76})\b)`},
 		{Name: "github_pat_fine", Group: FirstGroup, Entropy: 3,
@@ -220,18 +221,18 @@ func protocolTokens() []Detector {
 		token("cerebras_key", `csk-[A-Za-z0-9]{20,}\b`, 3),
 		token("together_key", `tgp_v1_[\w-]{20,}`, 3),
 
-		// Keys that appear in the documentation of Firebase and Maps, identified by their prefixes.
+		// Keys that appear in the Firebase and Maps documentation, identified by their prefixes.
 		bounded("google_api_key", `AIza[\w-]{35}`, 3).allow(`^AIza(?:Syabcdef|SyAnLA7N|SyCkEhVj|SyDMAScl|SyD3asb-|yDNSXIbF|SyAdOS2z|SyASWm6H|SyANUvH9|SyA5_iVa|SyA4UrcG|SyDSb51J|SyBF2RrA|SyBcE-OO|SyB8qGxt|SyA8vmAp)`),
 		token("npm_token", `(?i:npm_[a-z0-9]{36})\b`, 3),
 		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`, `^sk-(?:ssh|ecdsa)-`),
 		token("stripe_key", `(?:[rs]k_(?:live|test|prod)|whsec)_[A-Za-z0-9]{10,}`, 2.5),
 
-		// Without an END line, it continues to the end of the text.
+		// Without an END line, the match continues to the end of the text.
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}` +
 			`(?:(?s:.*?)-{4,5} ?END[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:\\{1,4}[nrt]|\s|[\w:,-]+:[^\n\\]*)*[A-Za-z0-9+/]{16}(?s:.*))`},
 		{Name: "private_key_putty", Pattern: `PuTTY-User-Key-File-\d(?s:.*?)Private-(?:MAC|Hash): ?[0-9a-fA-F]*`},
 
-		// Of minisign and signify.
+		// Keys of minisign and signify.
 		token("private_key_minisign", `RW(?:RTY0Iy|RCSw)[A-Za-z0-9+/]{90,}={0,2}`, 4),
 	}
 }

@@ -1,11 +1,11 @@
 package secret
 
-// Upstream returns the 16 patterns of the protocol's harness, in order. The last two are heuristics
-// that match many texts that are not secrets. The detectors of [Default] are better; use these for
-// comparison.
+// Upstream returns the 16 patterns of the protocol's harness, in order. The last two patterns are
+// heuristics that match many texts that are not secrets. The detectors in [Default] are better; use
+// these patterns for comparison.
 //
-// Upstream's regular expressions recognize letters of all scripts, so upstream finds no word
-// boundary next to such a letter, but this package does.
+// Upstream's regular expressions recognize letters from all scripts, so upstream finds no word
+// boundary next to a non-ASCII letter, but this package does.
 func Upstream() []Detector {
 	const value = `[A-Za-z0-9._\-+/=]`
 	return []Detector{

@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// serviceValues detects keys of services that have no distinctive form, by the name to which they
-// are assigned.
+// serviceValues detects service keys that have no distinctive form, by the name to which they are
+// assigned.
 func serviceValues() []Detector {
 	var list []Detector
 	for line := range strings.Lines(services) {
@@ -23,8 +23,8 @@ func serviceValues() []Detector {
 	return list
 }
 
-// services has one line per service: its name, the form of names that refer to it, and its keys. 2
-// means that the keys contain few different letters.
+// services has one line per service: the service's name, the form of names that refer to it, and
+// its keys. 2 means that the keys contain few different letters.
 const services = `
 adafruit     adafruit                              [a-z0-9_-]{32}
 adobe        adobe                                 [a-f0-9]{32}
@@ -98,8 +98,8 @@ const (
 	// words matches text that people write as a value: one or more words.
 	words = `^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _./:+=-]+(?:[A-Z]?[a-z]+|[A-Z]+))*$`
 
-	// identifier matches the name of an object in a program: words with separators, each with at
-	// most one number.
+	// identifier matches an object's name in a program: words with separators, each with at most
+	// one number.
 	identifier = `^` + segment + `(?:[_.:/=-]+` + segment + `)+$`
 	segment    = `(?:[A-Z]{1,12}|[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,4})?[0-9]{0,10}[A-Z]?[a-z]{0,12}`
 
@@ -109,7 +109,8 @@ const (
 	// member matches an expression in a program, such as out.BeforeSHA256 or f.n.Seen++.
 	member = `^[a-z]{1,12}(?:\.[A-Za-z]+[0-9]{0,3})+(?:\+\+|--)?$`
 
-	// publicKey matches the keys in did:key: identifiers: Ed25519, X25519, P-256, and secp256k1.
+	// publicKey matches the keys in did:key: identifiers: Ed25519, X25519, P-256, and secp256k1
+	// keys.
 	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
 
 	// numbered matches a word followed by a number.
@@ -145,7 +146,7 @@ func assignments() []Detector {
 	}
 }
 
-// notSecret matches names that contain the word for a secret but do not refer to one.
+// notSecret matches names that contain a word for a secret but do not denote one.
 const notSecret = `(?i)^[\w.-]*(?:` +
 	`public|pub[_-]?key|pubkey|csrf|xsrf|page[_-]?token|next[_-]?token|continuation|cancellation|author(?:$|[^i])|` +
 	`access(?:or|ib)|access[_.-]?id|rapid|turkey|monkey|donkey|keyboard|keyword|keystore|keyframe|keying|keystone|` +

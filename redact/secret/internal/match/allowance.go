@@ -11,7 +11,7 @@ import (
 type Allowance struct {
 	Patterns  []string
 	Target    Target   // text with which Patterns are compared
-	StopWords []string // words one of which the secret contains, in uppercase or lowercase
+	StopWords []string // words of which the secret contains at least one, in uppercase or lowercase
 	All       bool
 }
 
@@ -25,8 +25,8 @@ const (
 	TargetWord                 // the match, with the rest of the word in which it begins: letters, digits, _, -, and ., at most 64
 )
 
-// maxLine and maxWord limit the text around a match that an allowance examines. If a receipt is on
-// a single line, that line is long, and must not be examined again for each match.
+// maxLine and maxWord limit how much text around a match an allowance examines. If a receipt is on
+// a single line, that line is long and must not be examined again for each match.
 const (
 	maxLine = 1024
 	maxWord = 64
@@ -93,7 +93,7 @@ func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 		byWord = byWord || containsFold(secret, word)
 	}
 
-	// With All, a kind of criterion that is not given counts as met.
+	// With All, a kind of criterion that is not specified counts as met.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}
@@ -104,7 +104,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// line returns the lines that contain a part of a text, up to maxLine bytes on each side.
+// line returns the lines that contain a given part of a text, up to maxLine bytes on each side.
 func line(text []byte, start, end int) []byte {
 	from, to := max(0, start-maxLine), min(len(text), end+maxLine)
 	from += bytes.LastIndexByte(text[from:start], '\n') + 1
@@ -114,7 +114,7 @@ func line(text []byte, start, end int) []byte {
 	return text[from:to]
 }
 
-// entropy returns the Shannon entropy of a text in bits per byte.
+// entropy returns a text's Shannon entropy in bits per byte.
 func entropy(text []byte) float64 {
 	var count [256]int
 	for _, c := range text {

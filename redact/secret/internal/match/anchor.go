@@ -12,7 +12,7 @@ type anchor struct {
 	before size  // bytes from the beginning of a match to text
 	right  reach // from the end of text to the end of a match
 	next   *sight
-	tail   *automaton // of what follows text in a match
+	tail   *automaton // matches what can follow text in a match
 }
 
 const (
@@ -21,8 +21,8 @@ const (
 	minAnchorText = 2
 )
 
-// flatten appends the consecutive parts of a pattern, and splits repetitions into a required part
-// and an optional part.
+// flatten appends a pattern's consecutive parts, and splits repetitions into a required part and an
+// optional part.
 func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpConcat, syntax.OpCapture:
@@ -45,7 +45,7 @@ func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(parts, re)
 }
 
-// looksBack reports whether a pattern tests the text before its match.
+// looksBack reports whether a pattern tests the text that precedes its match.
 func looksBack(parts []*syntax.Regexp) bool {
 	for _, p := range parts {
 		switch p.Op {
@@ -64,9 +64,10 @@ func looksBack(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// best returns the most specific anchors of a pattern that is followed by another pattern, or none.
+// best returns the most specific anchors for a pattern that is followed by another pattern, or
+// none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
-	// Computed once, because each run of parts joins them again.
+	// Computed once, because each run of parts is joined from the same parts again.
 	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
 	var left size
 	for i, p := range parts {
@@ -75,7 +76,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	}
 
 	var found []anchor
-	end := 0 // of the parts in which it was found
+	end := 0 // the end of the parts in which the anchors were found
 	consider := func(from, to int, inner []anchor) {
 		moved := shift(inner, lefts[from])
 		if len(found) == 0 || better(moved, found, ok) {
@@ -83,8 +84,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 		}
 	}
 
-	// Consecutive parts match the concatenations of their texts. A run ends when there are too many
-	// texts.
+	// Consecutive parts match the concatenations of their texts. A run ends when its concatenations
+	// become too many.
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -103,8 +104,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return followed(found, parts[end:], after)
 }
 
-// within returns anchors in a part that is not itself an anchor. The parts after it are rest and
-// after.
+// within returns anchors inside a part that is not itself an anchor. The parts that follow it are
+// rest and after.
 func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -129,8 +130,8 @@ func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	return nil
 }
 
-// anchorsOf returns anchors for the texts that a pattern matches, or none if any of them is too
-// short. The parts that follow them are added later.
+// anchorsOf returns anchors for the texts that a pattern matches, or none if any of these texts is
+// too short. The parts that follow the anchors are added later.
 func anchorsOf(texts []string) []anchor {
 	list := make([]anchor, len(texts))
 	for i, t := range texts {
@@ -152,8 +153,8 @@ func shift(list []anchor, left size) []anchor {
 	return moved
 }
 
-// followed adds the parts after anchors: the rest of their pattern, and the pattern after it.
-// It is expensive, and therefore used only for the best anchors.
+// followed adds the parts that follow anchors: the rest of their pattern, and the pattern after it.
+// This is expensive, so followed is used only for the best anchors.
 func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	var right reach
 	for _, p := range rest {
@@ -166,7 +167,7 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 		a := &list[i]
 		a.right = slices.Concat(a.right, right).tidy()
 		if a.tail != nil {
-			continue // an anchor of an inner pattern has them
+			continue // an inner pattern's anchor already has them
 		}
 		if tail == nil {
 			behind := slices.Concat(rest, after)
@@ -178,8 +179,8 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	return list
 }
 
-// better reports whether anchors are preferable to others: they contain the keywords, limit
-// where a match begins, or are rarer.
+// better reports whether anchors are preferable to others: they contain the keywords, limit where a
+// match begins, or are rarer.
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)
@@ -193,8 +194,8 @@ func better(a, b []anchor, ok func([]anchor) bool) bool {
 	return len(a) < len(b)
 }
 
-// known reports whether every anchor limits its distance from the beginning of a match. Other
-// anchors are of no use.
+// known reports whether every anchor limits its distance from the beginning of a match. Anchors
+// without such a limit are useless.
 func known(list []anchor) bool {
 	return !slices.ContainsFunc(list, func(a anchor) bool { return a.before.max < 0 })
 }

@@ -10,22 +10,22 @@ import (
 
 // An automaton decides where a pattern could match, in a few nanoseconds per byte. It is
 // conservative: it treats all non-ASCII letters as one letter and, except at the ends of a text,
-// assumes that every assertion in the pattern holds. If it finds no match, there is none.
-// Otherwise, the regular expression decides, which takes about fifty times as long.
+// assumes that every assertion in the pattern holds. If the automaton finds no match, there is
+// none. Otherwise, the regular expression decides, which takes about fifty times as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere
-	id    int  // among those of a scanner
+	id    int  // index among the automata of a scanner
 
 	once    sync.Once
 	prog    *syntax.Prog
-	sure    bool       // for ASCII text, it decides exactly as the pattern does
-	class   [256]uint8 // classes of bytes that no instruction distinguishes
+	sure    bool       // for ASCII text, the automaton decides exactly as the pattern does
+	class   [256]uint8 // the class of each byte; bytes in one class are not distinguished by any instruction
 	letters []byte     // one per class
 }
 
-// Two bytes represent the non-ASCII bytes: the first byte of a letter, and the following bytes. A
-// following byte may also be a letter, if the text is not UTF-8.
+// Two bytes stand for all non-ASCII bytes: one for the first byte of a letter, and one for the
+// bytes that follow it. If the text is not UTF-8, a following byte may also be a letter.
 const (
 	lead  = 0xC0
 	trail = 0x80
@@ -44,8 +44,8 @@ func (a *automaton) compile() {
 		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^ends != 0
 	})
 
-	// Bytes that no instruction distinguishes form a class, so that a row has an entry per
-	// class instead of 256.
+	// Bytes that no instruction distinguishes form a class, so that a row has one entry per class
+	// instead of 256 entries.
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
 	for i := range prog.Inst {
@@ -79,7 +79,7 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
-	// There are two non-ASCII classes: bytes that continue a letter, and bytes that begin a letter.
+	// There are two non-ASCII classes: bytes that continue a letter and bytes that begin a letter.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {

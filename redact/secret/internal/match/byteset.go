@@ -47,7 +47,7 @@ func (b *byteSet) addRange(lo, hi rune) {
 	}
 }
 
-// addFirst adds the bytes that a match can begin with.
+// addFirst adds the bytes with which a match can begin.
 func (b *byteSet) addFirst(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:

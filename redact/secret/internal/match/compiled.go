@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A compiled detector can search a text in three ways with the same result: the entire text, the
-// regions around its anchors, or only the positions at which a match must begin, given the end of
-// an anchor.
+// A compiled detector can search a text in three ways with the same result: in the entire text, in
+// the regions around its anchors, or only at the positions at which a match must begin, given the
+// end of an anchor.
 type compiled struct {
 	name     string
 	group    int
@@ -19,18 +19,18 @@ type compiled struct {
 	allow    []allowance
 
 	whole   *program // searches the text
-	within  *program // searches a part of it; if back is set, the part begins one rune earlier
+	within  *program // searches part of a text; if back is set, the part begins one rune earlier
 	at      *program // matches only at the beginning of such a part
 	start   *program // matches only at the beginning of the text
-	back    bool     // the pattern tests what precedes a match
+	back    bool     // the pattern tests the text that precedes a match
 	placed  bool     // an anchor determines where a match begins: before bytes earlier
-	anchors []anchor // every match contains one of them, and therefore a keyword; if there are none, whole is used
-	before  int      // no match begins more bytes before an anchor
+	anchors []anchor // every match contains one of the anchors, and therefore a keyword; if there are no anchors, whole is used
+	before  int      // no match begins further than this many bytes before an anchor
 	match   *automaton
-	tight   *automaton // like match, but only for matches that begin at one position
+	tight   *automaton // like match, but only for matches that begin at a single position
 }
 
-// compile compiles a detector. It returns the fault of an invalid detector, or "".
+// compile compiles a detector. It returns the fault in an invalid detector, or "".
 func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > maxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
@@ -62,7 +62,7 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		c.keywords = append(c.keywords, lower(k))
 	}
 
-	// The detector's own exceptions form one more allowance, which is also compared with the
+	// The detector's own exceptions form an additional allowance, which is also compared with the
 	// entire match.
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
@@ -88,8 +88,8 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// A region begins where a match may begin. If the pattern does not limit that, the entire text
-	// is searched.
+	// A region begins at the earliest position at which a match may begin. If the pattern does not
+	// limit this position, the entire text is searched.
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
@@ -113,12 +113,12 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time, so leftmost checks whether the program exists when a text needs it.
+	// Parsing takes time, so leftmost checks whether the program exists only when a text needs it.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
-	// If every anchor has the same distance from the beginning, a match is tried at only one
-	// position.
-	place := size{c.before, c.before} // equal for all anchors, so that matches begin in the order of anchors
+	// If all anchors are at the same distance from the beginning of a match, only one position is
+	// tried for a match.
+	place := size{c.before, c.before} // equal for all anchors, so that matches begin in the order of the anchors
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
 			return explain(err)
@@ -145,7 +145,7 @@ func (c *compiled) knowledge() (k Knowledge) {
 	return k
 }
 
-// explain describes why a pattern is invalid without quoting it.
+// explain describes why a pattern is invalid, without quoting the pattern.
 func explain(err error) string {
 	if e, ok := err.(*syntax.Error); ok {
 		return "the pattern is invalid: " + e.Code.String()
@@ -153,19 +153,20 @@ func explain(err error) string {
 	return "the pattern is invalid"
 }
 
-// here returns the match that begins at a place, if any. Its positions are relative to base.
+// here returns the match that begins at the given position, if any. Its positions are relative to
+// base.
 func (c *compiled) here(text []byte, begin int) (at []int, base int) {
 	if begin == 0 {
 		return c.start.get().FindSubmatchIndex(text), 0
 	}
 	base = c.base(text, begin)
 	if at = c.at.get().FindSubmatchIndex(text[base:]); at != nil {
-		at[0] += begin - base // the preceding rune was only tested, and is not part of the match
+		at[0] += begin - base // the preceding rune was only tested and is not part of the match
 	}
 	return at, base
 }
 
-// first returns the first match that begins at or after a place.
+// first returns the first match that begins at or after the given position.
 func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	if from == 0 {
 		return c.whole.get().FindSubmatchIndex(text), 0
@@ -179,8 +180,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	return at, base
 }
 
-// base returns the position at which a part must begin to find matches from a given position on,
-// because \b and ^ test the preceding rune.
+// base returns the position at which a part must begin so that matches are found from a given
+// position on, because \b and ^ test the preceding rune.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// dense returns a text of consecutive assignments, each with a name, an operator, a value and
-// an end.
+// dense returns a text of consecutive assignments, each with a name, an operator, a value, and an
+// end.
 func dense(r *rand.Rand, size int) []byte {
 	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
 	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
@@ -27,8 +27,8 @@ func dense(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// TestDenseIsNaive verifies that a scan of text in which every few bytes are or resemble a secret
-// matches the result of searching the entire text with every regular expression.
+// TestDenseIsNaive verifies that scanning a text in which every few bytes are or resemble a secret
+// produces the same result as searching the entire text with every regular expression.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
 	texts := 40
@@ -53,7 +53,7 @@ func TestDenseIsNaive(t *testing.T) {
 	}
 }
 
-// TestCriteria verifies that the criteria of allowances match the results of their regular
+// TestCriteria verifies that the criteria of allowances produce the same results as their regular
 // expressions for secrets, words, and texts.
 func TestCriteria(t *testing.T) {
 	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
@@ -92,8 +92,8 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestLastLetter verifies that a multibyte letter at the end of the text is part of a match that it
-// ends.
+// TestLastLetter verifies that a multibyte letter at the end of the text is included in a match
+// that ends with it.
 func TestLastLetter(t *testing.T) {
 	detectors := []secret.Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
 	s := compile(t, detectors)

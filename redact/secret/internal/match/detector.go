@@ -30,7 +30,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
 
-// Limits of Compile. gitleaks has 222 detectors, and a keyword rarely has more than 30 letters.
+// Limits that Compile enforces. gitleaks has 222 detectors, and a keyword rarely has more than 30
+// letters.
 const (
 	maxDetectors = 2_000
 	maxPattern   = 8 << 10 // bytes of a pattern
@@ -40,5 +41,5 @@ const (
 // A Knowledge contains the words by which a valid detector is found.
 type Knowledge struct {
 	Anchors  []string
-	Keywords []string // if it has no anchors
+	Keywords []string // used if there are no anchors
 }

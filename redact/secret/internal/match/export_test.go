@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Naive scans a text as documented: with each detector separately, by a regular expression over the
-// entire text, and otherwise with as little of the engine as possible.
+// Naive scans a text as documented: with each detector separately, by searching the entire text
+// with a regular expression, and with as little of the engine as possible.
 func Naive(s *Scanner, text []byte) []Span {
-	owner := make([]int, len(text)) // for each byte: 1 + the index of the match that contains it, or 0
+	owner := make([]int, len(text)) // for each byte: 1 + the index of the match that contains the byte, or 0
 	var finds []Span
 	for i := range s.detectors {
 		d := &s.detectors[i].source
@@ -49,7 +49,7 @@ func asciiLower(text []byte) string {
 	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
 }
 
-// Compiled returns how many detectors are compiled.
+// Compiled returns the number of detectors that are compiled.
 func Compiled(s *Scanner) (n int) {
 	for i := range s.detectors {
 		if s.detectors[i].ready.Load() {
@@ -59,7 +59,7 @@ func Compiled(s *Scanner) (n int) {
 	return n
 }
 
-// Edges returns the size of the tree of words, in edges, and how many of them are used.
+// Edges returns the size of the word tree, in edges, and the number of edges that are used.
 func Edges(s *Scanner) (places, used int) {
 	for _, e := range s.words.tree.edges {
 		if e.of != 0 {
@@ -69,14 +69,14 @@ func Edges(s *Scanner) (places, used int) {
 	return len(s.words.tree.edges), used
 }
 
-// A Criterion is a pattern of an allowance.
+// A Criterion is a pattern in an allowance.
 type Criterion struct {
 	Pattern  string
 	w, plain *work
 	of       *criterion
 }
 
-// Criteria returns the patterns of the allowances of all detectors, each once.
+// Criteria returns the patterns in all detectors' allowances, each once.
 func Criteria(s *Scanner) (list []Criterion) {
 	w, plain := &work{s: s}, &work{s: s, plain: true}
 	seen := map[*criterion]bool{}

@@ -7,19 +7,19 @@ import (
 
 // A lexicon finds words in a text, regardless of the case of their letters.
 //
-// Almost everywhere, a lookup in a small bit table shows that no word begins with the next three
-// bytes. Elsewhere, it follows a tree of the words.
+// At most positions, a lookup in a small bit table shows that no word begins with the next three
+// bytes. At the other positions, the lexicon follows a tree of the words.
 type lexicon struct {
 	words []entry // until build
 
-	class  [256]uint32 // of bytes that no word distinguishes
+	class  [256]uint32 // the class of each byte; no word distinguishes the bytes in one class
 	scaled [256]uint32 // class times width
 	width  uint32      // classes
-	begins []uint64    // a bit for each three classes with which a word begins
+	begins []uint64    // one bit for each sequence of three classes with which a word begins
 	tree   tree
 }
 
-// An entry is a word and its meaning to one detector.
+// An entry is a word and its meaning for one detector.
 type entry struct {
 	word string
 	meaning
@@ -28,7 +28,7 @@ type entry struct {
 // A meaning identifies a word as an anchor of a detector or, with -1, as a keyword.
 type meaning struct{ detector, anchor int }
 
-// Two letters with multi-byte encodings are cases of an ASCII letter.
+// Two letters with multi-byte encodings are case variants of an ASCII letter.
 const (
 	longS  = "\u017F" // s
 	kelvin = "\u212A" // k
@@ -45,10 +45,10 @@ func (l *lexicon) build() {
 		}
 	}
 
-	// The letters U+017F and U+212A, which fold to s and k, occur in no word. The last two
-	// classes are those of their first bytes.
+	// The letters U+017F and U+212A, which fold to s and k, occur in no word. The last two classes
+	// are those of these letters' first bytes.
 	used[longS[0]], used[kelvin[0]] = false, false
-	l.width = 1 // class 0 is in no word
+	l.width = 1 // class 0: bytes that occur in no word
 	for c, ok := range used {
 		if ok {
 			l.class[c] = l.width
@@ -56,7 +56,7 @@ func (l *lexicon) build() {
 		}
 	}
 
-	// Both cases of a letter are one class.
+	// Both cases of a letter are in one class.
 	for c := 'A'; c <= 'Z'; c++ {
 		l.class[c] = l.class[fold(c)]
 	}
@@ -69,15 +69,16 @@ func (l *lexicon) build() {
 
 	l.tree = newTree(l.words, &l.class, l.width)
 
-	// One bit for each three classes with which a word can begin, so that most places of a text
-	// cost one lookup.
+	// The table has one bit for each sequence of three classes with which a word can begin, so most
+	// positions in a text cost one lookup.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	l.mark(0, 2, l.tree.root())
 	l.words = nil
 }
 
-// mark sets the bits of the threes with which a word may begin. Some classes have been chosen, and
-// left have not. at is the state after the chosen classes, or 0 if these already complete a word.
+// mark sets the bits for the three-class sequences with which a word may begin. Some classes have
+// been chosen, and left is the number of classes still to be chosen. at is the state after the
+// chosen classes, or 0 if these already complete a word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)
@@ -130,12 +131,12 @@ func (l *lexicon) has(text []byte) bool {
 	return false
 }
 
-// follow reports the words that begin at a place to the work.
+// follow reports to the work the words that begin at a position.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := l.tree.root()
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
-		// U+017F and U+212A are longer than the letters s and k that they match.
+		// U+017F and U+212A are longer than the letters s and k, which they match.
 		if class >= l.width-2 {
 			if bytes.HasPrefix(text[i:], []byte(longS)) {
 				class, n = l.class['s'], len(longS)
@@ -158,7 +159,7 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	return w
 }
 
-// fold returns the lowercase ASCII letter that equals a rune, or the rune.
+// fold returns the lowercase ASCII letter to which a rune folds, or the rune itself.
 func fold(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':

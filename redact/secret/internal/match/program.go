@@ -23,20 +23,20 @@ func newProgram(pattern string) (*program, error) {
 	return &program{pattern: pattern}, nil
 }
 
-// get returns nil only for a pattern that was not parsed and is too large.
+// get returns nil only for a pattern that was not parsed earlier and is too large.
 func (p *program) get() *regexp.Regexp {
 	p.once.Do(func() { p.regexp, _ = regexp.Compile(p.pattern) })
 	return p.regexp
 }
 
-// A criterion is a pattern with which many short texts are compared. For most of them, its
-// automaton decides.
+// A criterion is a pattern with which many short texts are compared. For most of these texts, the
+// criterion's automaton decides.
 type criterion struct {
 	program
 	automaton *automaton
 }
 
-// criteria contains the patterns that several detectors share. Each is compiled once.
+// criteria contains patterns that several detectors share. Each pattern is compiled only once.
 type criteria map[string]*criterion
 
 func (s criteria) get(pattern string) (*criterion, error) {
@@ -51,8 +51,7 @@ func (s criteria) get(pattern string) (*criterion, error) {
 	return s[pattern], nil
 }
 
-// met reports whether a text matches. If the automaton is not sure, the regular expression
-// decides.
+// met reports whether a text matches. If the automaton cannot decide, the regular expression does.
 func (c *criterion) met(w *work, text []byte) bool {
 	if w.plain {
 		return c.get().Match(text)

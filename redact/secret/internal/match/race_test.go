@@ -3,5 +3,5 @@
 package match_test
 
 // raceEnabled reports whether the race detector is on, which makes regular expressions ten times
-// slower and makes sync.Pool drop values.
+// slower and causes sync.Pool to drop values.
 const raceEnabled = true

@@ -67,11 +67,11 @@ func randomText(r *rand.Rand, n int) []byte {
 }
 
 // brief reports whether tests must be short, with fewer and shorter texts for the same cases. Tests
-// of durations need an ordinary run.
+// that measure durations need an ordinary run.
 func brief() bool { return testing.Short() || raceEnabled }
 
-// full reports whether tests run at their full size: if CI is set, and not under the race
-// detector.
+// full reports whether tests run at their full size, which is the case if CI is set and the race
+// detector is off.
 func full() bool { return testsize.Full() && !raceEnabled }
 
 func TestScanIsNaive(t *testing.T) {
@@ -199,8 +199,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile verifies that the time grows about fourfold if a text is four times as long,
-// regardless of its content (reliability #207 to #209).
+// TestScanHostile verifies that a text that is four times as long takes about four times as long to
+// scan, regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
 	size := 1 << 14
@@ -223,7 +223,7 @@ func TestScanHostile(t *testing.T) {
 	}
 }
 
-// scans returns scans of a text of a given size that repeats a unit.
+// scans returns scans of a text that has the given size and repeats a unit.
 func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
@@ -277,8 +277,8 @@ func TestScanLong(t *testing.T) {
 	}
 }
 
-// TestScanAllocates verifies that a text without secrets allocates nothing after the first
-// scans.
+// TestScanAllocates verifies that, after the first few scans, scanning a text without secrets
+// allocates no memory.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("under the race detector sync.Pool drops what it is given, at random")
@@ -357,8 +357,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize verifies that the words of the default detectors use a few hundred KB, because each
-// process that searches for secrets creates them again.
+// TestTreeSize verifies that the default detectors' words use a few hundred KB, because each
+// process that searches for secrets builds them again.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)

@@ -10,9 +10,9 @@ import (
 // A Scanner finds secrets in texts. Compile returns one. It is immutable and safe for
 // concurrent use.
 //
-// A text is read once for the words of all detectors. A detector then searches only around the
-// words that every match must contain, with the same result as a search of the entire text. The
-// time is linear in the length of the text.
+// A text is read once for all detectors' words. A detector then searches only around the words that
+// every match must contain, with the same result as a search of the entire text. The time is linear
+// in the length of the text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon
@@ -24,7 +24,8 @@ type Scanner struct {
 	automata  int
 }
 
-// A lazy detector is compiled when a text first contains one of its words, if these are known.
+// If a lazy detector's words are known, the detector is compiled when a text first contains one of
+// them.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
@@ -32,8 +33,8 @@ type lazy struct {
 }
 
 // Compile checks detectors and prepares them for scanning. For a detector that is known to be
-// valid, known returns its words, given its index. Such a detector is compiled when a text needs
-// it. The error is an *[Error].
+// valid, known returns the words by which it is found, given its index. Such a detector is compiled
+// when a text needs it. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
 		d := detectors[maxDetectors]
@@ -78,7 +79,7 @@ func (s *Scanner) detector(i int) *compiled {
 	return &d.compiled
 }
 
-// compile compiles a detector, unless it has already been compiled. It returns the fault of an
+// compile compiles a detector, unless it has already been compiled. It returns the fault in an
 // invalid detector, or "".
 func (s *Scanner) compile(i int) (reason string) {
 	s.compiling.Lock()
@@ -120,7 +121,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// Name returns the name of a detector, given its index in the list of Compile.
+// Name returns a detector's name, given its index in the list passed to Compile.
 func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
 // index adds the words of a detector to the lexicon.
@@ -136,7 +137,7 @@ func (s *Scanner) index(i int, by Knowledge) {
 	}
 }
 
-// number assigns an automaton its place among those of the scanner.
+// number assigns an automaton its index among the scanner's automata.
 func (s *Scanner) number(a *automaton) {
 	if a.id == 0 {
 		s.automata++
@@ -145,8 +146,8 @@ func (s *Scanner) number(a *automaton) {
 }
 
 // Scan appends the secrets in a text to found, in order and without overlaps. If matches of two
-// detectors overlap, the match of the earlier detector counts. If the later detector has a Group,
-// its match extends the earlier one to the union of both, so that no part of a secret remains. The
+// detectors overlap, the earlier detector's match counts. If the later detector has a Group, its
+// match extends the earlier one to the union of both, so that no part of a secret remains. The
 // match of a later detector without a Group is dropped.
 func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	var w *work
@@ -163,7 +164,7 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
-// Knowledge returns the words by which a detector is found, given its index.
+// Knowledge returns the words by which a detector is found, given the detector's index.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
 // Knows reports whether a detector may search for a name.
@@ -180,15 +181,15 @@ func (s *Scanner) begin(w *work, text []byte) *work {
 	return w
 }
 
-// A Span is a secret in a text: the bytes from Start to before End, found by the detector with
-// that index.
+// A Span is a secret in a text: the bytes from Start up to, but not including, End, found by the
+// detector with index Detector.
 type Span struct {
 	Start, End int
 	Detector   int
 }
 
-// merge appends the matches of earlier detectors and of one more to list. Where they overlap,
-// the later ones extend the earlier ones or are dropped.
+// merge appends to list the matches of earlier detectors and the matches of one more detector.
+// Where they overlap, the later matches extend the earlier ones or are dropped.
 func merge(list, earlier, later []Span, lengthen bool) []Span {
 	i := 0
 	for _, l := range later {
@@ -206,15 +207,15 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			continue
 		}
 
-		// Overlapping matches are one secret, which covers all of them and is named by the earliest
-		// detector.
+		// Overlapping matches form one secret, which covers all of them and is named after the
+		// earliest detector.
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]
 			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}
 			i++
 		}
 		i--
-		earlier[i] = l // the next one may overlap it, too
+		earlier[i] = l // the next match may overlap it, too
 	}
 
 	return append(list, earlier[i:]...)

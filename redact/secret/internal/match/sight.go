@@ -2,14 +2,14 @@ package match
 
 import "regexp/syntax"
 
-// A sight is a quick test of the bytes after an anchor, which every match passes. It avoids a
-// regular expression, which takes a microsecond.
+// A sight is a quick test of the bytes that follow an anchor; every match passes it. It avoids
+// running a regular expression, which takes a microsecond.
 type sight struct {
-	skip   byteSet // only these bytes precede
+	skip   byteSet // only these bytes precede the needed byte
 	far    int     // and at most this many of them
 	need   byteSet // then one of these, none of which is in skip;
-	gap    byteSet // from there on only these bytes,
-	within int     // at most this many, precede
+	gap    byteSet // from there on, only these bytes precede the run,
+	within int     // and at most this many of them
 	run    byteSet // a run of these bytes,
 	min    int     // of at least this length
 }
@@ -17,7 +17,7 @@ type sight struct {
 // maxSight is the maximum length of skip and of gap, in bytes.
 const maxSight = 1024
 
-// look returns the test for parts, or nil if it would test too little.
+// look returns the test for parts, or nil if the test would check too little.
 func look(parts []*syntax.Regexp) *sight {
 	var s sight
 	i, before := 0, size{}
@@ -35,7 +35,8 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
-	// A required byte that can also be skipped would not show that it is present.
+	// If a required byte could also be skipped, finding it would not show that the required byte is
+	// present.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
@@ -61,7 +62,7 @@ func look(parts []*syntax.Regexp) *sight {
 	return &s
 }
 
-// behind reports whether the text from a place on passes the test.
+// behind reports whether the text from a given position on passes the test.
 func (s *sight) behind(text []byte, at int) bool {
 	for last := at + s.far; at == len(text) || !s.need[text[at]]; at++ {
 		if at == len(text) || at == last || !s.skip[text[at]] {
@@ -69,7 +70,7 @@ func (s *sight) behind(text []byte, at int) bool {
 		}
 	}
 
-	stray := false // a byte of this run cannot be before another one
+	stray := false // a byte of this run cannot precede another run
 	for n, last := 0, at+s.within; n < s.min; at++ {
 		switch {
 		case at == len(text) || n == 0 && at > last:

@@ -11,7 +11,7 @@ type size struct {
 	min, max int // a max of -1 means no limit
 }
 
-// measure returns the size of the matches of a pattern.
+// measure returns the size of a pattern's matches.
 func measure(re *syntax.Regexp) size {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -65,8 +65,8 @@ func measure(re *syntax.Regexp) size {
 	return size{} // asserts something
 }
 
-// measureLiteral returns the size of the matches of a literal. If it ignores case, the cases of a
-// letter may differ in length: the Kelvin sign has three bytes, and k has one.
+// measureLiteral returns the size of a literal's matches. If the literal ignores case, a letter's
+// cases may differ in length: the Kelvin sign has three bytes, and k has one.
 func measureLiteral(re *syntax.Regexp) (s size) {
 	for _, r := range re.Rune {
 		one := runeSize(r, r)
@@ -116,11 +116,11 @@ type step struct {
 	run *byteSet // nil: empty
 }
 
-// maxLaps is the maximum number of repetitions that are counted. More of them are treated as
+// maxLaps is the maximum number of repetitions that are counted. Higher numbers are treated as
 // unbounded.
 const maxLaps = 16
 
-// reachOf limits how far a match of a pattern extends.
+// reachOf returns the limit on how far a pattern's match extends.
 func reachOf(re *syntax.Regexp) reach {
 	if s := measure(re); s.max >= 0 {
 		return reach{{n: s.max}}
@@ -162,7 +162,7 @@ func (r reach) tidy() reach {
 	return list
 }
 
-// from returns where a reach from a place ends, which is not before least.
+// from returns where a reach that begins at a given position ends; the result is not before least.
 func (r reach) from(text []byte, at, least int) int {
 	at = max(at, least)
 	for _, s := range r {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A row is a state of an automaton.
+// A row is a state in an automaton.
 type row uint16
 
 const (
@@ -19,15 +19,14 @@ const (
 // maxRows is the maximum number of states that are kept.
 const maxRows = 1024
 
-// states contains the states of an automaton that scans have reached. Only one scan uses them at a
-// time.
+// states contains the automaton states that scans have reached. Only one scan uses them at a time.
 type states struct {
 	*automaton
-	next  []row // of a row and a class
+	next  []row // the row that follows a row and a class
 	ends  []ending
 	rows  map[string]row
-	at    [][]uint32 // the instructions at which a row waits, ascending
-	marks []uint32   // for each instruction, the turn in which it was reached
+	at    [][]uint32 // the instructions at which a row waits, in ascending order
+	marks []uint32   // for each instruction, the turn in which it was last reached
 	turn  uint32
 	list  []uint32
 	stack []uint32
@@ -38,7 +37,7 @@ type ending uint8
 
 const (
 	endsHere ending = 1 << iota
-	endsText        // if the text does
+	endsText        // if the text ends, too
 )
 
 func newStates(a *automaton) *states {
@@ -57,10 +56,10 @@ func (s *states) reset() {
 	s.clear()
 	s.reach(s.prog.Start, 0)
 	slices.Sort(s.list)
-	s.push(slices.Clone(s.list)) // begun distinguishes this state from one with the same instructions in which a match has begun
+	s.push(slices.Clone(s.list)) // begun distinguishes this state from the state with the same instructions in which a match has begun
 }
 
-// initial returns the state before at in a text.
+// initial returns the state before position at in a text.
 func (s *states) initial(at int) row {
 	if at > 0 {
 		return begun
@@ -75,7 +74,7 @@ func (s *states) clear() {
 	s.list = s.list[:0]
 }
 
-// reach records the instructions that are reached from an instruction without consuming a byte.
+// reach records the instructions that can be reached from an instruction without consuming a byte.
 func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	s.stack = append(s.stack[:0], uint32(pc))
 	for len(s.stack) > 0 {
@@ -107,7 +106,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	}
 }
 
-// enter returns the row of the recorded instructions.
+// enter returns the row for the recorded instructions.
 func (s *states) enter() row {
 	slices.Sort(s.list)
 	key := make([]byte, 0, 256)
@@ -134,7 +133,7 @@ func (s *states) push(list []uint32) row {
 		}
 	}
 
-	// The list now contains the instructions that are reachable at the end of the text.
+	// The list now contains the instructions that can be reached at the end of the text.
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}
@@ -143,7 +142,7 @@ func (s *states) push(list []uint32) row {
 	return row(len(s.at) - 1)
 }
 
-// step creates the row that follows a row. It reports false if there were too many rows; all rows
+// step creates the row that follows a row. It returns false if there were too many rows; all rows
 // are then discarded.
 func (s *states) step(r row, class uint8) (row, bool) {
 	if len(s.at) >= maxRows {
@@ -151,13 +150,13 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		return dead, false
 	}
 
-	// An instruction that consumed the first byte of a letter consumes the rest of it, too.
+	// An instruction that consumed a letter's first byte also consumes the rest of the letter.
 	c := s.letters[class]
 	from := s.at[r]
 	s.clear()
 	for _, pc := range from {
 		in := &s.prog.Inst[pc]
-		if c == trail && s.marks[pc] != s.turn { // of the letter that was consumed
+		if c == trail && s.marks[pc] != s.turn { // the remaining bytes of the letter that was consumed
 			s.marks[pc] = s.turn
 			s.list = append(s.list, pc)
 		}
@@ -166,8 +165,8 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		}
 	}
 
-	// In a loose automaton, a match may begin at any byte. If nothing is left of earlier matches,
-	// the row is started again.
+	// In a loose automaton, a match may begin at any byte. If nothing remains of earlier matches,
+	// the row starts again.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -179,16 +178,16 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	return to, true
 }
 
-// A stretch is the result of an automaton for a text.
+// A stretch is an automaton's result for a text.
 type stretch struct {
 	found bool // there may be a match
 	from  int  // its earliest beginning
-	to    int  // its latest end; -1: unknown
+	to    int  // its latest end; -1 if unknown
 	read  int  // the end of the text that was read
 }
 
-// letterEnd returns the end of a letter of which at most one byte precedes a position, because a
-// match of the letter includes the rest.
+// letterEnd returns the end of a letter of which at most one byte precedes the given position,
+// because a match that contains the letter includes the rest of it.
 func letterEnd(text []byte, at int) int {
 	for at < len(text) && text[at] >= trail && text[at] < lead {
 		at++
@@ -212,7 +211,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 			break
 		}
 
-		// The limit is reached: there may be a match, whose end is unknown.
+		// The limit has been reached: there may be a match, whose end is unknown.
 		if at >= limit {
 			found.found, found.to, found.read = true, -1, at
 			return found
@@ -233,9 +232,9 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	return found
 }
 
-// search reads a part of a text, from at to before end: up to the first end of a possible match,
-// and then until all matches that began before that end have ended. Matches from last on are not
-// searched.
+// search reads the part of a text from at up to end: up to the first end of a possible match, and
+// then until all matches that began before that end have ended. Matches that begin at last or later
+// are not searched for.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -250,8 +249,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// Stop if the part ends, if no match is in progress and one was found or none may begin
-		// here, or if a match was found long ago.
+		// Stop if the part ends, if no match is in progress and either a match was found or none
+		// may begin here, or if a match was found too far back.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
@@ -277,7 +276,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 // maxAhead is how far a search continues after the end of a match, in bytes.
 const maxAhead = 512
 
-// matches reports whether a text may contain a match, and whether that is certain.
+// matches reports whether a text may contain a match, and whether this result is certain.
 func (s *states) matches(text []byte) (may, sure bool) {
 	r := s.initial(0)
 	sure = s.sure
@@ -286,7 +285,7 @@ func (s *states) matches(text []byte) (may, sure bool) {
 			return true, sure
 		}
 		if len(s.at[r]) == 0 {
-			return false, true // a match had to begin with the text
+			return false, true // a match had to begin at the start of the text
 		}
 
 		sure = sure && c < utf8.RuneSelf

@@ -3,8 +3,8 @@ package match
 // A tree stores words by the classes of their bytes.
 //
 // A state is an offset in the list of edges: its edge for class c is edges[state+c], if that edge
-// belongs to the state. Most states have one edge, and the edges between belong to other states. A
-// table with a row for every state and a column for every class would take a few megabytes, and
+// belongs to the state. Most states have one edge, and the edges in between belong to other states.
+// A table with a row for every state and a column for every class would take a few megabytes, and
 // creating it would take longer than searching most texts.
 type tree struct {
 	edges []edge
@@ -12,14 +12,14 @@ type tree struct {
 	words [][]meaning
 }
 
-// An edge leads from a state to another one, or to an index of words. The zero edge belongs to
-// no state.
+// An edge leads from one state to another state, or to an index into words. The zero edge belongs
+// to no state.
 type edge struct{ of, to uint32 }
 
 // root returns the state before the first byte.
 func (t *tree) root() uint32 { return 1 }
 
-// step returns the state after one more byte, or 0 if no word continues with it.
+// step returns the state after one more byte, or 0 if no word continues with that byte.
 func (t *tree) step(state, class uint32) uint32 {
 	if e := t.edges[state+class]; e.of == state {
 		return e.to
@@ -35,20 +35,20 @@ func (t *tree) ends(state uint32) []meaning {
 	return nil
 }
 
-// newTree creates the tree of words. Several entries may have the same word; their meanings keep
-// their order. The last class is width - 1.
+// newTree creates the tree of words. Several entries may have the same word; the word's meanings
+// keep their order. The last class is width - 1.
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
-	order := make([]int32, len(entries)) // indexes of entries, where words with the same beginning are adjacent
+	order := make([]int32, len(entries)) // indexes of entries, in which words with the same beginning are adjacent
 	for i := range order {
 		order[i] = int32(i)
 	}
 
-	// A branch is a future state: the words with the same beginning of a given length.
+	// A branch is a future state: the words that share a beginning of a given length.
 	type branch struct {
 		from, to int // in order
 		length   int
-		incoming int // the index of the edge to it, or -1
+		incoming int // the index of the edge that leads to it, or -1
 	}
 	space, sorter := newSpace(width+1, 4*len(entries)), newSorter(width+1, len(entries))
 	meanings := make([]meaning, 0, len(entries))
@@ -136,25 +136,25 @@ func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	return s.classes
 }
 
-// count returns how many elements of the last list are of a class.
+// count returns the number of elements in the last list that are in a given class.
 func (s *sorter) count(class uint32) int { return s.counts[class] }
 
-// A space finds room for the edges of states between those of other states.
+// A space finds room for some states' edges between the edges of other states.
 type space struct {
 	edges []edge
-	taken []bool // by the state with that number
+	taken []bool // whether an edge is taken by the state with that number
 	span  uint32 // number of edges that a state can reach
 	one   uint32 // position from which to search for room for one edge
-	more  uint32 // and for several edges: further on, so that the search stays short
+	more  uint32 // the same for several edges: further on, so that the search stays short
 	last  uint32 // the greatest state
 }
 
-// newSpace returns a space with an initial number of places.
+// newSpace returns a space with an initial number of free positions.
 func newSpace(span uint32, places int) *space {
 	return &space{span: span, one: 1, more: 1, edges: make([]edge, places), taken: make([]bool, places)}
 }
 
-// place returns a state all of whose edges are free, and reserves them.
+// place returns a state whose edges are all free, and reserves them.
 func (s *space) place(classes []uint32) uint32 {
 	least := &s.more
 	if len(classes) == 1 {
@@ -186,5 +186,5 @@ func (s *space) free(state uint32, classes []uint32) bool {
 	return true
 }
 
-// used returns the edges up to those of the last state.
+// used returns the edges up to and including those of the last state.
 func (s *space) used() []edge { return s.edges[:s.last+s.span] }

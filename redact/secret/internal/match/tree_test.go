@@ -7,7 +7,7 @@ import (
 )
 
 // TestTree verifies that the tree and the list of words agree, for every text of a few letters, on
-// whether it is a word or the beginning of a word.
+// whether the text is a word or the beginning of a word.
 func TestTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

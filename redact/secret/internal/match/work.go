@@ -18,21 +18,21 @@ type work struct {
 	plain    bool           // only regular expressions decide, for comparison in tests
 }
 
-// A progress is the state of a detector in a text.
+// A progress is a detector's state in a text.
 type progress struct {
 	begun    bool
 	search   bool // search the entire text
 	sweep    bool // too much was read twice, so search regions instead of trying positions
-	open     bool // the region from from to to must be searched
+	open     bool // the region with these bounds must still be searched
 	from, to int
 	end      int // of the last match
-	spent    int // bytes read by trying places
+	spent    int // bytes read while trying positions
 	walked   int // bytes read after anchors
-	tried    int // bytes read from places where a match may begin
-	beyond   int // the end of text that continued an anchor without a match
+	tried    int // bytes read from positions where a match may begin
+	beyond   int // the end of the text that continued an anchor without leading to a match
 }
 
-// statesOf returns the states of an automaton.
+// statesOf returns an automaton's states.
 func (w *work) statesOf(a *automaton) *states {
 	if a.id > len(w.states) {
 		w.states = append(w.states, make([]*states, a.id-len(w.states))...)
@@ -68,15 +68,15 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 
-	// Skip positions before the end of the last match, and in a region that extends to the end of
-	// the text.
+	// Skip positions before the end of the last match, and positions in a region that extends to
+	// the end of the text.
 	begin := start - d.before
 	if d.placed && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
-	// The automaton follows the rest of the pattern from here, unless that has already cost too
-	// much.
+	// From here, the automaton follows the rest of the pattern, unless doing so has already cost
+	// too much.
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -109,10 +109,10 @@ func (w *work) see(m meaning, start, end int) {
 	p.to = max(p.to, limit)
 }
 
-// try matches at one position. It reports false for a match that ends after limit, where the text
-// was cut.
+// try looks for a match at a single position. It returns false for a match that ends after limit,
+// where the text was cut.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
-	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
+	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ examine one additional rune
 	at, base := w.s.detector(detector).here(part, begin)
 	switch {
 	case at == nil:
@@ -132,7 +132,7 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 	p.open = false
 	d := w.s.detector(detector)
-	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ see one rune more
+	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ examine one additional rune
 	automaton := w.statesOf(d.match)
 
 	for from := p.from; from < p.to; {
@@ -166,7 +166,7 @@ func (w *work) sweep(detector int, p *progress) {
 
 // leftmost returns the first match that begins in a stretch. It tries each position that the
 // automaton does not rule out, because a regular expression that may begin anywhere follows matches
-// from all positions at the same time. The result is unknown if that would read too much of the
+// from all positions at the same time. The result is unknown if this would read too much of the
 // text again, or if a match may continue after end, where the text was cut.
 func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
 	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
@@ -192,7 +192,7 @@ func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end i
 	return nil, 0, true
 }
 
-// take keeps a match if it is a secret. Its positions are relative to base.
+// take keeps a match if the match is a secret. Its positions are relative to base.
 func (w *work) take(detector int, at []int, base int) {
 	d := w.s.detector(detector)
 	start, end := submatch(at, d.group)
@@ -235,7 +235,7 @@ func (w *work) settle(start, end, detector int) {
 
 // finish searches open regions, and decides which matches form which secrets.
 func (w *work) finish(found []Span) []Span {
-	slices.Sort(w.begun) // a later detector need not find secrets that an earlier detector found
+	slices.Sort(w.begun) // a later detector need not find secrets that an earlier detector has already found
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
@@ -246,7 +246,7 @@ func (w *work) finish(found []Span) []Span {
 		*p = progress{}
 	}
 
-	// Sort by detector and then by place, because merge requires this order.
+	// Sort by detector and then by position, because merge requires this order.
 	slices.SortFunc(w.finds, func(a, b Span) int {
 		if a.Detector != b.Detector {
 			return a.Detector - b.Detector
@@ -254,7 +254,7 @@ func (w *work) finish(found []Span) []Span {
 		return a.Start - b.Start
 	})
 
-	// Merge the matches of one detector at a time. Alternate between the two lists.
+	// Merge the matches one detector at a time. Alternate between the two lists.
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
@@ -272,7 +272,7 @@ func (w *work) finish(found []Span) []Span {
 	return found
 }
 
-// submatch returns the position of a submatch, which is empty if it did not participate.
+// submatch returns the position of a submatch, which is empty if the submatch did not participate.
 func submatch(at []int, group int) (start, end int) {
 	if group >= 0 {
 		return at[2*group], at[2*group+1]
@@ -285,7 +285,7 @@ func submatch(at []int, group int) (start, end int) {
 	return at[0], at[1]
 }
 
-// align returns the beginning of the rune at a place.
+// align returns the beginning of the rune at a given position.
 func align(text []byte, at int) int {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if _, n := utf8.DecodeRune(text[at-back:]); n > back {
