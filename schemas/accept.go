@@ -12,10 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An acceptor recognizes documents that match a schema, without building a tree of them. It only
-// ever accepts. Documents that it does not accept are passed to the library, which decides and
-// describes the problems. An acceptor may therefore support less than the schema allows (for
-// example, it parses times only in their usual form), but must never accept more.
+// An acceptor recognizes documents that match a schema, without building a tree of their values. It
+// can only accept documents, never reject them. Documents that it does not accept are passed to the
+// library, which decides and describes the problems. An acceptor may therefore support less than
+// the schema allows (for example, it parses times only in their usual form), but must never accept
+// more.
 //
 // It supports the keywords that occur in the schema of receipts. A schema with any other keyword
 // has no acceptor.
@@ -25,7 +26,7 @@ type acceptor struct {
 	minimum float64
 
 	nonEmpty bool
-	words    []string // of a string; nil means any
+	words    []string // for strings; nil means any text
 	text     func([]byte) bool
 
 	names    []string // of members
@@ -34,7 +35,7 @@ type acceptor struct {
 	closed   bool
 
 	items *acceptor
-	any   []*acceptor // one of them must also accept the value; nil means no condition
+	any   []*acceptor // at least one of them must also accept the value; nil means no condition
 }
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
@@ -69,7 +70,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	c.open[s] = true
 	defer delete(c.open, s)
 
-	// In draft 2020-12, the keywords next to a $ref apply, too.
+	// In draft 2020-12, the keywords next to a $ref also apply.
 	if s.Ref != nil {
 		c.unknown = asserts(s, "Ref")
 		return c.compile(s.Ref)
@@ -91,7 +92,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	return a
 }
 
-// asserts reports whether a schema has an assertion other than those named.
+// asserts reports whether a schema has an assertion other than the named ones.
 func asserts(s *jsonschema.Schema, known ...string) bool {
 	silent := []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment"}
 	v := reflect.ValueOf(*s)
@@ -132,7 +133,7 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		words = []any{*s.Const}
 	}
 	if s.Enum != nil || s.Const != nil {
-		a.words = []string{} // no word is accepted
+		a.words = []string{} // no string is accepted
 		a.kinds &= 1 << canon.KindString
 	}
 
@@ -177,7 +178,7 @@ func (c *acceptorCompiler) texts(a *acceptor, s *jsonschema.Schema) {
 	c.unknown = c.unknown || (s.Pattern != nil || s.Format != nil) && a.text == nil
 }
 
-// patternText returns the function for a pattern that receipts use, or nil.
+// patternText returns the function for a pattern that receipts use, or nil for any other pattern.
 func patternText(pattern string) func([]byte) bool {
 	switch pattern {
 	case "^sha256:[0-9a-f]{64}$":
@@ -207,7 +208,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		}
 	}
 
-	// Sorted, because find requires that, and with one bit of required per name.
+	// Sorted, because find requires this, and with one bit of required per name.
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
@@ -323,7 +324,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 }
 
 // find returns the index of a name, or -1. It first searches from the expected index, because
-// members are usually in canonical order, which is the order of names.
+// members are usually in canonical order, which is also the order of names.
 func (a *acceptor) find(name []byte, expected int) int {
 	for i := expected; i < len(a.names); i++ {
 		if a.names[i] == string(name) {
@@ -338,9 +339,8 @@ func (a *acceptor) find(name []byte, expected int) int {
 	return -1
 }
 
-// isUsualTime reports whether text is a date-time (RFC 3339 section 5.6) of the form
-// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. The library judges other forms and leap
-// seconds.
+// isUsualTime reports whether text is a date-time (RFC 3339 section 5.6) in the form
+// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. The library judges other forms and leap seconds.
 func isUsualTime(text []byte) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || text[len(text)-1] != 'Z' {
@@ -368,7 +368,7 @@ func isUsualTime(text []byte) bool {
 	return len(fraction) == 0 || len(fraction) > 1 && fraction[0] == '.' && isCount(fraction[1:])
 }
 
-// daysOf returns the length of a month of the Gregorian calendar.
+// daysOf returns the length of a month in the Gregorian calendar.
 func daysOf(year, month int) int {
 	switch month {
 	case 4, 6, 9, 11:

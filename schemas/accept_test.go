@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// receiptTexts are the fixtures of a folder.
+// receiptTexts returns the texts of the fixtures in a folder.
 func receiptTexts(t testing.TB, folder string) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("../fixtures/" + folder + "/*.json")
@@ -49,7 +49,7 @@ func TestAcceptsReceipts(t *testing.T) {
 	}
 }
 
-// agrees reports whether what is accepted fits, by the library alone.
+// agrees fails unless the library also accepts what the acceptor accepts.
 func agrees(t testing.TB, s *schemas.Schema, text []byte) {
 	t.Helper()
 	d, err := canon.Parse(text)
@@ -63,7 +63,8 @@ func agrees(t testing.TB, s *schemas.Schema, text []byte) {
 	}
 }
 
-// TestAcceptsNothingWrong damages receipts in many ways.
+// TestAcceptsNothingWrong verifies that the acceptor accepts no invalid receipt, for receipts that
+// are damaged in many ways.
 func TestAcceptsNothingWrong(t *testing.T) {
 	s, err := schemas.Compile(schemas.Receipt)
 	if err != nil {

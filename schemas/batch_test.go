@@ -8,12 +8,12 @@ import (
 const batch = `{"batch_version": 1, "profile": "content", "merkle_root": "` + digest + `",
 	"receipts": [{"receipt_id": "r", "leaf_hash": "` + digest + `", "receipt_hash": "` + digest + `"}]}`
 
-// TestBatch checks one manifest, and one change at a time.
+// TestBatch verifies the result for one manifest, and for one change to it at a time.
 func TestBatch(t *testing.T) {
 	s := must(t, "batch")
 	for _, c := range []struct {
 		old, new string
-		want     string // of the problems; empty: accepted
+		want     string // pointers of the problems; empty means accepted
 	}{
 		{``, ``, ``},
 		{`"batch_version": 1`, `"batch_version": 1.0`, ``},

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCutsChangeNothing compares the results with arrays cut immediately, cut after a few
-// elements, and not cut.
+// TestCutsChangeNothing verifies that the results are the same with arrays cut immediately, cut
+// after a few elements, and not cut.
 func TestCutsChangeNothing(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	cases := 0
@@ -47,8 +47,8 @@ func TestCutsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestCutsInKeys verifies that arrays with a maximum size, or that are compared as a whole, are
-// only cut if they are invalid anyway.
+// TestCutsInKeys verifies that arrays that have a maximum size, or that are compared as a whole,
+// are cut only if they are invalid anyway.
 func TestCutsInKeys(t *testing.T) {
 	s := must(t, "keys")
 	key := func(issuers string) string {
@@ -76,8 +76,8 @@ func TestCutsInKeys(t *testing.T) {
 	}
 }
 
-// TestIgnoredChangesNothing compares the results with and without content that a schema
-// ignores.
+// TestIgnoredChangesNothing verifies that the results are the same with and without content that a
+// schema ignores.
 func TestIgnoredChangesNothing(t *testing.T) {
 	values := []any{1, nil, []any{}, []any{1, []any{2}}, map[string]any{}, map[string]any{"uri": []any{1}, "kind": map[string]any{"a": 1}, "unknown": []any{map[string]any{}}}}
 	for name, whole := range map[schemas.Name]any{schemas.Receipt: fullReceipt(t), "keys": map[string]any{"keys": []any{map[string]any{"kid": "k"}}}} {
@@ -125,8 +125,8 @@ func TestIgnoredChangesNothing(t *testing.T) {
 	}
 }
 
-// TestIgnoredCostsNothing verifies that no tree is built of unknown members, of members without
-// conditions, and of the content of a value of another kind.
+// TestIgnoredCostsNothing verifies that no tree is built for unknown members, members without
+// conditions, or the content of a value of another kind.
 func TestIgnoredCostsNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes growing a slice allocate twice")
@@ -165,7 +165,7 @@ func TestIgnoredCostsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWrongDocument verifies that megabytes of problems use memory in the order of the
+// TestHugeWrongDocument verifies that megabytes of problems use about as much memory as the
 // document, and not hundreds of bytes per problem.
 func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {
@@ -190,8 +190,8 @@ func TestHugeWrongDocument(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		got := s.Check(doc.Root())
 		runtime.ReadMemStats(&after)
-		// The tree of the library costs 24 bytes for each number, twice that
-		// while the array grows.
+		// The library's tree uses 24 bytes for each number, and twice as much while the array
+		// grows.
 		if used := (after.TotalAlloc - before.TotalAlloc) / uint64(elements); used > 200 {
 			t.Errorf("%.20s: %d bytes for each element", src, used)
 		}
@@ -201,7 +201,7 @@ func TestHugeWrongDocument(t *testing.T) {
 	}
 }
 
-// TestDeep uses the maximum nesting depth of package canon.
+// TestDeep verifies the check at package canon's maximum nesting depth.
 func TestDeep(t *testing.T) {
 	const depth = 10_000
 	s := must(t, schemas.Receipt)
@@ -229,7 +229,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestConcurrentChecks is for the race detector.
+// TestConcurrentChecks exercises concurrent checks for the race detector.
 func TestConcurrentChecks(t *testing.T) {
 	s, src := must(t, schemas.Receipt), text(t, fullReceipt(t))
 	done := make(chan schemas.Result)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxProblems is the number of problems that a Result lists. Further problems are only
+	// MaxProblems is the maximum number of problems that a Result lists. Further problems are only
 	// counted.
 	MaxProblems = 20
 
@@ -27,7 +27,7 @@ type Result struct {
 	Total    int       // number of problems; exact up to 10,000
 }
 
-// Check checks a parsed value and all values in it. Pointers are relative to that value.
+// Check checks a parsed value and all values inside it. Pointers are relative to that value.
 //
 // Time and memory are linear in the size of the document. It may be nested as deeply as package
 // canon allows. Checking an ordinary document that matches allocates no memory.
@@ -54,8 +54,7 @@ type checker struct {
 	elements int    // number of elements to check in one step
 }
 
-// check checks n, and then the elements that were cut from it. The argument at returns the pointer
-// to n.
+// check checks n, and then the elements that were cut from it. at returns the pointer to n.
 func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 	b := builder{left: c.elements}
 	if err, ok := s.Validate(b.value(n, s)).(*jsonschema.ValidationError); ok {
@@ -81,8 +80,8 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 
 func (c *checker) pointer(n canon.Node) string { return strings.TrimPrefix(n.Pointer(), c.base) }
 
-// add counts p, and keeps it if it is among the first. If two branches of a schema find the same
-// problem, it is counted once.
+// add counts p, and keeps it if it is among the first problems. If two branches of a schema find
+// the same problem, it is counted once.
 func (c *checker) add(p Problem) {
 	kept := c.result.Problems
 	i, found := slices.BinarySearchFunc(kept, p, compare)
@@ -94,7 +93,7 @@ func (c *checker) add(p Problem) {
 		return
 	}
 
-	// Keep the first problems in order, and drop the last if there are too many.
+	// Keep the first problems in order, and drop the last problem if there are too many.
 	kept = slices.Insert(kept, i, p)
 	c.result.Problems = kept[:min(len(kept), MaxProblems)]
 }

@@ -65,7 +65,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	return &Schema{compiled, newAcceptor(compiled)}, nil
 }
 
-// parse parses the text of a schema in the supported dialect.
+// parse parses a schema's text in the supported dialect.
 func parse(text []byte) (any, error) {
 	doc, err := canon.Parse(text)
 	if err != nil {
@@ -78,7 +78,7 @@ func parse(text []byte) (any, error) {
 }
 
 // embedded resolves references between the embedded schemas and rejects all others, because the
-// loader of the library would open file:// references.
+// library's loader would open file:// references.
 type embedded struct{}
 
 func (embedded) Load(url string) (any, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestDateTimeSuite uses the cases of the JSON Schema test suite as issued_at. The suite
-// accepts values that are not strings. The type rejects them here, and the format must not
+// TestDateTimeSuite verifies issued_at with the cases in the JSON Schema test suite. The suite
+// accepts values that are not strings. The type rejects these values here, and the format must not
 // report them.
 func TestDateTimeSuite(t *testing.T) {
 	file := filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests/draft2020-12/optional/format/date-time.json")

@@ -5,7 +5,7 @@ import "embed"
 //go:embed *.schema.json
 var files embed.FS
 
-// A Name identifies an embedded schema. The texts of names are stable:
+// A Name identifies an embedded schema. The string forms of names are stable:
 //
 //	receipt-2026-04-25  a receipt
 //	report              the verification report of one receipt
@@ -19,7 +19,7 @@ var files embed.FS
 //	event               an event of a task: a line of the log from which receipts are drafted
 type Name string
 
-// Receipt is the name of the schema of receipts.
+// Receipt is the name of the receipt schema.
 const Receipt Name = "receipt-2026-04-25"
 
 // Names returns the names of all schemas.
@@ -27,14 +27,14 @@ func Names() []Name {
 	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request", "session-bundle", "event"}
 }
 
-// Source returns the text of a schema. It reports false for an unknown name. The caller owns
-// the text.
+// Source returns the text of a schema. It returns false for an unknown name. The caller owns the
+// text.
 func Source(n Name) ([]byte, bool) {
 	text, err := files.ReadFile(string(n) + ".schema.json")
 	return text, err == nil
 }
 
-// id returns the $id of an embedded schema. It is a name, not a location.
+// id returns the $id of an embedded schema. The $id is a name, not a location.
 func id(n Name) string { return idPrefix + string(n) }
 
 const idPrefix = "urn:receiptkit:schema:"

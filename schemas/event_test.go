@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestEvent verifies what the schema rejects in an event, and where. A test of package record
+// TestEvent verifies which event errors the schema reports, and where. A test in package record
 // verifies that the schema and the recorder reject the same events.
 func TestEvent(t *testing.T) {
 	s := must(t, "event")

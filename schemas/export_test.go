@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// The dialect and the loader of this package, for its tests.
+// The dialect and the loader of this package, exported for its tests.
 const Draft = draft
 
 type Embedded = embedded
@@ -19,7 +19,7 @@ func CompileText(location string, text []byte, loader jsonschema.URLLoader) (*Sc
 	return compile(location, text, loader)
 }
 
-// CheckCut checks as Check does, but cuts arrays after a number of elements.
+// CheckCut is like Check, but cuts arrays after the given number of elements.
 func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 	c := checker{base: root.Pointer(), elements: elements}
 	c.check(s.compiled, root, func() string { return "" })
@@ -29,7 +29,7 @@ func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 // Accepts reports whether s accepts n without the library.
 func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.accepts(n) }
 
-// CheckWhole checks as the library does when it is given everything.
+// CheckWhole checks n as the library does if it receives the entire value.
 func (s *Schema) CheckWhole(root canon.Node) Result {
 	c := checker{base: root.Pointer()}
 	if err, ok := s.compiled.Validate(value(root)).(*jsonschema.ValidationError); ok {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// The fields of receipt-2026-04-25, written from the format's own tables and not
-// from the schema: an oracle that the schema has to agree with.
+// The fields of receipt-2026-04-25, based on the format's own tables and not on the schema: an
+// oracle with which the schema must agree.
 //
-// A line is a path, ! for required, ? for nullable, a type and, for "one", the
-// allowed values. "closed" objects refuse unknown members, "open" ones take any.
+// A line contains a path, ! for required, ? for nullable, a type and, for "one", the allowed
+// values. "closed" objects reject unknown members; "open" objects accept any member.
 const fieldTable = `
 	.                                       ! closed
 	schema                                  ! one receipt-2026-04-25
@@ -237,7 +237,7 @@ func TestFieldTableCounts(t *testing.T) {
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// samples are tried at every field. Numbers keep their spelling.
+// samples are values that are tried in every field. Numbers keep their spelling.
 var samples = []any{
 	nil, true, false,
 	number("0"), number("-0"), number("1"), number("1.0"), number("1e2"), number("1.0000000000000000001"),
@@ -254,7 +254,7 @@ var samples = []any{
 	map[string]any{}, map[string]any{"unknown": nil},
 }
 
-// accepts is the oracle: whether a value of the samples fits a field.
+// accepts is the oracle: it reports whether a sample value is valid in a field.
 func accepts(all []field, f field, v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -265,7 +265,7 @@ func accepts(all []field, f field, v any) bool {
 	case string:
 		return acceptsText(f, v)
 	case []any:
-		return f.typ == "array" && len(v) == 0 // every array of the format is one of closed objects
+		return f.typ == "array" && len(v) == 0 // every array in the format contains closed objects
 	case map[string]any:
 		return f.typ == "open" || f.typ == "closed" && len(v) == 0 && !requiresAny(all, f)
 	}
@@ -288,7 +288,7 @@ func acceptsText(f field, s string) bool {
 	case "one":
 		return slices.Contains(f.values, s)
 	case "time":
-		if s == "2016-12-31T23:59:60Z" { // package time knows no leap seconds
+		if s == "2016-12-31T23:59:60Z" { // package time does not support leap seconds
 			return true
 		}
 		_, err := time.Parse(time.RFC3339, strings.ToUpper(s))
@@ -298,13 +298,13 @@ func acceptsText(f field, s string) bool {
 }
 
 func requiresAny(all []field, object field) bool {
-	// A replay material also needs one of three sets of members.
+	// A replay material must also have one of three sets of members.
 	return slices.ContainsFunc(all, func(f field) bool {
 		return len(f.path) == len(object.path)+1 && f.required && slices.Equal(f.parent(), object.path)
 	})
 }
 
-// fullReceipt is a receipt with every member of the table.
+// fullReceipt returns a receipt with every member in the table.
 func fullReceipt(t testing.TB) map[string]any {
 	t.Helper()
 	root := map[string]any{}
@@ -334,7 +334,7 @@ func example(f field) any {
 	return "x"
 }
 
-// put returns a copy of tree with v at path; the parent has to exist.
+// put returns a copy of tree with v at path; the parent must exist.
 func put(tree any, path []string, v any) any {
 	if len(path) == 0 {
 		return v

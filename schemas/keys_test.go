@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 	gone := struct{}{}
 	for _, c := range []struct {
 		change change
-		want   string // pointers of the problems; empty: accepted
+		want   string // pointers of the problems; empty means accepted
 	}{
 		{change{}, ""},
 		{change{"use": "sig", "key_ops": []any{"verify"}, "alg": "EdDSA", "x5t": "unknown members are allowed", "ext": true}, ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestWording fixes the text of every kind of problem.
+// TestWording verifies the text of every kind of problem.
 func TestWording(t *testing.T) {
 	long := strings.Repeat("é", 40) // 80 bytes
 	for _, c := range []struct{ schema, document, want string }{
@@ -72,7 +72,7 @@ func TestWording(t *testing.T) {
 	}
 }
 
-// TestReceiptWording fixes the messages for the writer of a receipt.
+// TestReceiptWording verifies the messages that the writer of a receipt gets.
 func TestReceiptWording(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for _, c := range []struct {
@@ -99,7 +99,8 @@ func TestReceiptWording(t *testing.T) {
 	}
 }
 
-// TestManyProblems verifies that the first twenty problems are listed and all are counted.
+// TestManyProblems verifies that the first twenty problems are listed and that all problems are
+// counted.
 func TestManyProblems(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for i := range 500 {
@@ -116,8 +117,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestNoRawForeignText puts every harmful character into names and values. Messages never show
-// values.
+// TestNoRawForeignText verifies that no harmful character in names or values occurs unescaped in a
+// message. Messages never show values.
 func TestNoRawForeignText(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	var nasty strings.Builder

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A number is a JSON number with its spelling.
+// A number is a JSON number that keeps its spelling.
 type number string
 
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
@@ -38,8 +38,8 @@ func must(t testing.TB, n schemas.Name) *schemas.Schema {
 	return s
 }
 
-// text writes v as JSON. Numbers keep their spelling, but for encoding/json's
-// compaction, which changes none.
+// text writes v as JSON. Numbers keep their spelling; encoding/json compacts the result but does
+// not change numbers.
 func text(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -49,7 +49,7 @@ func text(t testing.TB, v any) string {
 	return string(b)
 }
 
-// check checks a text and its canonical form, which must fare alike.
+// check checks a text and its canonical form, which must have the same result.
 func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	t.Helper()
 	doc, err := canon.Parse([]byte(src))
@@ -73,8 +73,8 @@ func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	return got
 }
 
-// TestEveryFieldAndSample puts each sample into each field of a receipt with all fields, and
-// compares the result with the oracle.
+// TestEveryFieldAndSample verifies that the result matches the oracle for each sample in each field
+// of a receipt with all fields.
 func TestEveryFieldAndSample(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	if got := check(t, s, text(t, receipt)); got.Total != 0 {
@@ -83,7 +83,7 @@ func TestEveryFieldAndSample(t *testing.T) {
 	var accepted, refused int
 	step := 1
 	if !testsize.Full() {
-		step = 13 // each field still meets every thirteenth sample, each sample every thirteenth field
+		step = 13 // each field is still tested with every thirteenth sample, and each sample in every thirteenth field
 	}
 	for i, f := range all {
 		for j, v := range samples {
@@ -156,7 +156,8 @@ func TestUnknownMemberEverywhere(t *testing.T) {
 	}
 }
 
-// TestReplayMaterials tries every subset of the members that decide.
+// TestReplayMaterials verifies the result for every subset of the members on which validity
+// depends.
 func TestReplayMaterials(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	values := map[string]any{"uri": "u", "sha256": digest, "bytes_base64": "eA==", "metadata": map[string]any{}, "id": "i"}

@@ -16,11 +16,11 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A rule is one sort of keyword, in a schema of its own.
+// A rule tests one kind of keyword in its own schema.
 type rule struct {
 	t       *testing.T
 	s       *schemas.Schema
-	yes, no int // what the acceptor said
+	yes, no int // numbers of texts that the acceptor accepted and did not accept
 }
 
 func newRule(t *testing.T, schema string) *rule {
@@ -32,8 +32,8 @@ func newRule(t *testing.T, schema string) *rule {
 	return &rule{t: t, s: s}
 }
 
-// holds tries a text. What the acceptor accepts must fit by the library, and what
-// is of a usual form and fits must be accepted, or else it is only slow.
+// holds tests a text. What the acceptor accepts must fit by the library, and what is of a usual
+// form and fits must be accepted, or else it is only slow.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))
@@ -52,7 +52,7 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails unless the acceptor was seen to accept and not to.
+// tried fails unless the acceptor accepted at least yes texts and did not accept at least no texts.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()
 	if r.yes < yes || r.no < no {
@@ -60,8 +60,8 @@ func (r *rule) tried(yes, no int) {
 	}
 }
 
-// neighbors are all strings that differ from one in one byte: changed, dropped,
-// doubled or put in.
+// neighbors returns all strings that differ from the given string in one byte, which is changed,
+// dropped, doubled, or inserted.
 func neighbors(text string) (list []string) {
 	for i := range len(text) + 1 {
 		for c := byte(0x20); c < 0x7f; c++ {
@@ -81,7 +81,7 @@ func neighbors(text string) (list []string) {
 	return list
 }
 
-// quote does not escape, so that a text may hold escapes.
+// quote adds quotation marks without escaping, so that a text may contain escapes.
 func quote(text string) string { return `"` + text + `"` }
 
 func TestRuleTime(t *testing.T) {
@@ -156,8 +156,8 @@ func TestRuleNumbers(t *testing.T) {
 	}
 }
 
-// TestRuleObjects tries all objects of up to four of six members in every order, with valid and
-// invalid values.
+// TestRuleObjects verifies all objects that have up to four of six members, in every order, with
+// valid and invalid values.
 func TestRuleObjects(t *testing.T) {
 	members := []string{`"a":"x"`, `"b":1`, `"c":null`, `"a":1`, `"d":1`, `"\u0061b":{}`}
 	for _, c := range []struct {
@@ -191,9 +191,9 @@ func TestRuleObjects(t *testing.T) {
 	r.tried(3, 10)
 }
 
-// TestRuleEveryField puts every sample, and every neighbor of the field's own example, into
-// every field of a receipt with all members. At the modest size, it tries a part of them for
-// each field.
+// TestRuleEveryField verifies every sample, and every neighbor of the field's own example, in every
+// field of a receipt with all members. At the modest size, it tests only some of them for each
+// field.
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
@@ -243,7 +243,7 @@ func childOf(v *mutate.Value, step string) *mutate.Value {
 	return v.Member(step)
 }
 
-// fieldTexts are the samples, and some of the neighbors of what stands there.
+// fieldTexts returns the samples, and some neighbors of the field's example.
 func fieldTexts(t *testing.T, f field) (list []string) {
 	t.Helper()
 	for _, v := range samples {
@@ -282,7 +282,7 @@ func TestUsualReceiptsAreAccepted(t *testing.T) {
 	}
 }
 
-// TestUnusualReceipts verifies that, of the surprising fixtures, only those with a time in
+// TestUnusualReceipts verifies that, of the unusual fixtures, only those that contain a time in
 // another form need the library.
 func TestUnusualReceipts(t *testing.T) {
 	s := must(t, schemas.Receipt)
@@ -302,7 +302,8 @@ func TestUnusualReceipts(t *testing.T) {
 	t.Logf("%d edge cases are left to the library", left)
 }
 
-// TestAcceptsNoMutant uses receipts with changed structure.
+// TestAcceptsNoMutant verifies that the acceptor accepts no invalid receipt, for receipts with a
+// changed structure.
 func TestAcceptsNoMutant(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	c := rand.New(rand.NewPCG(8, 8))

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// suite runs one file of the JSON Schema Test Suite. The file, its schemas and
-// its instances go through our own parse.
+// suite runs one file of the JSON Schema Test Suite. The file, its schemas, and its instances are
+// parsed by this module's parser.
 func suite(t *testing.T, atLeast int, name string) {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests", "draft2020-12", name))
@@ -42,7 +42,7 @@ func suite(t *testing.T, atLeast int, name string) {
 	}
 }
 
-// TestSuite runs the files about the keywords in the embedded schemas.
+// TestSuite runs the suite's files about keywords that occur in the embedded schemas.
 func TestSuite(t *testing.T) {
 	for name, atLeast := range map[string]int{
 		"additionalProperties.json":      21,
@@ -54,7 +54,7 @@ func TestSuite(t *testing.T) {
 		"type.json":                      80,
 		"uniqueItems.json":               69,
 		"infinite-loop-detection.json":   2,
-		"optional/format/date-time.json": 33, // receipts have no other format
+		"optional/format/date-time.json": 33, // receipts use no other format
 	} {
 		t.Run(name, func(t *testing.T) { suite(t, atLeast, name) })
 	}

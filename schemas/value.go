@@ -8,15 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxElements is the number of array elements that are checked in one step.
+// maxElements is the maximum number of array elements that are checked in one step.
 //
-// The library returns a tree with every error of a document, and each error uses some hundred
+// The library returns a tree with all of a document's errors, and each error uses a few hundred
 // bytes: 16 MiB of "0,0,0," as approvals would use gigabytes. Long arrays are therefore cut, and
 // the elements after the cut are checked individually. Documents of ordinary size are never cut.
 const maxElements = 1 << 14
 
-// A builder converts a parsed value into the tree that the library validates. It uses the index of
-// the only parse and never parses again. Numbers are doubles, which are their values in RFC 8785.
+// A builder converts a parsed value into the tree that the library validates. It uses the index
+// from the only parse and never parses again. Numbers are doubles, which are their values in RFC
+// 8785.
 type builder struct {
 	left int // number of elements until arrays are cut
 	cuts []cut
@@ -29,10 +30,10 @@ type cut struct {
 	items *jsonschema.Schema
 }
 
-// value returns the complete tree of n.
+// value returns the complete tree for n.
 func value(n canon.Node) any { return new(builder).value(n, nil) }
 
-// value returns the tree of n. The schema s applies to n. If s is nil, nothing in n is checked and
+// value returns the tree for n. The schema s applies to n. If s is nil, nothing in n is checked and
 // nothing is cut.
 func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	switch n.Kind() {
@@ -50,8 +51,8 @@ func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	return nil
 }
 
-// object omits the members that the schema ignores, because the tree of 16 MiB of unknown
-// members would use some hundred bytes for each of them.
+// object omits the members that the schema ignores, because a tree for 16 MiB of unknown members
+// would use a few hundred bytes per member.
 func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	members := map[string]any{}
 	unknown := 0
@@ -62,7 +63,7 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 			members[name] = b.value(v, nil)
 		case !ignoresMember(s, name, maxBranches):
 			members[name] = b.value(v, onlySchema(s, name))
-		case s.AdditionalProperties == false && unknown <= maxTotal: // the name of the member is the problem
+		case s.AdditionalProperties == false && unknown <= maxTotal: // the member's name is the problem
 			members[name] = nil
 			unknown++
 		}
@@ -86,8 +87,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		return elements
 	}
 
-	// Elements can be cut off only if they have a schema, because the rest is checked against it
-	// later. Without one, keep all of them.
+	// Elements can be cut only if they have a schema, because the rest is checked against that
+	// schema later. Without a schema, keep all of them.
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))
@@ -108,8 +109,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	return elements
 }
 
-// ignoresMember reports whether s has no condition for a member, except whether a member with that
-// name is allowed. An unknown keyword may have any condition.
+// ignoresMember reports whether s has no condition for a member, except for whether a member with
+// that name is allowed. An unknown keyword may impose any condition.
 func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	if _, open := s.AdditionalProperties.(*jsonschema.Schema); open || compares(s) ||
 		s.PropertyNames != nil || s.PatternProperties != nil || s.Dependencies != nil || s.DependentRequired != nil ||

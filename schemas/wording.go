@@ -60,8 +60,8 @@ func bound(k jsonschema.ErrorKind) string {
 	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
 }
 
-// lacks describes the requirement that one alternative of an anyOf states and the value does not
-// meet.
+// lacks describes the requirement that one alternative of an anyOf states and that the value does
+// not meet.
 func lacks(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Required); ok {
 		return join(k.Missing, " and ", quote)
@@ -93,7 +93,7 @@ func kindOf(v any) string {
 	return "a number"
 }
 
-// show formats a value of a schema.
+// show formats a value from a schema.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -110,8 +110,8 @@ func show(v any) string {
 	return "an object"
 }
 
-// rational formats a number as RFC 8785 does. Every number of a document was a double, so
-// nothing is rounded.
+// rational formats a number as RFC 8785 does. Every number in a document was a double, so nothing
+// is rounded.
 func rational(r *big.Rat) string {
 	f, _ := r.Float64()
 	return string(canon.AppendFloat(nil, f))

@@ -3,16 +3,16 @@ package keys
 import (
 	"crypto"
 	"crypto/elliptic"
-	_ "crypto/sha256" // SHA-256 of ES256, PS256 and RS256
-	_ "crypto/sha512" // SHA-384 and SHA-512 of the other algorithms
+	_ "crypto/sha256" // SHA-256 for ES256, PS256, and RS256
+	_ "crypto/sha512" // SHA-384 and SHA-512 for the other algorithms
 	"fmt"
 
 	"filippo.io/mldsa"
 )
 
 // The algorithms that a receipt may name, in their exact spelling. Ed25519 is the algorithm of RFC
-// 8032, in the receipt format's spelling. The others, which [Algorithms] lists, have the JWS names
-// of RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
+// 8032, in the receipt format's spelling. The other algorithms, which [Algorithms] lists, have the
+// JWS names from RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"
@@ -28,7 +28,7 @@ const (
 	mldsa65 = "ML-DSA-65"
 )
 
-// MLDSA44 is the algorithm of keys that sign and cosign checkpoints, but not receipts (C2SP
+// MLDSA44 is the algorithm for keys that sign and cosign checkpoints, but not receipts (C2SP
 // tlog-cosignature).
 const MLDSA44 = "ML-DSA-44"
 
@@ -51,8 +51,8 @@ const (
 type algorithm struct {
 	name   string
 	family family
-	hash   crypto.Hash // hash of the message before signing; 0 for none
-	size   int         // length of a signature in bytes; 0: length of the modulus
+	hash   crypto.Hash // hash applied to the message before signing; 0 for none
+	size   int         // length of a signature in bytes; 0 for the modulus length
 }
 
 func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
@@ -91,7 +91,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	return algorithm{}, false
 }
 
-// checkAlgorithm returns an error if no key is for the algorithm.
+// checkAlgorithm returns an error if keys cannot have the algorithm.
 func checkAlgorithm(name string) error {
 	if _, ok := algorithmOf(name); !ok && name != MLDSA44 {
 		return fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(name), append(Algorithms(), MLDSA44))
@@ -99,13 +99,13 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// isEd25519Name reports whether name is the alg of an Ed25519 key. It has three names: in RFC 8037,
-// in RFC 9864, and in the receipt format.
+// isEd25519Name reports whether name is the alg of an Ed25519 key. There are three names for this
+// algorithm: in RFC 8037, in RFC 9864, and in the receipt format.
 func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
-// jwkAlgorithm returns the spelling of an algorithm in the alg member of a JWK.
+// jwkAlgorithm returns an algorithm's spelling in a JWK's alg member.
 func jwkAlgorithm(name string) string {
 	if name == Ed25519 {
 		return "Ed25519" // RFC 9864
@@ -113,7 +113,7 @@ func jwkAlgorithm(name string) string {
 	return name
 }
 
-// fits reports whether a key for the algorithm ours may check a signature that names the algorithm
+// fits reports whether a key with the algorithm ours may check a signature that names the algorithm
 // theirs.
 func fits(ours, theirs string) bool {
 	return ours == theirs || ours == Ed25519 && theirs == edDSA

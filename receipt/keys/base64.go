@@ -26,7 +26,7 @@ func decodeURL(src []byte) ([]byte, error) {
 
 func encodeURL(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// octets reads a base64url member of exactly size bytes.
+// octets reads a base64url member that must have exactly size bytes.
 func octets(key canon.Node, name string, size int) ([]byte, *SetError) {
 	b, err := binary(key, name)
 	if err == nil && len(b) != size {

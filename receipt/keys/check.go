@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// CheckSignature implements [receipt.Trust]. It checks the form before it looks up the key, so that
-// a damaged value is detected even if the key is unknown.
+// CheckSignature implements [receipt.Trust]. It checks the value's form before it looks up the key,
+// so that a damaged value is detected even if the key is unknown.
 func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	k := s.byID[string(e.KeyID)]
 	err := s.check(k, message, e)
@@ -34,7 +34,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return s.checkNative(k, message, e)
 	}
 
-	// Check the form first, because that requires no key.
+	// Check the form first, because this requires no key.
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -43,14 +43,14 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return err
 	}
 
-	// EdDSA is Ed25519 over the JWS signing input, so a table can be used for it, too.
+	// EdDSA is Ed25519 over the JWS signing input, so a table can also be used for it.
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
 	return k.verifyToken(t, message)
 }
 
-// usable checks that the key of the entry is known and matches its algorithm.
+// usable checks that the entry's key is known and matches its algorithm.
 func (s *Set) usable(k *trusted, e *receipt.Entry) *receipt.SignatureError {
 	if k == nil {
 		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
@@ -98,32 +98,32 @@ func decodeNative(sig *[66]byte, value []byte) bool {
 const (
 	// tableAfter is the number of signatures that a [Set] checks with a key before it computes a
 	// table for that key. Computing the base point's table takes as long as about a hundred checks
-	// without tables, and computing a key's table takes as long as about thirty. A run that ends
-	// soon afterward has therefore taken at most twice as long as without tables, and about two
-	// hundred further checks make up for the time.
+	// without tables, and computing a key's table takes as long as about thirty checks. A run that
+	// ends soon afterward has therefore taken at most twice as long as without tables, and about
+	// two hundred further checks compensate for the cost.
 	tableAfter = 128
 
-	// maxTables is the maximum number of keys in a Set that have a table: the first keys that are
-	// used often.
+	// maxTables is the maximum number of keys in a Set that can have a table: the first keys that
+	// are used often.
 	maxTables = 16
 )
 
-// A trusted is a key of a [Set], which may compute a table for it.
+// A trusted is a key in a [Set], which may compute a table for the key.
 type trusted struct {
 	*PublicKey
 	uses  atomic.Uint64 // incremented until the table exists
 	table atomic.Pointer[fixedbase.Key]
 }
 
-// tables computes the tables of a Set, which share the table of the base point.
+// tables computes a Set's tables, which share the base point's table.
 type tables struct {
 	base    func() *fixedbase.Base // computed once, on first use
-	claimed atomic.Int64           // number of requests for a table, including those above maxTables
+	claimed atomic.Int64           // number of requests for a table, including requests beyond maxTables
 }
 
-// of returns the table of the key, or nil. The result of a check is the same without a table, only
-// slower to compute. The call counts as a use. If this use reaches the limit, the call computes the
-// table and waits for it, while concurrent calls continue without a table.
+// of returns the key's table, or nil. A check without a table has the same result and is only
+// slower. The call counts as a use. If this use reaches the limit, the call computes the table and
+// waits for it, while concurrent calls continue without a table.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil
@@ -137,7 +137,7 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 
 	// Only one call can reach exactly tableAfter, so the table is not computed twice.
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
-	if err != nil { // cannot happen, because every key of a set is a point
+	if err != nil { // cannot happen, because every key in a set is a point
 		return nil
 	}
 	k.table.Store(table)

@@ -30,8 +30,8 @@ const (
 	valid       = receipt.Code("")
 )
 
-// TestDocumentedVector verifies a published signature over the upstream task receipt, and that of
-// all possible messages, only the documented one verifies.
+// TestDocumentedVector verifies a published signature over the upstream task receipt, and that the
+// signature is valid for no message other than the documented one.
 func TestDocumentedVector(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "key_2026_04", rfc8032Public))
 	const overText = "base64:WbZ8sB4c76MvIDm9Oi8G7qbT7bL3EHYkYeFbUw+6wmCKBxh6f63z9XsBatwy5KaMb12N2gcJCTTkoVPCmlplAA=="
@@ -141,8 +141,8 @@ func TestNativeDamage(t *testing.T) {
 	}
 }
 
-// TestSignThenDamage verifies that signatures of every algorithm are valid, and invalid after any
-// change (reliability #329).
+// TestSignThenDamage verifies that signatures with every algorithm are valid, and that any change
+// makes them invalid (reliability #329).
 func TestSignThenDamage(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
@@ -203,7 +203,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 			want := mismatch
 			switch {
 			case theirs == Ed25519 && (ours == Ed25519 || ours == edDSA), ours == Ed25519 && theirs == edDSA:
-				want = untrue // an Ed25519 key supports both, but this value is zeros or from another key
+				want = untrue // an Ed25519 key supports both algorithms, but this value is zeros or from another key
 			case ours == theirs:
 				want = valid
 			}
@@ -288,7 +288,7 @@ func TestTwoIssuers(t *testing.T) {
 	}
 }
 
-// TestSameMaterial verifies that the same key with two IDs has the same thumbprint (reliability
+// TestSameMaterial verifies that the same key under two IDs has the same thumbprint (reliability
 // #137).
 func TestSameMaterial(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "a", rfc8032Public), ed25519JWK(t, "b", rfc8032Public).with(object{"alg": "EdDSA"}))
@@ -324,7 +324,7 @@ func TestNativeAllocations(t *testing.T) {
 	}
 }
 
-// TestDetails verifies that messages quote untrusted text in escaped and truncated form.
+// TestDetails verifies that messages escape and truncate the untrusted text that they quote.
 func TestDetails(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	hostile := "\x1b[31m\u202e" + strings.Repeat("é", 1000)

@@ -55,8 +55,8 @@ func TestSignCheckpointRefuses(t *testing.T) {
 	}
 }
 
-// TestCosign verifies that a witness's key creates cosignatures with its name, and that the private
-// file states the purpose of the key.
+// TestCosign verifies that a witness's key creates cosignatures with the witness's name, and that
+// the private key file states the key's purpose.
 func TestCosign(t *testing.T) {
 	log, err := keys.Generate(rand.Reader, keys.Ed25519, "log")
 	if err != nil {

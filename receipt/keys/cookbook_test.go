@@ -70,7 +70,7 @@ func TestCookbookRFC7520(t *testing.T) {
 }
 
 // TestCookbookRefused verifies that the other examples are rejected: sections 4.4 to 4.7 use a
-// shared secret, and 4.8 is not a compact JWS.
+// shared secret, and section 4.8 is not a compact JWS.
 func TestCookbookRefused(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sig-jose-cookbook"), "jws")
 	n := 0

@@ -3,7 +3,7 @@
 // # Trusted keys
 //
 // A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, with at most [MaxSetBytes]
-// bytes and [MaxKeys] keys. Each key has the members of its type (RFC 7518 section 6, RFC 8037
+// bytes and [MaxKeys] keys. Each key has the members for its type (RFC 7518 section 6, RFC 8037
 // section 2, RFC 9964 section 3) and
 //
 //	kid      required, unique in the file, at most 1,024 bytes
@@ -46,23 +46,24 @@
 //
 // # Envelopes
 //
-// Package internal/attest puts a receipt into a DSSE envelope. The message of an envelope begins
-// with "DSSEv1 "; no other message begins this way. [Set.CheckSignature] also checks signatures of
-// envelopes. Their value is "base64:" followed by padded base64. The key determines the algorithm,
-// which is Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not name it.
+// Package internal/attest puts a receipt into a DSSE envelope. An envelope's message begins with
+// "DSSEv1 "; no other message begins this way. [Set.CheckSignature] also checks signatures on
+// envelopes. The value of an envelope's signature is "base64:" followed by padded base64. The key
+// determines the algorithm, which is Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not
+// name it.
 //
 // # Performance
 //
-// A [Set] counts the uses of its Ed25519 keys. When a key has been used for 128 checks, the Set
-// computes a table of multiples of that key during the call. It does so for at most 16 keys. With a
-// table, a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set share
-// another table of 3.8 MB, so the total is at most 23 MB. A check with a table gives exactly the
-// same result as crypto/ed25519, as the documentation of package fixedbase explains. With
-// [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no tables.
+// A [Set] counts how often its Ed25519 keys are used. When a key has been used for 128 checks, the
+// Set computes a table of multiples of that key during the call. It does so for at most 16 keys.
+// With a table, a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set
+// share another table of 3.8 MB, so the total is at most 23 MB. A check with a table returns
+// exactly the same result as crypto/ed25519, as the documentation of package fixedbase explains.
+// With [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no tables.
 //
 // # Signing
 //
 // [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] signs with a key that never leaves a
-// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and the checkpoints of
-// logs. ML-DSA-44 keys sign only checkpoints.
+// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and log checkpoints.
+// ML-DSA-44 keys sign only checkpoints.
 package keys

@@ -20,8 +20,8 @@ type ed25519Vector struct {
 	Flags         []string
 }
 
-// judge runs a vector through a trust file and compares with crypto/ed25519: a
-// key is weak, or the verdicts are the same.
+// judge runs a vector through a trust file and compares the result with that of crypto/ed25519: the
+// key must be weak, or the verdicts must be the same.
 func judge(t *testing.T, number int, key string, message []byte, sig string) (verdict string) {
 	t.Helper()
 	accepted := ed25519.Verify(unhex(t, key), message, unhex(t, sig))
@@ -43,8 +43,8 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	return string(code)
 }
 
-// TestCCTV verifies that the same signatures are accepted as by crypto/ed25519, except for keys
-// that are rejected when they are parsed (reliability #124).
+// TestCCTV verifies that exactly the signatures that crypto/ed25519 accepts are accepted, except
+// for keys that are rejected when they are parsed (reliability #124).
 func TestCCTV(t *testing.T) {
 	var list []ed25519Vector
 	readVectors(t, "sig-cctv-ed25519", "ed25519vectors.json", &list)
@@ -64,9 +64,9 @@ func TestCCTV(t *testing.T) {
 	}
 }
 
-// TestSpeccheck verifies the vectors of speccheck. Keys of 0, 1, and 11 have low order, and those
-// of 10 and 11 are not canonical. In 6 and 7, S is not below the group order (#127). 4 and 5 are
-// valid only with the cofactor.
+// TestSpeccheck verifies the speccheck vectors. The keys in vectors 0, 1, and 11 have low order,
+// and the keys in vectors 10 and 11 are not canonical. In vectors 6 and 7, S is not below the group
+// order (#127). Vectors 4 and 5 are valid only with the cofactor.
 func TestSpeccheck(t *testing.T) {
 	var list []struct {
 		PubKey             string `json:"pub_key"`

@@ -16,14 +16,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// envelopeMark is the prefix of the message of a DSSE envelope (DSSE v1, section "PAE"). A receipt
-// hash begins with "sha256:", a JWS with "eyJ", and a cosignature with "cosignature/v1". A
-// checkpoint contains line feeds where this message contains lengths. A signature for one kind of
-// message is therefore never valid for another kind.
+// envelopeMark is the prefix of a DSSE envelope's message (DSSE v1, section "PAE"). A receipt hash
+// begins with "sha256:", a JWS with "eyJ", and a cosignature with "cosignature/v1". A checkpoint
+// contains line feeds where this message contains lengths. A signature for one kind of message is
+// therefore never valid for another kind.
 const envelopeMark = "DSSEv1 "
 
-// Limits on the base64 of an envelope's signature. The longest signature is that of ML-DSA-65, with
-// 3,309 bytes. ES256 signatures in DER and Ed25519 signatures have at most 72 bytes.
+// Limits on the base64 text of an envelope's signature. The longest signature is an ML-DSA-65
+// signature, with 3,309 bytes. ES256 signatures in DER and Ed25519 signatures have at most 72
+// bytes.
 const (
 	maxEnvelopeSignature = 4412
 	maxClassicSignature  = 256
@@ -31,8 +32,8 @@ const (
 
 func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
 
-// checkEnvelope checks the signature of a DSSE envelope. The envelope names no algorithm, so the
-// trusted key determines it.
+// checkEnvelope checks a DSSE envelope's signature. The envelope names no algorithm, so the trusted
+// key determines it.
 func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	sig, ok := decodeEnvelope(e.Signature)
 	switch {
@@ -72,7 +73,7 @@ func decodeEnvelope(value []byte) ([]byte, bool) {
 	return sig, err == nil
 }
 
-// signEnvelope signs the message of a DSSE envelope.
+// signEnvelope signs a DSSE envelope's message.
 func signEnvelope(ctx context.Context, s *Signer, alg algorithm, message []byte) (receipt.Signature, error) {
 	if alg.family != familyEd25519 && alg.name != es256 && alg.name != mldsa65 {
 		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s, %s, and %s", quote(s.public.ID), s.algorithm, Ed25519, es256, mldsa65)

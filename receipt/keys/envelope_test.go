@@ -15,9 +15,9 @@ import (
 
 const envelopeText = "DSSEv1 28 application/vnd.in-toto+json 2 {}"
 
-// TestEnvelopes verifies that keys for Ed25519, ES256, and ML-DSA-65 sign envelopes, locally and in a key
-// service, and that the key determines how a signature is checked, regardless of the algorithm in
-// the entry.
+// TestEnvelopes verifies that keys for Ed25519, ES256, and ML-DSA-65 sign envelopes, both locally
+// and in a key service, and that the key determines how a signature is checked, regardless of the
+// algorithm in the entry.
 func TestEnvelopes(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
@@ -54,8 +54,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestEnvelopeAlone verifies that a receipt signature is not valid for an envelope, and an envelope
-// signature is not valid for a receipt, under the same key.
+// TestEnvelopeAlone verifies that, under the same key, a receipt signature is not valid for an
+// envelope, and an envelope signature is not valid for a receipt.
 func TestEnvelopeAlone(t *testing.T) {
 	for _, name := range []string{Ed25519, edDSA, es256, rs256} {
 		k := testKeys()[name]
@@ -81,8 +81,7 @@ func TestEnvelopeAlone(t *testing.T) {
 		}
 	}
 
-	// A key that cannot sign envelopes does not check them either, regardless of the content of the
-	// entry.
+	// A key that cannot sign envelopes cannot check them either, regardless of the entry's content.
 	k := testKeys()[rs256]
 	e := &receipt.Entry{KeyID: []byte(k.public.ID), Signature: []byte("base64:AAAA")}
 	wantCode(t, setOf(t, k.Public()), envelopeText, e, receipt.CodeUnsupportedAlgorithm)
@@ -132,8 +131,8 @@ func TestEnvelopeForm(t *testing.T) {
 	}
 }
 
-// TestEnvelopeOfAnotherKey verifies that a signature by another key, returned by a service, is
-// detected.
+// TestEnvelopeOfAnotherKey verifies that a signature by another key is detected if a service
+// returns it.
 func TestEnvelopeOfAnotherKey(t *testing.T) {
 	for _, name := range []string{Ed25519, es256} {
 		other, err := Generate(rand.Reader, name, "")

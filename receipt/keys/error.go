@@ -7,12 +7,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A SetError describes why a key, or a file of keys, was rejected. It never contains private key
+// A SetError describes why a key or a key file was rejected. It never contains private key
 // material.
 type SetError struct {
 	Code    receipt.Code // weak_key or invalid_key_set
-	KeyID   string       // kid of the key, if it has one
-	Index   int          // index of the key in the set, from 0; -1 for the entire file or a single key
+	KeyID   string       // the key's kid, if it has one
+	Index   int          // index of the key in the set, from 0; -1 for the entire file or for a single key
 	Pointer string       // RFC 6901
 	Detail  string       // the actual value, and the action to take
 
@@ -35,7 +35,7 @@ func (e *SetError) Error() string {
 	return text + e.Detail
 }
 
-// Unwrap returns the error of package canon if the file is not strict JSON.
+// Unwrap returns the error from package canon if the file is not strict JSON.
 func (e *SetError) Unwrap() error { return e.err }
 
 func invalid(pointer, format string, args ...any) *SetError {
@@ -46,7 +46,7 @@ func weak(pointer, format string, args ...any) *SetError {
 	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
-// form sets the actual format of the file.
+// form sets the file's actual format.
 func (e *SetError) form(name string) *SetError {
 	e.Form = name
 	return e
@@ -58,12 +58,12 @@ func (e *SetError) of(id string) *SetError {
 	return e
 }
 
-// at adds the index of a key in a set to an error about the key.
+// at adds a key's index in the set to an error about the key.
 func (e *SetError) at(index int) *SetError {
 	e.Index, e.Pointer = index, fmt.Sprintf("/keys/%d", index)+e.Pointer
 	return e
 }
 
-const maxQuoted = 64 // maximum bytes of foreign text in a message
+const maxQuoted = 64 // maximum length, in bytes, of foreign text in a message
 
 func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// One party generates a key and signs, and the other trusts the key and verifies.
+// One party generates a key and signs a receipt, and the other party trusts the key and verifies
+// the receipt.
 func Example() {
 	seed := bytes.NewReader(make([]byte, 32)) // a fixed seed for the example; use crypto/rand.Reader
 	private, err := keys.Generate(seed, keys.Ed25519, "key_2026_04")

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A File is a trust file for editing. The zero File has no keys. A File keeps unknown members. It
-// is not safe for concurrent use. The caller writes the result of Marshal to a file.
+// A File is a trust file that can be edited. The zero File has no keys. A File keeps unknown
+// members. It is not safe for concurrent use. The caller writes the result of Marshal to a file.
 type File struct {
 	keys  []*PublicKey
 	other []member // next to "keys"
@@ -41,8 +41,8 @@ func ParseFile(data []byte) (*File, error) {
 		}
 	}
 
-	// One invalid key rejects the entire file. Without that key, the meaning of the file would
-	// change.
+	// One invalid key rejects the entire file. If only that key were omitted, the file would have a
+	// different meaning.
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -59,7 +59,7 @@ func ParseFile(data []byte) (*File, error) {
 	return f, nil
 }
 
-// parseMember parses a key of a set; receipts refer to the key by its kid.
+// parseMember parses a key in a set; receipts refer to the key by its kid.
 func parseMember(n canon.Node) (*PublicKey, *SetError) {
 	if n.Kind() == canon.KindObject && n.Member("kid").IsZero() {
 		return nil, invalid("/kid", "no kid; receipts name keys by it")
@@ -71,7 +71,7 @@ func parseMember(n canon.Node) (*PublicKey, *SetError) {
 func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 
 // Add appends keys. If the file revokes the same key material under another ID, for a reason other
-// than [receipt.ReasonSuperseded], this key is revoked, too. The error is a *[SetError]; the file
+// than [receipt.ReasonSuperseded], this key is also revoked. The error is a *[SetError]; the file
 // is then unchanged.
 func (f *File) Add(keys ...*PublicKey) error {
 	list := slices.Clone(f.keys)
@@ -83,7 +83,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 		list = append(list, c)
 	}
 
-	// A File may have no keys. A Set must have keys.
+	// A File may be without keys. A Set must have at least one key.
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 }
 
 // Revoke revokes a key from the given time on, truncated to the second. With the reason
-// [receipt.ReasonSuperseded], earlier signatures still count, and other IDs of the same key
+// [receipt.ReasonSuperseded], earlier signatures still count, and other IDs for the same key
 // material are not affected. With any other reason, the key material is revoked under all of its
 // IDs in the file. A superseded key can still be revoked for another reason. Any other revocation
 // is final. The error is a *[SetError]; the file is then unchanged.
@@ -125,8 +125,8 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 
 // Marshal returns the file as JSON, indented by two spaces, with a final newline. If the result
 // would exceed [MaxSetBytes], whitespace is omitted. If it is still too long, the error is a
-// *[SetError], because no reader would accept the file. Keys keep their order. The members of a key
-// are kid, the key material, its trust attributes, and the other members.
+// *[SetError], because no reader would accept the file. Keys keep their order. A key's members are
+// kid, the key material, its trust attributes, and the other members.
 func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
@@ -214,7 +214,7 @@ func recognize(data []byte) error {
 	return nil
 }
 
-// recognizeSet returns the keys of a JWK Set, or an error that describes the document.
+// recognizeSet returns the keys in a JWK Set, or an error that describes the document.
 func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	list := root.Member("keys")
 	switch {
@@ -247,7 +247,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	return list, invalid("", `no member "keys"; expected a JWK Set: {"keys": […]}`)
 }
 
-// syntax wraps an error of package canon.
+// syntax wraps an error from package canon.
 func syntax(err error) *SetError {
 	e := invalid("", "%v", err)
 	e.err = err

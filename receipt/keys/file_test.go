@@ -113,7 +113,7 @@ func TestFileAddChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.Thumbprint = [32]byte{1} // is computed, never believed
+	k.Thumbprint = [32]byte{1} // computed from the key, never taken from the caller
 	if set := setOf(t, k); set.Keys()[0].Fingerprint() != "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k" {
 		t.Error(set.Keys()[0].Fingerprint())
 	}
@@ -207,7 +207,7 @@ func written(tb testing.TB, f *File) []byte {
 // TestFileSize verifies that a file that was read can be written and read again, even if its source
 // had little whitespace.
 func TestFileSize(t *testing.T) {
-	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes with each number on a line of 60 bytes
+	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes if each number is on a line of 60 bytes
 	if testsize.Full() {
 		ones, deep = 600_000, 1
 	}

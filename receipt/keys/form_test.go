@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestForm verifies that the error for a file that is not a key set contains the form of the file.
+// TestForm verifies that the error for a file that is not a key set states the file's format.
 func TestForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"-----BEGIN PUBLIC KEY-----\n":                "PEM",

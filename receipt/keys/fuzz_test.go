@@ -10,8 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// FuzzParseSet verifies that a file that was parsed is written in a form that parses to the same
-// bytes.
+// FuzzParseSet verifies that a parsed file is written in a form that parses to the same bytes.
 func FuzzParseSet(f *testing.F) {
 	f.Add(setJSON(f, ed25519JWK(f, "a", rfc8032Public).with(object{"issuers": []string{"i"}, "roles": []string{"witness"},
 		"origin": "o", "nbf": 1, "exp": 2, "revoked": object{"at": 1, "reason": "r"}, "x-a": object{"b": 1}})))
@@ -56,8 +55,8 @@ func FuzzParseSet(f *testing.F) {
 	})
 }
 
-// FuzzCheckSignature verifies that no entry makes CheckSignature panic, and that only the one
-// genuine signature is valid, with or without tables. Every code is one of the five.
+// FuzzCheckSignature verifies that no entry makes CheckSignature panic, and that only the genuine
+// signature is valid, with or without tables. Every code is one of the five codes.
 func FuzzCheckSignature(f *testing.F) {
 	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(f, ed.Public(), es.Public())

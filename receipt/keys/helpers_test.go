@@ -26,7 +26,7 @@ import (
 // hashText is the published hash of the upstream task receipt.
 const hashText = "sha256:6dda1c76c5adc8c210892ba1b7e566dd3b6e3644f7ab6b0dcd14ae34a0b323a7"
 
-// rfc8032Public is the public key of RFC 8032 section 7.1, TEST 1.
+// rfc8032Public is the public key from RFC 8032 section 7.1, TEST 1.
 const rfc8032Public = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
 
 const rfc8032Seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"
@@ -40,7 +40,7 @@ func unhex(tb testing.TB, s string) []byte {
 	return b
 }
 
-// object is a JSON object in a test.
+// object is a JSON object for tests.
 type object map[string]any
 
 func (o object) with(members object) object {
@@ -125,7 +125,7 @@ func checkBoth(s *Set, message []byte, e *receipt.Entry) (*receipt.Key, *receipt
 	return k, err
 }
 
-// heat creates a table for each Ed25519 key of the set.
+// heat creates a table for each Ed25519 key in the set.
 func heat(s *Set) {
 	for _, k := range s.byID {
 		if k.Algorithm == Ed25519 && k.table.Load() == nil {
@@ -256,7 +256,7 @@ func flip(b []byte, bit int) []byte {
 	return c
 }
 
-// lookup returns the key with a kid.
+// lookup returns the key with the given kid.
 func (s *Set) lookup(id string) (*PublicKey, bool) {
 	if k := s.byID[id]; k != nil {
 		return k.clone(), true
@@ -272,7 +272,7 @@ func thumbprintOf(pub crypto.PublicKey) ([32]byte, error) {
 	return thumbprint(m), nil
 }
 
-// nameOf returns the default ID of a key.
+// nameOf returns a key's default ID.
 func nameOf(pub crypto.PublicKey, algorithm string) (string, error) {
 	k, err := FromPublic(pub, "", algorithm)
 	if err != nil {

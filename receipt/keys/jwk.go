@@ -77,7 +77,7 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 		return err
 	}
 
-	// RFC 7517 section 4.4: alg is the intended algorithm of the key. A token cannot change it.
+	// RFC 7517 section 4.4: alg is the algorithm intended for the key. A token cannot change it.
 	if alg := n.Member("alg"); !alg.IsZero() {
 		if alg.Kind() != canon.KindString {
 			return invalid("/alg", "expected alg as a string")
@@ -99,8 +99,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	return nil
 }
 
-// checkForeign rejects the members of another key type. A reader that used these members first
-// would read a different key.
+// checkForeign rejects members that belong to another key type. A reader that used these members
+// first would read a different key.
 func checkForeign(n canon.Node) *SetError {
 	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}, "AKP": {"crv", "x", "y", "n", "e"}}
 	for _, name := range foreign[n.Member("kty").String()] {
@@ -111,8 +111,8 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns the algorithm of a key. It is the natural algorithm of the key type; if
-// alg is present, it must agree. RSA has no natural algorithm, so alg determines it.
+// chooseAlgorithm returns a key's algorithm. It is the key type's natural algorithm; if alg is
+// present, it must agree. RSA has no natural algorithm, so alg determines it.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:
@@ -185,7 +185,8 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 	return nil
 }
 
-// stringList parses an array of at least one string, all distinct and non-empty.
+// stringList parses an array that contains at least one string; all strings must be distinct and
+// non-empty.
 func stringList(n canon.Node, name string) ([]string, *SetError) {
 	if n.Kind() != canon.KindArray || n.Len() == 0 {
 		return nil, invalid("/"+name, "expected %s as an array of at least one string", name)
@@ -251,8 +252,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
-// validity parses one end of the validity period of a key: a NumericDate or, if there is none, the
-// RFC 3339 time that Veritas Acta JWK Sets contain.
+// validity parses one end of a key's validity period: a NumericDate or, if there is none, the RFC
+// 3339 time that Veritas Acta JWK Sets contain.
 func validity(n canon.Node, name, text string) (time.Time, *SetError) {
 	if at := n.Member(text); n.Member(name).IsZero() && !at.IsZero() {
 		t, err := receipt.ParseTime(at.Text())

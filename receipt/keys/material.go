@@ -30,7 +30,7 @@ const (
 // *rsa.PublicKey, or a *mldsa.PublicKey.
 type material = crypto.PublicKey
 
-// parseMaterial parses the key of a JWK. It also returns the algorithm that the key implies, or ""
+// parseMaterial parses the key in a JWK. It also returns the algorithm that the key implies, or ""
 // for RSA.
 func parseMaterial(key canon.Node) (material, string, *SetError) {
 	kty := key.Member("kty")
@@ -70,9 +70,9 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 }
 
 // checkEd25519 rejects encodings under which signatures prove nothing or verifiers disagree: the 14
-// encodings of low order, every y that is not reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3),
-// and encodings that are not points. Points with a low-order component cannot be recognized by
-// their bytes. crypto/ed25519 treats them as ref10 does.
+// encodings of low-order points, every y that is not reduced modulo p = 2^255−19 (RFC 8032 section
+// 5.1.3), and encodings that are not points. Points with a low-order component cannot be recognized
+// by their bytes. crypto/ed25519 treats them as ref10 does.
 func checkEd25519(key []byte) *SetError {
 	y := bytes.Clone(key)
 	y[31] &= 0x7f // the sign bit of x; each y below has two encodings
@@ -214,7 +214,7 @@ func isROCA(n *big.Int) bool {
 	return true
 }
 
-// checkMaterial checks a key that was not parsed from a JWK, and returns a copy.
+// checkMaterial checks a key that was not parsed from a JWK, and returns a copy of the key.
 func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 	switch pub := pub.(type) {
 	case ed25519.PublicKey:
@@ -288,7 +288,7 @@ func thumbprint(m material) [32]byte {
 	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
 }
 
-// defaultID returns an ID made from the material of a key.
+// defaultID returns an ID derived from a key's material.
 func defaultID(m material, algorithm string) string {
 	data, prefix := []byte(nil), strings.ToLower(algorithm)
 	if raw, ok := m.(ed25519.PublicKey); ok {

@@ -41,7 +41,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 		if good < 80 {
 			t.Errorf("%d encodings below p are taken, expected about half of 236", good)
 		}
-		// The remaining values differ from these in one byte in the middle.
+		// The remaining values differ from the low-order encodings in one byte in the middle.
 		for i := 1; i < 31; i++ {
 			key := encoding(0xf0, high)
 			key[i] = 0xfe
@@ -103,7 +103,7 @@ func TestROCA(t *testing.T) {
 	}
 }
 
-// TestForeignCurves verifies that another curve is rejected, and so is a curve that only has the
+// TestForeignCurves verifies that another curve is rejected, and so is a curve that has only the
 // name of P-256.
 func TestForeignCurves(t *testing.T) {
 	good := testKeys()[es256].key.Public().(*ecdsa.PublicKey)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// akp returns the JWK of a public ML-DSA key that is derived from a letter.
+// akp returns the JWK for a public ML-DSA key that is derived from a letter.
 func akp(t *testing.T, kid, algorithm, letter string) object {
 	t.Helper()
 	k, err := Generate(strings.NewReader(strings.Repeat(letter, mldsa.PrivateKeySize)), algorithm, kid)
@@ -47,8 +47,8 @@ func TestThumbprintMLDSA(t *testing.T) {
 	}
 }
 
-// TestWycheproofMLDSA65 verifies signatures with trusted keys. Those with a context are invalid,
-// because a receipt's signature has none.
+// TestWycheproofMLDSA65 verifies signatures with trusted keys. Signatures with a context are
+// invalid, because a receipt's signature has no context.
 func TestWycheproofMLDSA65(t *testing.T) {
 	var file struct {
 		TestGroups []struct {
@@ -66,7 +66,7 @@ func TestWycheproofMLDSA65(t *testing.T) {
 		for _, c := range g.Tests {
 			judged++
 			want := c.Result == "valid" && c.Ctx == ""
-			if err != nil { // a key of another length
+			if err != nil { // a key with another length
 				if want {
 					t.Errorf("%d: %v", c.TcID, err)
 				}
@@ -88,7 +88,7 @@ func TestWycheproofMLDSA65(t *testing.T) {
 }
 
 // TestMLDSARefused verifies that a key set or a private key is rejected if any of its members is
-// wrong.
+// invalid.
 func TestMLDSARefused(t *testing.T) {
 	jwk := akp(t, "k", mldsa65, "a")
 	pub := jwk["pub"].(string)
@@ -129,8 +129,8 @@ func TestMLDSARefused(t *testing.T) {
 	}
 }
 
-// TestMLDSA44Alone verifies that a key for ML-DSA-44 signs no receipts, no envelopes, and no
-// objects, and that a receipt's signature that names the algorithm is not checked.
+// TestMLDSA44Alone verifies that an ML-DSA-44 key signs no receipts, no envelopes, and no objects,
+// and that a receipt signature that names the algorithm is not checked.
 func TestMLDSA44Alone(t *testing.T) {
 	k, err := Generate(bytes.NewReader(make([]byte, 32)), MLDSA44, "k")
 	if err != nil {
@@ -182,8 +182,8 @@ func TestMLDSARoles(t *testing.T) {
 	}
 }
 
-// TestMLDSAMaterial verifies that a revocation applies to the material of an ML-DSA key under every
-// ID, and that the same seed with other parameters is other material.
+// TestMLDSAMaterial verifies that a revocation applies to an ML-DSA key's material under every ID,
+// and that the same seed with other parameters is different material.
 func TestMLDSAMaterial(t *testing.T) {
 	stolen := akp(t, "a", mldsa65, "a").with(object{"revoked": object{"at": 2000, "reason": "compromised"}})
 	set := mustSet(t, stolen, akp(t, "b", mldsa65, "a"), akp(t, "c", mldsa65, "c"), akp(t, "d", MLDSA44, "a").with(object{"roles": []string{"witness"}}))
@@ -237,8 +237,8 @@ func TestMLDSAPEM(t *testing.T) {
 	wantRefused(t, err, receipt.CodeInvalidKeySet, `a key for "ML-DSA-87"`)
 }
 
-// TestMLDSAHeader verifies that a signature is over the input of the token (RFC 9964), without a
-// context, with exactly the header of every other token.
+// TestMLDSAHeader verifies that a signature covers the token's input (RFC 9964), without a context,
+// and that the header is exactly that of every other token.
 func TestMLDSAHeader(t *testing.T) {
 	k := testKeys()[mldsa65]
 	sig := signWith(t, k)

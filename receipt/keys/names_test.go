@@ -20,24 +20,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A name is an entry of a trust file. One key material may have several names.
+// A name is an entry in a trust file. The same key material may have several names.
 type name struct {
 	id       string
 	material int
 	roles    []string
 	issuers  []string
 	nbf, exp int64 // 0: not set
-	at       int64 // time of the revocation; 0: not revoked
+	at       int64 // time of the revocation; 0 if not revoked
 	reason   string
 }
 
-// A mark is a signature by a key material with a name.
+// A mark is a signature by key material under a name.
 type mark struct {
 	label    string
 	material int
 }
 
-// A seen is a cosignature with a name at a time.
+// A seen is a cosignature under a name at a given time.
 type seen struct {
 	by *name
 	at int64
@@ -273,8 +273,8 @@ func (c *trial) reachable(q receipt.Quorum) bool {
 	return len(found) >= q.Threshold
 }
 
-// witnesses returns the witnesses that count for the checkpoint: not those of the log itself, and
-// not revoked ones.
+// witnesses returns the witnesses that count for the checkpoint, excluding the log's own keys and
+// revoked keys.
 func (c *trial) witnesses() (list []seen) {
 	for _, s := range c.seen {
 		logs := c.any(s.by.material, func(n *name) bool { return n.has("checkpoint") })
@@ -286,13 +286,13 @@ func (c *trial) witnesses() (list []seen) {
 	return list
 }
 
-// older reports whether a witness saw the checkpoint before a material was revoked.
+// older reports whether a witness observed the checkpoint before the material was revoked.
 func (c *trial) older(material int) bool {
 	at, ended := c.ended(material)
 	return ended && slices.ContainsFunc(c.witnesses(), func(s seen) bool { return s.at < at && s.by.material != material })
 }
 
-// trusted reports whether a key of the log counts.
+// trusted reports whether any of the log's keys counts.
 func (c *trial) trusted() bool {
 	return slices.ContainsFunc(c.logs, func(n *name) bool { return c.counts(n, issuedAt, c.older(n.material), true) })
 }
@@ -352,7 +352,7 @@ func (c *trial) signatures() string {
 		case !meant:
 		case speaks == "yes" && ok:
 			issued = true
-		case speaks == "unbound": // the issuer for which the key speaks is missing evidence, too
+		case speaks == "unbound": // the issuer for which the key may speak is also missing evidence
 		default:
 			uncounted = true
 		}
@@ -388,7 +388,7 @@ func (c *trial) signatures() string {
 	return "undecided"
 }
 
-// verdict returns the verdict of the library.
+// verdict returns the library's verdict.
 func (c *trial) verdict(t *testing.T, made map[string]*receipt.Sealed) string {
 	t.Helper()
 	set, err := keys.ParseSet(c.file(t))
@@ -462,7 +462,7 @@ func (c *trial) file(t *testing.T) []byte {
 	return data
 }
 
-// checkpoint returns a checkpoint of a log with one receipt, signed with each of the names.
+// checkpoint returns a log's checkpoint that covers one receipt, signed under each of the names.
 func (c *trial) checkpoint(t *testing.T, hash canon.Digest) []byte {
 	t.Helper()
 	must := func(err error) {
