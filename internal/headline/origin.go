@@ -40,6 +40,14 @@ func (o Origin) Times() (start, end time.Time) {
 // Issued returns the time of issue, or the zero time.
 func (o Origin) Issued() time.Time { return o.time(o.Root.Member("issued_at")) }
 
+// Began returns when the task started or, if that is unknown, when the receipt was issued.
+func (o Origin) Began() time.Time {
+	if start, _ := o.Times(); !start.IsZero() {
+		return start
+	}
+	return o.Issued()
+}
+
 func (o Origin) time(n canon.Node) time.Time {
 	t, err := receipt.ParseTime(n.Text())
 	if err != nil || o.Hidden(n) {

@@ -29,10 +29,11 @@ func New(e *cli.Env) *cobra.Command {
 		Long: `Verify the receipts in a ledger, a directory, or a file, or read a JSON report of
 verify, and serve a read-only view until interrupted.
 
-With --output, write the view as files instead. They contain the receipts, except
-those in which a secret is found. The exit code is that of receipt verify.`,
-		Example: `  receipt browse --integrity-only receipt.json --output site`,
-		Args:    cli.ExactArgs(1, "one input"),
+With --output, write the view as files, without receipts in which a secret is
+found. The exit code is that of receipt verify.`,
+		Example: `  receipt browse --keys keys.json receipt.json --output site
+  receipt browse --integrity-only receipt.json --output site`,
+		Args: cli.ExactArgs(1, "one input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return browse(cmd.Context(), e, args[0], &o)
 		},

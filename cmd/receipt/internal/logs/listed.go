@@ -34,13 +34,12 @@ func NewList(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [PATH…]",
 		Short: "list receipts with their verdicts",
-		Long: `List the receipts of a ledger, files, or directories, the newest first (default:
-the default ledger), and verify each one. ≥ precedes a lower bound; - means not
-recorded.
+		Long: `List and verify the receipts of a ledger, files, or directories (default: the
+default ledger), newest first. ≥ precedes a lower bound; - means not recorded.
 
 Exit code 1: a listed receipt is refuted.`,
-		Example: `  receipt list ledger.db
-  receipt list receipts/ --failed`,
+		Example: `  receipt list receipt.json
+  receipt list --failed receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
 	f := cmd.Flags()
@@ -73,7 +72,8 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 		return err
 	}
 
-	list, pruned := []*listed{}, 0
+	var list []*listed
+	pruned, read := 0, false
 	err = o.with(ctx, e, paths, "", func(m *meant) error {
 		for _, err := range m.pruned {
 			if err != nil {
@@ -82,9 +82,10 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 			pruned++
 		}
 		list, err = o.read(ctx, e, v, m.Selection, pruned > 0, since)
+		read = list != nil
 		return err
 	})
-	if err != nil {
+	if !read {
 		return err
 	}
 	if pruned > 0 {
@@ -93,11 +94,13 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	if file == nil {
 		e.Note("signatures were not checked; specify trusted keys with --keys")
 	}
-	return o.print(e, list)
+	return cmp.Or(o.print(e, list), err)
 }
 
-// read verifies the receipts, and returns the selected ones, the newest first.
+// read verifies the receipts, and returns the selected ones, the newest first. If an input could not
+// be read completely, it also returns an error.
 func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, s *input.Selection, partial bool, since time.Time) (list []*listed, err error) {
+	list = []*listed{}
 	progress := e.Progress("verifying")
 	defer progress.End()
 	s.Show(progress)
@@ -116,11 +119,17 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 	if err := input.Fatal(err); err != nil {
 		return nil, err
 	}
+
+	// The last error is returned, and the others are printed here.
+	var unread error
 	for _, n := range sum.Inputs.Unreadable {
-		cli.Tell(e, input.NotRead(n))
+		if unread != nil {
+			cli.Tell(e, unread)
+		}
+		unread = input.NotRead(n)
 	}
-	if len(s.Missing) > 0 {
-		return nil, s.Missing[0]
+	if unread == nil && len(s.Missing) > 0 {
+		unread = s.Missing[0]
 	}
 
 	slices.SortStableFunc(list, func(a, b *listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.ID, b.ID)) })
@@ -131,7 +140,7 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 	for i, short := range input.ShortIDs(ids) {
 		list[i].Short = short
 	}
-	return list, nil
+	return list, unread
 }
 
 // selects reports whether the flags select a receipt.
@@ -207,9 +216,7 @@ func rowOfReport(rep *receipt.Report, text []byte) *listed {
 		r.State = state.String()
 	}
 	start, end := o.Times()
-	if r.at = start; start.IsZero() {
-		r.at = o.Issued()
-	}
+	r.at = o.Began()
 	r.Started, r.Issued = stamp(start), stamp(o.Issued())
 	if !start.IsZero() && !end.IsZero() && !end.Before(start) {
 		ms := end.Sub(start).Milliseconds()

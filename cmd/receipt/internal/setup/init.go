@@ -30,7 +30,7 @@ func NewInit(e *cli.Env) *cobra.Command {
 		Long: `Create a key, a trust file, and a file of defaults in the user's configuration
 directory, and a ledger in the data directory. Existing files are not changed.
 $RECEIPT_CONFIG selects another file of defaults, whose directory then contains
-all files; if it is empty, there are no defaults.`,
+all files; an empty value selects none.`,
 		Example: `  receipt init
   receipt init --issuer ada`,
 		Args: cli.ExactArgs(0, "no arguments"),

@@ -21,6 +21,7 @@ import (
 type showOptions struct {
 	git, keys string
 	full      bool
+	last      bool
 	judge     string // command that verifies the receipt
 }
 
@@ -28,16 +29,29 @@ type showOptions struct {
 func NewShow(e *cli.Env) *cobra.Command {
 	o := &showOptions{}
 	cmd := &cobra.Command{
-		Use:   "show FILE",
+		Use:   "show FILE|--last",
 		Short: "print a receipt in readable form",
-		Long: `Print what a receipt states, and verify it if there are trusted keys; otherwise,
-check only its hash. --git adds the first commit with each written content.
+		Long: `Print what a receipt states, and verify it with trusted keys; without keys, check
+only its hash. --git adds the first commit with each written content.
 
 Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`,
 		Example: `  receipt show receipt.json
-  receipt show --full - < receipt.json`,
-		Args: cli.ExactArgs(1, "one receipt"),
+  receipt show --last --full`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.last {
+				return cli.ExactArgs(0, "no receipt with --last")(cmd, args)
+			}
+			return cli.ExactArgs(1, "one receipt")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.last {
+				data, id, err := newest(cmd.Context(), e)
+				if err != nil {
+					return err
+				}
+				o.judge = "receipt verify"
+				return o.show(cmd.Context(), e, id, data)
+			}
 			data, err := input.ReadReceipt(e, args[0])
 			if err != nil {
 				return err
@@ -53,6 +67,7 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 	f.StringVar(&o.git, "git", "", "git repository to search (`DIR`)")
 	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.BoolVar(&o.full, "full", false, "add entries, digests, and pointers")
+	f.BoolVar(&o.last, "last", false, "newest receipt of the default ledger")
 	return cmd
 }
 
@@ -232,4 +247,14 @@ func (s *Shown) named(n canon.Node, name, noun string) string {
 		return noun + " " + headline.NotTold
 	}
 	return s.text(n, name)
+}
+
+// continuity prints whether successive writes of one file start with the content that the previous
+// write left.
+func (s *Shown) continuity(n canon.Node) {
+	if n.Kind() != canon.KindObject {
+		return
+	}
+	number := func(name string) string { return cli.Number(n.Member(name)) + " " + name }
+	s.b.Row("continuity", "of "+number("pairs")+" of successive writes: "+number("held")+", "+number("broken")+", "+number("unchecked"))
 }
