@@ -34,7 +34,7 @@ func (g gaps) unrecorded() (names []string) {
 func (g gaps) unrecordedAt(pointer string) []string {
 	if pointer == "/side_effects" {
 		return []string{g.unlisted("/side_effects/fs_writes", "file changes"), g.unlisted("/side_effects/tool_calls", "tool calls"),
-			g.unlisted("/side_effects/network_egress", "requests"), g.unlisted("/side_effects/a2a_handoffs", "handoffs")}
+			g.unlisted("/side_effects/network_egress", "network requests"), g.unlisted("/side_effects/a2a_handoffs", "handoffs")}
 	}
 
 	tokens := strings.Split(pointer, "/")[1:]
@@ -64,7 +64,7 @@ func (g gaps) unrecordedAt(pointer string) []string {
 // unrecordedNames maps pointers to the names of values.
 func unrecordedNames() map[string]string {
 	return map[string]string{
-		"/issued_at": "time of issue", "/lifecycle/started_at": "start", "/lifecycle/completed_at": "end", "/lifecycle/final_state": "outcome",
+		"/issued_at": "issue time", "/lifecycle/started_at": "start time", "/lifecycle/completed_at": "end time", "/lifecycle/final_state": "outcome",
 		"/model_route": "model", "/model_route/chosen_model": "model", "/model_route/chosen_model/model": "model", "/model_route/chosen_model/provider": "model provider",
 		"/identifiers/workspace_ref": "project", "/metadata/source": "details of the source",
 	}
@@ -74,7 +74,7 @@ func unrecordedNames() map[string]string {
 func (g gaps) unlistedEntry(pointer string, tokens []string) string {
 	lists := map[string]string{
 		"/approvals": "approvals", "/final_artifacts": "artifacts", "/redactions": "withheld values", "/deltas": "substitutions",
-		"/side_effects/fs_writes": "file changes", "/side_effects/tool_calls": "tool calls", "/side_effects/network_egress": "requests", "/side_effects/a2a_handoffs": "handoffs",
+		"/side_effects/fs_writes": "file changes", "/side_effects/tool_calls": "tool calls", "/side_effects/network_egress": "network requests", "/side_effects/a2a_handoffs": "handoffs",
 	}
 	if noun := lists[pointer]; noun != "" {
 		return g.unlisted(pointer, noun)
