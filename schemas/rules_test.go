@@ -32,8 +32,8 @@ func newRule(t *testing.T, schema string) *rule {
 	return &rule{t: t, s: s}
 }
 
-// holds tests a text. What the acceptor accepts must fit by the library, and what is of a usual
-// form and fits must be accepted, or else it is only slow.
+// holds tests a text. The acceptor must accept only texts that the library accepts, and must accept
+// every valid text in a usual form, because leaving it to the library would only be slower.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))

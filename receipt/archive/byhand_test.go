@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestByHand runs the program in the package documentation, an encoder that shares no code with
+// TestByHand verifies the program in the package documentation, an encoder that shares no code with
 // this one, on all fixtures.
 func TestByHand(t *testing.T) {
 	python, err := exec.LookPath("python3")

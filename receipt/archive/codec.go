@@ -31,7 +31,7 @@ type Codec struct {
 	pool     sync.Pool // of *work
 }
 
-// work is the memory of one call, kept for the next call.
+// work is the memory for one call, which is kept for the next call.
 type work struct {
 	text []byte // an item as JSON
 	doc  canon.Document
@@ -119,7 +119,7 @@ func canonicalSize(n canon.Node, scratch *[]byte) int {
 	switch n.Kind() {
 	case canon.KindArray:
 		for _, element := range n.Elements() {
-			size += 1 + canonicalSize(element, scratch) // and a comma, or the bracket at the end
+			size += 1 + canonicalSize(element, scratch) // plus a comma, or the closing bracket
 		}
 		return 1 + max(size, 1)
 	case canon.KindObject:
@@ -172,7 +172,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 }
 
 // untranslated converts an error about the JSON text to an error about the item. After the
-// translator, the parser should find no errors.
+// translator has run, the parser should find no errors.
 func untranslated(item []byte, err error) error {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {

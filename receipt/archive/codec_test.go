@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestSpecification uses the vectors of the format.
+// TestSpecification verifies the format's vectors.
 func TestSpecification(t *testing.T) {
 	c := archive.NewCodec()
 	if got := hex.EncodeToString(encode(t, c, `{"b":2.0,"a":0.1842,"aa":[null,true,-1]}`)); got != "a36161fb3fc793dd97f62b6b61620262616183f6f520" {
@@ -40,7 +40,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestValues uses the table in the package documentation, and its limits.
+// TestValues verifies the table in the package documentation, and its limits.
 func TestValues(t *testing.T) {
 	c := archive.NewCodec()
 	for _, test := range []struct{ json, canonical, item string }{
@@ -103,7 +103,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestKeyLengths (item 270) uses keys of 23, 24, 255, and 256 bytes, at which heads grow.
+// TestKeyLengths (item 270) verifies keys of 23, 24, 255, and 256 bytes, the lengths at which heads
+// grow.
 func TestKeyLengths(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	var b []byte
@@ -121,8 +122,8 @@ func TestKeyLengths(t *testing.T) {
 	}
 }
 
-// TestFixtures (item 268) uses every fixture that parses, including the canonical form of each
-// malicious fixture.
+// TestFixtures (item 268) verifies every fixture that can be parsed, including the canonical form
+// of each malicious fixture.
 func TestFixtures(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -150,7 +151,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// roundTrip checks JSON → CBOR → JSON → CBOR against the library, and the hash.
+// roundTrip compares the conversion JSON → CBOR → JSON → CBOR with the library's, and checks the
+// hash.
 func roundTrip(t *testing.T, c *archive.Codec, o oracle, doc *canon.Document, name string) {
 	t.Helper()
 	item, err := c.Append(nil, doc)
@@ -177,7 +179,7 @@ func roundTrip(t *testing.T, c *archive.Codec, o oracle, doc *canon.Document, na
 	}
 }
 
-// TestSpelling (item 269) verifies that other spellings of a document result in the same item.
+// TestSpelling (item 269) verifies that all spellings of a document produce the same item.
 func TestSpelling(t *testing.T) {
 	c := archive.NewCodec()
 	want := encode(t, c, `{"b":[1,0.5,"é"],"aa":{"d":100,"c":null}}`)
@@ -191,7 +193,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestLossy is item 262 for the encoder.
+// TestLossy verifies item 262 for the encoder.
 func TestLossy(t *testing.T) {
 	c := archive.NewCodec()
 	for _, number := range []string{"9007199254740992", "-9007199254740992", "9007199254740993", "1e16", "1e300", "-1e300", "1.7976931348623157e308", "18446744073709551615"} {
@@ -211,7 +213,7 @@ func TestLossy(t *testing.T) {
 	}
 }
 
-// TestHalves uses all floats of 16 bits, integral or not.
+// TestHalves verifies all 16-bit floats, integral or not.
 func TestHalves(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	accepted := 0
@@ -236,7 +238,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestConcurrent uses one Codec concurrently.
+// TestConcurrent verifies that one Codec can be used concurrently.
 func TestConcurrent(t *testing.T) {
 	c := archive.NewCodec()
 	text := parse(t, read(t, "valid/task.json")).AppendCanonical(nil)
@@ -263,7 +265,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAppendKeeps verifies that the content of dst is kept, on success and on error.
+// TestAppendKeeps verifies that the existing content of dst is kept, on success and on error.
 func TestAppendKeeps(t *testing.T) {
 	c := archive.NewCodec()
 	item, err := c.Append([]byte("one"), parse(t, `{"a":[1]}`))
@@ -282,14 +284,14 @@ func TestAppendKeeps(t *testing.T) {
 	}
 }
 
-// TestSteadyState verifies that nothing is allocated after the buffers have grown.
+// TestSteadyState verifies that no memory is allocated after the buffers have grown.
 func TestSteadyState(t *testing.T) {
 	c := archive.NewCodec()
 	doc := parse(t, read(t, "valid/task.json"))
 	item := encode(t, c, doc.Source())
 	var a, b []byte
 	least := math.Inf(1)
-	for range 20 { // the race detector has the pool of buffers forget some
+	for range 20 { // the race detector causes the pool to drop some buffers
 		least = min(least, testing.AllocsPerRun(1, func() {
 			a, _ = c.Append(a[:0], doc)
 			b, _ = c.AppendJSON(b[:0], item)

@@ -6,8 +6,8 @@
 // of an item is [MediaType].
 //
 // The archive of a receipt is another encoding of the same JSON value, never a different receipt.
-// Its hash is computed from the canonical JSON (RFC 8785), so a JSON file and an archive of one
-// receipt have the same verdict, and no hash is ever computed from CBOR bytes.
+// Its hash is computed from the canonical JSON (RFC 8785), so a JSON file and an archive of the
+// same receipt get the same verdict, and no hash is ever computed from CBOR bytes.
 //
 // # The exact bytes
 //

@@ -21,7 +21,7 @@ type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode
 
-	members []member // members of the objects that are being written
+	members []member // the members of objects that are being written
 
 	// Scalars are passed by address, because converting a pointer to an interface allocates no
 	// memory.

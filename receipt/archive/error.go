@@ -22,8 +22,8 @@ const (
 	codeEmptyInput       = "empty_input"            // no item at all
 )
 
-// An ItemError describes why and where a value cannot be archived, or bytes are not an archive. It
-// describes the first problem.
+// An ItemError describes why and where a value cannot be archived, or why and where bytes are not
+// an archive. It describes the first problem.
 type ItemError struct {
 	// Offset is in bytes from 0: in the item for ToJSON, in the sequence for Reader.Next, and in
 	// the JSON source for Append.
@@ -54,7 +54,7 @@ func (e *ItemError) Unwrap() error {
 //	offset 17: expected no tag, found tag 1
 func (e *ItemError) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Detail) }
 
-// refuse returns the error of an item or sequence that begins with start.
+// refuse returns the error for an item or sequence that begins with start.
 func refuse(start []byte, offset int64, code, format string, args ...any) *ItemError {
 	return &ItemError{Offset: offset, Code: code, Detail: fmt.Sprintf(format, args...), Hint: hint(start)}
 }
@@ -76,7 +76,7 @@ const space = " \t\r\n"
 // clip truncates foreign text before a message quotes it.
 func clip[T ~string | ~[]byte](text T) string { return untrusted.Cut(text, 80) }
 
-// byteAt describes the byte at a position in a message.
+// byteAt describes the byte at a position, for use in a message.
 func byteAt(b []byte, at int) string {
 	if at >= len(b) {
 		return "the end"

@@ -36,7 +36,7 @@ type head struct {
 	size        int // length of the head, in bytes
 }
 
-// readHead returns the head at the start of b. It reports false if b ends within the head.
+// readHead returns the head at the start of b. It returns false if b ends within the head.
 func readHead(b []byte) (h head, whole bool) {
 	if len(b) == 0 {
 		return head{}, false
@@ -112,7 +112,7 @@ func (h head) shortest() bool {
 	return true
 }
 
-// String describes the item that begins with the head, for a message.
+// String describes, for a message, the item that begins with the head.
 func (h head) String() string {
 	switch h.major {
 	case majorUnsigned: // without the value, which may be a misplaced secret

@@ -81,7 +81,7 @@ func checkError(tb testing.TB, e *archive.ItemError, size int64) {
 
 func clip(b []byte) []byte { return b[:min(len(b), 200)] }
 
-// refused fails unless the item is refused with the code.
+// refused fails unless the item is rejected with the code.
 func refused(tb testing.TB, c *archive.Codec, item []byte, code string) *archive.ItemError {
 	tb.Helper()
 	text, err := decode(tb, c, item)

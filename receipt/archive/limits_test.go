@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// nested is a document of the depth, arrays and objects in turn.
+// nested returns a document of the given depth, with alternating arrays and objects.
 func nested(depth int) (text string, item []byte) {
 	text = "0"
 	item = []byte{0}
@@ -55,7 +55,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestCounts (item 266) verifies that numbers of elements and members are not limited.
+// TestCounts (item 266) verifies that the numbers of elements and members are not limited.
 func TestCounts(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	array := "[" + strings.Repeat("1,", 131_072) + "2]"
@@ -68,8 +68,9 @@ func TestCounts(t *testing.T) {
 	roundTrip(t, c, o, parse(t, append(b, '}')), "131,073 members")
 }
 
-// TestMaxItemBytes uses the longest item, except for a few bytes, that JSON of the maximum
-// length has. At the modest size, the item is half as long, and still longer than JSON may be.
+// TestMaxItemBytes verifies the longest item, except for a few bytes, that JSON of the maximum
+// length can produce. At the modest size, the item is half as long, but still longer than the JSON
+// may be.
 func TestMaxItemBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
@@ -109,7 +110,7 @@ func TestMaxItemBytes(t *testing.T) {
 	}
 }
 
-// TestSize verifies that an archive has exactly the size limit of JSON.
+// TestSize verifies that the size limit for an archive is exactly the limit for its JSON.
 func TestSize(t *testing.T) {
 	c := archive.NewCodec()
 	long := bytes.Repeat([]byte("x"), receipt.MaxBytes)
@@ -121,7 +122,7 @@ func TestSize(t *testing.T) {
 	if got, err := decode(t, c, boxed[1:]); err != nil || !bytes.Equal(got, long) {
 		t.Errorf("a string of the longest length: %v", err)
 	}
-	if e := refused(t, c, boxed, "size_limit"); e.Offset != 1 { // two bytes more of JSON, of which one is seen at the string
+	if e := refused(t, c, boxed, "size_limit"); e.Offset != 1 { // two more bytes of JSON, one of which is detected at the string
 		t.Error(e)
 	}
 	refused(t, c, make([]byte, archive.MaxItemBytes+1), "size_limit")

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, where they are not at
+// TestMain reduces garbage collection for the small heaps of most tests, unless the tests run at
 // full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An oracle encodes and decodes whole trees of Go values with the library alone:
-// slow, but with none of this package's code.
+// An oracle encodes and decodes entire trees of Go values with the library alone: it is slow, but
+// uses none of this package's code.
 type oracle struct {
 	enc cbor.EncMode
 	dec cbor.DecMode
@@ -32,7 +32,7 @@ func newOracle() oracle {
 	return oracle{enc, dec}
 }
 
-// encode returns the item of a value.
+// encode returns the item for a value.
 func (o oracle) encode(n canon.Node) []byte {
 	item, err := o.enc.Marshal(tree(n))
 	if err != nil {
@@ -69,7 +69,7 @@ func tree(n canon.Node) any {
 	return nil
 }
 
-// accepts reports whether the item is one that an archive may have.
+// accepts reports whether an archive may contain the item.
 func (o oracle) accepts(item []byte) bool {
 	var v any
 	if o.dec.Unmarshal(item, &v) != nil || !archivable(v) {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestRandom is item 268 for documents with every kind of value.
+// TestRandom verifies item 268 for documents with every kind of value.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8949, 268))
 	c, o := archive.NewCodec(), newOracle()
@@ -47,7 +47,7 @@ func count(kinds map[canon.Kind]int, n canon.Node) {
 	}
 }
 
-// A generator writes random JSON, in no particular spelling.
+// A generator writes random JSON, with random spelling.
 type generator struct {
 	rng    *rand.Rand
 	text   []byte
@@ -83,8 +83,8 @@ func (g *generator) add(text string) {
 	g.text = append(g.text, text...)
 }
 
-// number writes an integer of any size, a float whose value may fit into 16, 32
-// or only into 64 bits, or an edge.
+// number writes an integer of any size, a float whose value may fit into 16, 32, or only 64 bits,
+// or a boundary value.
 func (g *generator) number() {
 	sign := []string{"", "-"}[g.rng.IntN(2)]
 	var f float64
@@ -146,8 +146,8 @@ func (g *generator) array(depth int) {
 	g.add("]")
 }
 
-// object writes members whose names have up to about 300 bytes, and which
-// differ: each ends with its number.
+// object writes members whose names have up to about 300 bytes and are distinct: each name ends
+// with its number.
 func (g *generator) object(depth int) {
 	g.add("{")
 	for i := range g.length() {

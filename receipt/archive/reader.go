@@ -11,12 +11,12 @@ import (
 // item, except for bytes that a single Read of the source returned.
 type Reader struct {
 	source io.Reader
-	failed error // error of the source, returned once the buffered bytes are used up
+	failed error // error from the source, returned once the buffered bytes are used up
 	err    error // the result of all further calls
 
 	buf   []byte // bytes that were read but not yet used
 	begin int    // position of the current item in buf
-	size  int    // length of the current item, as far as it was examined
+	size  int    // length of the part of the current item that was examined
 
 	index  int
 	offset int64 // offset of buf[begin] in the sequence
@@ -38,7 +38,7 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Next returns the bytes of the next item, which are valid until the next call. Items are well
 // formed and have definite lengths. [Codec.ToJSON] checks whether an item is an archive. At the end
 // of the sequence, the error is io.EOF. If an item is malformed, truncated, too long, or has an
-// indefinite length, the error is an *[ItemError]. Other errors are errors of the source. Every
+// indefinite length, the error is an *[ItemError]. Other errors are the source's errors. Every
 // error ends the sequence, and all later calls return the same error, because the start of the next
 // item is unknown.
 func (r *Reader) Next() ([]byte, error) {
@@ -130,8 +130,8 @@ func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
-// more reads until n bytes follow the known part of the item. The error is the error of the source,
-// or io.EOF at its end.
+// more reads until n bytes follow the known part of the item. The error is the source's error, or
+// io.EOF at its end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
 		if r.failed != nil {

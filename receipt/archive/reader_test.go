@@ -24,8 +24,8 @@ type piece struct {
 	offset int64
 }
 
-// pieces reads a sequence to its end, io.EOF or another error, and checks the properties of every
-// sequence.
+// pieces reads a sequence to its end, which is io.EOF or another error, and checks the properties
+// that every sequence must have.
 func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	tb.Helper()
 	r := archive.NewReader(source)
@@ -48,8 +48,8 @@ func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	}
 }
 
-// checkEnd: no value with an error, the same error for ever, and the place of
-// the item that is wrong.
+// checkEnd checks that an error comes with no value, that later calls return the same error, and
+// that the location of the invalid item is correct.
 func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before int, offset int64) {
 	tb.Helper()
 	again, err2 := r.Next()
@@ -70,7 +70,7 @@ func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before i
 	}
 }
 
-// chunks are ways in which bytes may arrive.
+// chunks are the ways in which bytes may arrive.
 func chunks(sequence []byte) map[string]io.Reader {
 	source := func() io.Reader { return bytes.NewReader(sequence) }
 	return map[string]io.Reader{
@@ -124,8 +124,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderRefuses (item 275) uses incorrect lengths, and everything else that ends a
-// sequence.
+// TestReaderRefuses (item 275) verifies that incorrect lengths and all other errors end a sequence.
 func TestReaderRefuses(t *testing.T) {
 	for _, test := range []struct {
 		sequence, want string
@@ -172,8 +171,8 @@ func TestReaderJudgesNot(t *testing.T) {
 	}
 }
 
-// TestReaderSourceFails verifies that items before an error of the source are returned first,
-// followed by the unchanged error.
+// TestReaderSourceFails verifies that items that precede an error from the source are returned
+// first, followed by the unchanged error.
 func TestReaderSourceFails(t *testing.T) {
 	failure := errors.New("disk on fire")
 	all, err := pieces(t, io.MultiReader(strings.NewReader("\x00\x00\x82"), iotest.ErrReader(failure)))
@@ -229,8 +228,8 @@ func TestReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestReaderIsLinear verifies that a long item in small reads, and many small items, take
-// linear time.
+// TestReaderIsLinear verifies that reading a long item in small pieces, and reading many small
+// items, takes linear time.
 func TestReaderIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads a million pieces")
@@ -255,7 +254,7 @@ func TestReaderIsLinear(t *testing.T) {
 	})
 }
 
-// inTime performs work that takes a fraction of the given time. A machine that is busy now is not
+// inTime runs work that takes a fraction of the given time. A machine that is busy now is not
 // always so.
 func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Helper()
@@ -286,7 +285,7 @@ func TestReaderMemory(t *testing.T) {
 	}
 }
 
-// libraryMode judges single items of a sequence as documented for Reader.Next.
+// libraryMode judges single items in a sequence as documented for Reader.Next.
 func libraryMode() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxNestedLevels: 65_535, MaxArrayElements: archive.MaxItemBytes, MaxMapPairs: archive.MaxItemBytes,

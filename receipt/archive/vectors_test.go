@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A vector is one case of the public vectors, regardless of the names of its parts in the file.
+// A vector is a case from the public vectors, regardless of the names that the file uses for its
+// parts.
 type vector struct {
 	Hex        string
 	Decoded    json.RawMessage
@@ -27,8 +28,9 @@ func load(t *testing.T, elem ...string) []vector {
 	return all
 }
 
-// judge decodes every vector and returns the number accepted, and of each code. Accepted items must
-// be returned byte for byte and, if the vector states a value, represent that value.
+// judge decodes every vector, and returns how many were accepted and how many were rejected with
+// each code. Accepted items must be returned byte for byte and, if the vector states a value,
+// represent that value.
 func judge(t *testing.T, c *archive.Codec, all []vector, names map[string]string) (accepted int, codes map[string]int) {
 	t.Helper()
 	codes = map[string]int{}
@@ -67,8 +69,8 @@ func wantCodes(t *testing.T, got, want map[string]int) {
 	}
 }
 
-// appendixA names the refusals of RFC 8949 appendix A that are more than "JSON
-// has no such value" or "not deterministic".
+// appendixA lists the rejections of RFC 8949 appendix A vectors for reasons other than "JSON has no
+// such value" or "not deterministic".
 func appendixA() map[string]string {
 	return map[string]string{
 		"1bffffffffffffffff": "number_precision",
@@ -87,14 +89,14 @@ func appendixA() map[string]string {
 	}
 }
 
-// TestAppendixA (item 251) uses the vectors of RFC 7049 and RFC 8949. Rejected are integral
+// TestAppendixA (item 251) verifies the vectors from RFC 7049 and RFC 8949. Rejected are integral
 // floats (7), numbers beyond ±(2^53−1) (4), bignums, other tags, and byte strings (10), NaN and
-// infinities (9), undefined and other simple values (4), integer keys (1), and indefinite
-// lengths (11 and 10).
+// infinities (9), undefined and other simple values (4), integer keys (1), and indefinite lengths
+// (11 and 10).
 func TestAppendixA(t *testing.T) {
 	c := archive.NewCodec()
 	names := appendixA()
-	names["f818"] = "syntax" // allowed by RFC 7049, not well-formed by RFC 8949
+	names["f818"] = "syntax" // allowed by RFC 7049, but not well formed according to RFC 8949
 	old := load(t, "cbor-appendix-a", "appendix_a.json")
 	accepted, codes := judge(t, c, old, names)
 	if len(old) != 82 || accepted != 37 {
@@ -110,8 +112,8 @@ func TestAppendixA(t *testing.T) {
 	wantCodes(t, codes, map[string]int{"number_precision": 4, "number_range": 9, "non_deterministic_cbor": 31})
 }
 
-// TestAppendixF (item 252) verifies that no malformed item is accepted. An item with an
-// indefinite length or a tag before the malformed part is rejected for that.
+// TestAppendixF (item 252) verifies that no malformed item is accepted. An item with an indefinite
+// length or a tag before the malformed part is rejected for that reason instead.
 func TestAppendixF(t *testing.T) {
 	all := load(t, "cbor-rfc8949", "rfc8949-appendix-f.json")
 	accepted, codes := judge(t, archive.NewCodec(), all, nil)
@@ -121,13 +123,13 @@ func TestAppendixF(t *testing.T) {
 	wantCodes(t, codes, map[string]int{"syntax": 65, "non_deterministic_cbor": 29})
 }
 
-// TestDCBOR uses the vectors of draft-mcnally-deterministic-cbor, which is stricter than RFC
+// TestDCBOR verifies the vectors from draft-mcnally-deterministic-cbor, which is stricter than RFC
 // 8949 section 4.2.1 and allows larger numbers.
 func TestDCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	valid := load(t, "cbor-dcbor-hildjj", "valid.json")
 	accepted, codes := judge(t, c, valid, map[string]string{
-		// dCBOR has integers of 64 bits, and floats beyond; here, neighboring values could not be
+		// dCBOR has 64-bit integers, and floats beyond them; here, neighboring values could not be
 		// distinguished.
 		"1bffffffffffffffff": "number_precision", "3b7ffffffffffffbff": "number_precision", "1bfffffffffffff800": "number_precision",
 		"fa5f800000": "number_precision", "fadf7fffff": "number_precision", "fa7f7fffff": "number_precision",
@@ -142,7 +144,7 @@ func TestDCBOR(t *testing.T) {
 
 	invalid := load(t, "cbor-dcbor-hildjj", "invalid.json")
 	for _, v := range invalid {
-		// dCBOR demands NFC, and a receipt's text is never normalized.
+		// dCBOR requires NFC, and a receipt's text is never normalized.
 		if _, refused := decode(t, c, unhex(t, v.Hex)); (refused == nil) != (v.Hex == "6345cc88") {
 			t.Errorf("%s (%s): %v", v.Hex, v.Diagnostic, refused)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestDamagedManifest changes every byte of a manifest. Either the manifest is rejected, or it does
-// not list a receipt unchanged, or it has the same meaning.
+// TestDamagedManifest verifies the result of changing any byte in a manifest. Either the manifest
+// is rejected, or it does not list a receipt unchanged, or it has the same meaning.
 func TestDamagedManifest(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	text, docs := b.Manifest.Marshal(), documents(t, b)
@@ -65,7 +65,7 @@ func TestDamagedReceipts(t *testing.T) {
 	}
 }
 
-// damages returns the document with each of its leaves changed, by pointer.
+// damages returns copies of the document, each with one leaf changed, keyed by pointer.
 func damages(t *testing.T, src []byte) map[string][]byte {
 	t.Helper()
 	var tree any
@@ -103,7 +103,7 @@ func damages(t *testing.T, src []byte) map[string][]byte {
 	return list
 }
 
-// changed returns a value of the same type that differs.
+// changed returns a different value of the same type.
 func changed(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -121,7 +121,7 @@ func changed(v any) any {
 	return "x"
 }
 
-// TestSwapped uses receipts of another batch, and receipts with the ID of another receipt.
+// TestSwapped verifies receipts from another batch, and receipts with another receipt's ID.
 func TestSwapped(t *testing.T) {
 	list := drafts(t, 3)
 	b, other := seal(t, list), seal(t, list[:2])

@@ -43,8 +43,8 @@
 // An older tree construction of Harn hashes the text of hashes, does not distinguish leaves from
 // nodes, and pairs an odd node with itself. The lists a, b, c and a, b, c, c therefore have the
 // same root (CVE-2012-2459), and the root of a single receipt is the receipt's own hash. Such roots
-// are rejected. [Manifest.Explain] recognizes roots by this construction, and other roots of the
-// wrong data, and distinguishes them from roots that are merely incorrect.
+// are rejected. [Manifest.Explain] recognizes roots from this construction, and roots computed from
+// the wrong data, and distinguishes them from roots that are merely incorrect.
 //
 // # Stability
 //

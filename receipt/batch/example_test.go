@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// The issuer creates a batch, and remembers the heads of its streams. A recipient checks one
-// receipt against the manifest.
+// The issuer creates a batch and stores the heads of its streams. A recipient checks one receipt
+// against the manifest.
 func Example() {
 	var drafts []*canon.Document
 	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {

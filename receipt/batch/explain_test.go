@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestExplain computes each wrong root by hand.
+// TestExplain verifies the explanation of each incorrect root, which the test computes by hand.
 func TestExplain(t *testing.T) {
 	const rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 	one, two, three, five := seal(t, drafts(t, 1)).Manifest, seal(t, drafts(t, 2)).Manifest, seal(t, drafts(t, 3)).Manifest, seal(t, drafts(t, 5)).Manifest
@@ -51,7 +51,7 @@ func TestExplain(t *testing.T) {
 		if c.stated == c.m.Root() {
 			continue
 		}
-		// A manifest that states it is refused, with the same words.
+		// A manifest that states this root is rejected with the same explanation.
 		m, err := batch.ParseManifest([]byte(manifest(c.stated, c.m.Entries()...)))
 		if m != nil || err == nil || got != "" && !strings.HasSuffix(err.Error(), ": "+got) {
 			t.Errorf("%v: %v", c.stated, err)

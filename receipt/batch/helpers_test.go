@@ -18,8 +18,8 @@ func content(id, workspace string) string {
 	return head + tail(id, workspace)
 }
 
-// preimage returns that of the receipt that becomes of it. The chain comes
-// between the members autonomy_budget and cost. Previous is JSON.
+// preimage returns the preimage of the receipt that the draft becomes. The chain is between the
+// members autonomy_budget and cost. Previous is JSON.
 func preimage(id, workspace, root, previous string) string {
 	return head + `,"chain":{"merkle_root":"` + root + `","previous_receipt_hash":` + previous + `}` + tail(id, workspace)
 }
@@ -46,7 +46,7 @@ func parse(t testing.TB, text string) *canon.Document {
 	return doc
 }
 
-// drafts returns n drafts of one workspace, receipt_0 and so on.
+// drafts returns n drafts for one workspace, with the IDs receipt_0, receipt_1, and so on.
 func drafts(t testing.TB, n int) []*canon.Document {
 	t.Helper()
 	list := make([]*canon.Document, n)
@@ -58,7 +58,7 @@ func drafts(t testing.TB, n int) []*canon.Document {
 
 func name(i int) string { return fmt.Sprintf("receipt_%d", i) }
 
-// seal creates an unsigned batch of new streams.
+// seal creates an unsigned batch that starts new streams.
 func seal(t testing.TB, list []*canon.Document) *batch.Batch {
 	t.Helper()
 	b, err := batch.Seal(context.Background(), list, nil, nil)
@@ -68,7 +68,7 @@ func seal(t testing.TB, list []*canon.Document) *batch.Batch {
 	return b
 }
 
-// documents returns the receipts of a batch, parsed.
+// documents returns the parsed receipts of a batch.
 func documents(t testing.TB, b *batch.Batch) []*canon.Document {
 	t.Helper()
 	var list []*canon.Document
@@ -78,7 +78,7 @@ func documents(t testing.TB, b *batch.Batch) []*canon.Document {
 	return list
 }
 
-// The oracle: RFC 9162 section 2.1.1 in the words of crypto/sha256.
+// The oracle implements RFC 9162 section 2.1.1 with crypto/sha256.
 
 func hash(text string) canon.Digest { return sha256.Sum256([]byte(text)) }
 
@@ -86,14 +86,14 @@ func leaf(text string) canon.Digest { return hash("\x00" + text) }
 
 func node(l, r canon.Digest) canon.Digest { return hash("\x01" + string(l[:]) + string(r[:])) }
 
-// older is the parent in upstream's older tree.
+// older returns a parent in upstream's older tree.
 func older(l, r canon.Digest) canon.Digest { return hash(l.String() + r.String()) }
 
 func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_example", Workspace: workspace}
 }
 
-// manifest writes a manifest of leaves and receipt hashes, with a stated root.
+// manifest writes a manifest with the given leaves, receipt hashes, and stated root.
 func manifest(root canon.Digest, entries ...batch.Entry) string {
 	var list []string
 	for _, e := range entries {

@@ -62,9 +62,9 @@ func (m *Manifest) Marshal() []byte {
 }
 
 // Check checks that a receipt is the receipt that the manifest lists under its ID: the leaf and the
-// hash, both computed from the receipt, match the listed values, and the receipt states the root of
-// the manifest. Check does not check whether the receipt is authentic; [receipt.Verifier] does. The
-// error contains the location in the manifest and both digests.
+// hash, both computed from the receipt, match the listed values, and the receipt states the
+// manifest's root. Check does not check whether the receipt is authentic; [receipt.Verifier] checks
+// this. The error contains the location in the manifest and both digests.
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
 	if err != nil {
@@ -123,7 +123,7 @@ func statedRoot(d *canon.Document) canon.Digest {
 //     hashes;
 //   - the RFC 9162 root of the receipt hashes, which is the root of a checkpoint.
 //
-// It returns "" for the root of the batch, and for any other digest.
+// It returns "" for the batch's own root, and for any other digest.
 func (m *Manifest) Explain(stated canon.Digest) string {
 	if stated == m.root {
 		return ""
@@ -186,7 +186,7 @@ func checkCount(n int) error {
 	return nil
 }
 
-// The rule for roots, and the defect of upstream's older rule.
+// The rule for roots, and the defect in upstream's older rule.
 const (
 	rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 
@@ -195,8 +195,8 @@ const (
 
 // upstreamRoot returns the root of events in the construction of harn-provenance-receipt-v1
 // receipts: the leaves are the texts "sha256:…", a parent is the text of the SHA-256 of two
-// concatenated texts, and an odd node is paired with itself. It is only used to recognize such a
-// root, never to accept it.
+// concatenated texts, and an odd node is paired with itself. The result is used only to recognize
+// an upstream root, never to accept it.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

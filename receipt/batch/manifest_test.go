@@ -14,8 +14,8 @@ import (
 
 var _ receipt.Batch = (*batch.Manifest)(nil)
 
-// TestListed verifies the leaves and hashes of batches of all small sizes, and that their roots are
-// those of RFC 9162.
+// TestListed verifies the leaves and hashes in batches of all small sizes, and that the batches'
+// roots are those that RFC 9162 defines.
 func TestListed(t *testing.T) {
 	list := drafts(t, 17)
 	for n := 1; n <= len(list); n++ {
@@ -58,7 +58,7 @@ func TestEntriesAreACopy(t *testing.T) {
 	}
 }
 
-// TestParse verifies how texts that are not manifests are rejected.
+// TestParse verifies that texts that are not manifests are rejected with the expected errors.
 func TestParse(t *testing.T) {
 	m := seal(t, drafts(t, 3)).Manifest
 	e, text := m.Entries(), string(m.Marshal())

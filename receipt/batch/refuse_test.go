@@ -23,7 +23,7 @@ func TestProblems(t *testing.T) {
 	const link = "/chain/previous_receipt_hash"
 	for what, c := range map[string]struct {
 		drafts []string
-		want   string // draft, pointer and code of each problem
+		want   string // draft, pointer, and code for each problem
 	}{
 		"none":                    {[]string{good(0), good(1)}, ""},
 		"the head, stated":        {[]string{with(0, `"chain":{"previous_receipt_hash":"`+hash("head").String()+`"}`), good(1)}, ""},
@@ -120,7 +120,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	// Three ids of 11 MB each are valid, but no manifest of them is ever read.
+	// Three IDs of 11 MB each are valid, but no reader would accept a manifest that lists them.
 	var list []*canon.Document
 	for _, letter := range []string{"a", "b", "c"} {
 		list = append(list, parse(t, content(strings.Repeat(letter, 11<<20+1<<18), "w")))

@@ -111,7 +111,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 // every problem, and computes the leaves, which contain neither the root nor the links.
 type trial struct {
 	heads  map[chain.Stream]chain.Head
-	latest map[chain.Stream]int // index of the latest draft of each stream
+	latest map[chain.Stream]int // index of the latest draft in each stream
 	ids    map[string]int       // index of the draft that has the receipt_id
 }
 
@@ -145,8 +145,8 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 
 // place returns the index of the previous draft in the stream, and the head to use for the trial.
 // If there is no previous draft, the index is -1 and the head is the head of the stream. Otherwise,
-// the head is a placeholder. A link in the draft itself is always a problem then, and must be
-// omitted.
+// the head is a placeholder. In that case, a link in the draft itself is always a problem and must
+// be omitted.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
 	before, found := t.latest[stream]
 	t.latest[stream] = i

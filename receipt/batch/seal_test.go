@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestByHand computes batches of 1, 2, 3, and 5 receipts with crypto/sha256 over literal bytes:
+// TestByHand verifies batches of 1, 2, 3, and 5 receipts with crypto/sha256 over literal bytes:
 // leaves, root, receipt hashes, and manifest.
 func TestByHand(t *testing.T) {
 	l := make([]canon.Digest, 5)
@@ -54,7 +54,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestFrozen pins one batch, so that its bytes cannot change together with the tests.
+// TestFrozen verifies the exact bytes of one batch, so that they cannot change together with the
+// other tests.
 func TestFrozen(t *testing.T) {
 	const want = "sha256:0345108e05bfdd448e74f0b9beea4e50da3ea4a2738df8b6031794e201250129"
 	if got := canon.Sum(seal(t, drafts(t, 3)).Manifest.Marshal()).String(); got != want {
@@ -108,8 +109,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpelling verifies that the spelling of a draft, a missing schema marker, and a chain
-// without new information change no byte.
+// TestSpelling verifies that the spelling of a draft, a missing schema marker, and a chain without
+// new information do not change any byte of the result.
 func TestSpelling(t *testing.T) {
 	want := seal(t, drafts(t, 1)).Manifest.Marshal()
 	plain := content(name(0), "w")
@@ -163,7 +164,7 @@ func TestVerify(t *testing.T) {
 	verify(t, unsigned)
 }
 
-// verify checks the receipts of a batch for integrity, and against the manifest as another party
+// verify checks the receipts in a batch for integrity, and against the manifest as another party
 // parses it.
 func verify(t *testing.T, b *batch.Batch) {
 	t.Helper()
@@ -186,7 +187,7 @@ func verify(t *testing.T, b *batch.Batch) {
 	}
 }
 
-// TestMany seals a batch of ten thousand receipts, or fewer at the modest size.
+// TestMany verifies a batch of ten thousand receipts, or fewer at the modest size.
 func TestMany(t *testing.T) {
 	n := 3000
 	switch {

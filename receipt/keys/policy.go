@@ -23,14 +23,14 @@ const MaxPolicyBytes = 1 << 20
 //	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}},
 //	 "timestamp": {"required": true}}
 //
-// All members are optional, but the file and checkpoint must each have at least one. required is
-// true or absent. threshold is at least 1 and at most the number of keys. Without keys, every
-// trusted witness counts. Unknown members are rejected, because each could be a requirement that
-// would not be checked.
+// All members are optional, but the file and checkpoint must each have at least one member.
+// required is true or absent. threshold is at least 1 and at most the number of keys. If keys is
+// absent, every trusted witness counts. Unknown members are rejected, because any of them could be
+// a requirement that would not be checked.
 //
 // The file can also be a tlog-policy (C2SP). The keys of its logs and witnesses are then trusted in
-// addition to the keys of a trust file; their IDs are their names and key IDs. An error in its
-// syntax is a *[tlog.PolicyError].
+// addition to the keys of a trust file; their IDs are their names and key IDs. An error in the
+// syntax of a tlog-policy is a *[tlog.PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	if isLogPolicy(data) {
 		p, err := tlog.ParsePolicy(data)
@@ -52,7 +52,7 @@ func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	return policy, nil, nil
 }
 
-// isLogPolicy reports whether a line of data begins with a keyword of a tlog-policy.
+// isLogPolicy reports whether a line in data begins with a tlog-policy keyword.
 func isLogPolicy(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))

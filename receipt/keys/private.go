@@ -21,13 +21,13 @@ import (
 // A PrivateKey signs receipts. Printing a PrivateKey with any verb shows only its ID and algorithm.
 // Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
-	algorithm string        // algorithm of its signatures; for an Ed25519 key ed25519, or EdDSA if its alg is EdDSA
-	key       crypto.Signer // of crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
+	algorithm string        // algorithm of the key's signatures; for an Ed25519 key, ed25519, or EdDSA if its alg is EdDSA
+	key       crypto.Signer // from crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
 	public    *PublicKey
 }
 
 // newPrivate combines a private key with its checked public key. The algorithm is one of
-// [Algorithms], "Ed25519", or "" for the natural algorithm of the key.
+// [Algorithms], "Ed25519", or "" for the key's natural algorithm.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	public, err := FromPublic(key.Public(), id, algorithm)
 	if err != nil {
@@ -44,8 +44,8 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	return k, nil
 }
 
-// Public returns the public key, with the roles and the origin in the private key file. It does not
-// yet speak for any issuer.
+// Public returns the public key, with the roles and the origin from the private key file. It does
+// not yet speak for any issuer.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
 // Format writes the ID and the algorithm, for every verb.
@@ -121,7 +121,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, bad.of(root.Member("kid").String())
 	}
 
-	// An absent member means the default. An empty member is a mistake.
+	// An absent member selects the default. An empty member is a mistake.
 	id, alg := root.Member("kid"), root.Member("alg")
 	if !id.IsZero() && id.String() == "" {
 		return nil, invalid("/kid", "expected kid as a string that is not empty")
@@ -135,7 +135,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
-	// These bindings inform signers. A verifier relies only on the trust file.
+	// These bindings only inform signers. A verifier relies only on the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.public.ID)
@@ -165,7 +165,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		return canon.Node{}, syntax(err)
 	}
 
-	// Recognize documents that are often given instead of a private JWK.
+	// Recognize documents that are often passed instead of a private JWK.
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -187,7 +187,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 		return nil, err
 	}
 
-	// With mismatched keys, signatures would not verify with the public key.
+	// If the keys did not match, signatures could not be verified with the public key.
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		seed, err := octets(n, "d", ed25519.SeedSize)
@@ -222,7 +222,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 }
 
 // parsePrivateRSA parses the members in RFC 7518 section 6.3.2. dp, dq, and qi follow from the
-// other members. If present, they must match.
+// other members. If dp, dq, and qi are present, they must match.
 func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError) {
 	if !n.Member("oth").IsZero() {
 		return nil, invalid("/oth", "an RSA key with more than two primes")
@@ -273,8 +273,8 @@ func checkPrimes(n, d, p, q *big.Int) *SetError {
 	return nil
 }
 
-// MarshalPrivate returns the private JWK, including the secret, on one line with a final
-// newline. Only the owner should be able to read the file.
+// MarshalPrivate returns the private JWK, including the secret, on one line with a final newline.
+// Only the owner should be able to read the resulting file.
 func (k *PrivateKey) MarshalPrivate() ([]byte, error) {
 	secret, err := privateMembers(k.key)
 	if err != nil {

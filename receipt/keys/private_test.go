@@ -42,7 +42,7 @@ func TestPrivateRoundTrip(t *testing.T) {
 	}
 }
 
-// TestGenerateFromSeed verifies that the seed of RFC 8032 TEST 1 results in its key.
+// TestGenerateFromSeed verifies that the seed from RFC 8032 TEST 1 produces the key in that test.
 func TestGenerateFromSeed(t *testing.T) {
 	k, err := Generate(bytes.NewReader(unhex(t, rfc8032Seed)), Ed25519, "")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // maxIDBytes is the maximum length of a kid, in bytes.
 const maxIDBytes = 1024
 
-// A PublicKey is one key of a trust file. The embedded [receipt.Key] states the uses of the key.
-// Algorithm and Thumbprint are derived from the key material.
+// A PublicKey is one key in a trust file. The embedded [receipt.Key] states what the key may be
+// used for. Algorithm and Thumbprint are derived from the key material.
 //
 // Before a caller passes the key to [File.Add] or [NewSet], which check it, the caller may set
 // Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked.
@@ -25,13 +25,13 @@ type PublicKey struct {
 	receipt.Key
 
 	material material
-	alg      string   // for an Ed25519 key: its name in the file, or "" if absent
+	alg      string   // for an Ed25519 key, its name in the file, or "" if absent
 	other    []member // members that do not affect trust, in source order
 }
 
-// FromPublic returns the PublicKey of an ed25519.PublicKey, an *ecdsa.PublicKey, an *rsa.PublicKey,
-// or a *mldsa.PublicKey. If algorithm is empty, the only algorithm of the key type is used. It must
-// not be empty for RSA, which has six algorithms.
+// FromPublic returns the PublicKey for an ed25519.PublicKey, an *ecdsa.PublicKey, an
+// *rsa.PublicKey, or a *mldsa.PublicKey. If algorithm is empty, the key type's only algorithm is
+// used. algorithm must not be empty for RSA, which has six algorithms.
 //
 // If id is empty, the ID is derived from the key material: "ed25519:" and 32 hexadecimal digits,
 // the first half of the SHA-256 of the 32 key bytes. For other keys, the ID is the algorithm in
@@ -54,9 +54,9 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 	return k.checked()
 }
 
-// ParsePublic parses a public JWK. A non-empty id replaces its kid. If both are missing, the ID is
-// chosen as in [FromPublic]. A non-empty algorithm is used if the JWK has no alg. The error is a
-// *[SetError].
+// ParsePublic parses a public JWK. A non-empty id replaces the JWK's kid. If both are missing, the
+// ID is chosen as in [FromPublic]. A non-empty algorithm is used if the JWK has no alg. The error
+// is a *[SetError].
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -72,7 +72,7 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	return k, nil
 }
 
-// Crypto returns the key as a type of crypto/ed25519, crypto/ecdsa, crypto/rsa, or
+// Crypto returns the key as a type from crypto/ed25519, crypto/ecdsa, crypto/rsa, or
 // filippo.io/mldsa. It must not be modified.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 
@@ -172,13 +172,13 @@ func (k *PublicKey) clone() *PublicKey {
 }
 
 // checked parses the key again from its JSON form, so that a key filled in by a caller follows the
-// rules of the file.
+// file's rules.
 func (k *PublicKey) checked() (*PublicKey, error) {
 	data, err := k.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	// The parser enforces the rules of the file, so no rule is implemented twice.
+	// The parser enforces the file's rules, so no rule is implemented twice.
 	root, err := parseJSON(data)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// rawName describes the key that a signature names.
+// rawName describes the key to which a signature refers.
 func rawName(sig *receipt.ForeignSignature) string {
 	switch {
 	case sig.Public != nil:
@@ -57,7 +57,7 @@ func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *rece
 	}
 	value := sig.Value
 	if sig.DER && alg.family == familyECDSA {
-		value, _ = fixedWidth(value, alg.size) // nil for another form
+		value, _ = fixedWidth(value, alg.size) // nil if the signature has another form
 	}
 	if alg.size > 0 && len(value) != alg.size {
 		return refuse(receipt.CodeMalformedSignature, "a signature by a key for %s has %d bytes, found %d in this form", k.Algorithm, alg.size, len(sig.Value))

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestRevokedUnderEveryID verifies the effect of a revocation under one ID on the other IDs of the
-// material. In particular, the effect on a superseded ID must not become weaker.
+// TestRevokedUnderEveryID verifies how a revocation under one ID affects the material's other IDs.
+// In particular, a revocation must not weaken the effect on a superseded ID.
 func TestRevokedUnderEveryID(t *testing.T) {
 	const x = `"kty":"OKP","crv":"Ed25519","x":"GoaI0-jLySXPIsxuDmnLk87heabpbSiCv-Rqb5aMQvk"`
 	const stolen = `{"kid":"a",` + x + `,"revoked":{"at":2000,"reason":"compromised"}}`

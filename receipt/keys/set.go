@@ -123,10 +123,11 @@ func cloneAll(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// ended returns keys in which each revocation applies to the key material, under all of its IDs. A
-// signature names its key by ID, outside the hash. Otherwise, the holder of a stolen key could
-// choose an ID that is not revoked. A superseded key ends only under that ID, because its owner may
-// continue to use it under another ID. The given keys are not modified.
+// ended returns the keys after applying each revocation to the key material, under all of its IDs.
+// A signature names its key by ID, outside the hash. If only one ID were revoked, the holder of a
+// stolen key could choose an ID that is not revoked. A superseded key ends only under the
+// superseded ID, because its owner may continue to use it under another ID. The given keys are not
+// modified.
 func ended(keys []*PublicKey) []*PublicKey {
 	first := map[[32]byte]*receipt.Revocation{}
 	for _, k := range keys {

@@ -112,7 +112,7 @@ func TestSetRefused(t *testing.T) {
 	const bad, weakKey = receipt.CodeInvalidKeySet, receipt.CodeWeakKey
 	x31 := base64.RawURLEncoding.EncodeToString(make([]byte, 31))
 	x33 := base64.RawURLEncoding.EncodeToString(make([]byte, 33))
-	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters, the last with 2 unused bits
+	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters, the last of which has 2 unused bits
 	for _, tc := range []struct {
 		name    string
 		data    []byte
@@ -253,8 +253,8 @@ func TestSetSyntax(t *testing.T) {
 	}
 }
 
-// TestManyKeys verifies that the maximum number of keys is accepted, and one more is rejected
-// (reliability #176).
+// TestManyKeys verifies that the maximum number of keys is accepted, and that one more key is
+// rejected (reliability #176).
 func TestManyKeys(t *testing.T) {
 	var keys []any
 	for i := range MaxKeys {

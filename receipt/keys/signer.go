@@ -31,7 +31,7 @@ type Signer struct {
 	algorithm string
 	raw       rawSigner
 	now       func() time.Time
-	check     *Set // for a remote key: checks the signatures that the service returns
+	check     *Set // for a remote key, checks the signatures that the service returns
 }
 
 var _ receipt.Signer = (*Signer)(nil)
@@ -58,7 +58,7 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 		return nil, err
 	}
 
-	// A set with this key checks the returned signatures.
+	// A set that contains this key checks the returned signatures.
 	check, err := NewSet(public)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s Signer) Format(w fmt.State, _ rune) {
 	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
 }
 
-// forReceipts returns the algorithm of the signer's receipts.
+// forReceipts returns the algorithm with which the signer signs receipts.
 func (s *Signer) forReceipts() (algorithm, error) {
 	alg, ok := algorithmOf(s.algorithm)
 	if !ok {
@@ -85,8 +85,8 @@ func (s *Signer) forReceipts() (algorithm, error) {
 }
 
 // Sign signs message, which must be the text of chain.receipt_hash or the message of a DSSE
-// envelope. If the context ends before the signature is available, Sign returns the error of
-// the context.
+// envelope. If the context ends before the signature is available, Sign returns the context's
+// error.
 //
 // The signature of an envelope is "base64:" followed by the standard base64 of an RFC 8032
 // signature, an Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or an ML-DSA-65 signature. It has
@@ -159,9 +159,9 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// SignCheckpoint signs a checkpoint of a log with the log's Ed25519 or ML-DSA-44 key. The origin of
-// the checkpoint is the name of the log. The result is a signed note. The text of a checkpoint has
-// at least three lines, so it is never a receipt hash.
+// SignCheckpoint signs a log's checkpoint with the log's Ed25519 or ML-DSA-44 key. The checkpoint's
+// origin is the log's name. The result is a signed note. The text of a checkpoint has at least
+// three lines, so it is never a receipt hash.
 //
 // The caller must keep track of the trees that a log has signed: see
 // [tlog.LogSigner.SignCheckpoint].
@@ -173,7 +173,7 @@ func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte
 	return (&tlog.LogSigner{Log: log, SignMessage: s.signNote}).SignCheckpoint(ctx, c)
 }
 
-// Cosign adds the cosignature of a witness, with the witness's name and the time, to a signed
+// Cosign adds a witness's cosignature, with the witness's name and the time, to a signed
 // checkpoint. It does not check who signed the checkpoint or which tree it extends: see
 // [tlog.Cosigner.Cosign].
 func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
@@ -193,8 +193,8 @@ func (s *Signer) signNote(ctx context.Context, message []byte) ([]byte, error) {
 // array of four elements, and its context. No other message that this package signs begins with it.
 const coseMark = "\x84\x6aSignature1"
 
-// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the signature value of
-// the message. The key must be an EdDSA or ECDSA key.
+// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the message's signature
+// value. The key must be an EdDSA or ECDSA key.
 func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error) {
 	alg, err := s.forReceipts()
 	switch {
@@ -270,7 +270,7 @@ func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKe
 }
 
 // An opaqueSigner lets go-jose create the token while a rawSigner signs. It is used for a single
-// signature, with the context of that signature.
+// signature, with that signature's context.
 type opaqueSigner struct {
 	ctx       context.Context
 	raw       rawSigner
@@ -287,16 +287,16 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 	return signRaw(o.ctx, o.raw, o.algorithm, input)
 }
 
-// A ContextSigner is a private key that may be in a KMS or an HSM. It is like a crypto.Signer, with
-// a context instead of a source of randomness.
+// A ContextSigner is a private key that may be in a KMS or an HSM. It is like a crypto.Signer, but
+// receives a context instead of a source of randomness.
 //
 // The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519 and ML-DSA, it is
 // the message itself; with any other hash, it is the digest. An ECDSA signature is returned in
-// ASN.1 DER, as with crypto.Signer. An RSA signature is PKCS #1 v1.5, or PSS if opts is an
-// *rsa.PSSOptions, with a salt as long as the hash.
+// ASN.1 DER, as with crypto.Signer. An RSA signature uses PKCS #1 v1.5, or PSS with a salt as long
+// as the hash if opts is an *rsa.PSSOptions.
 //
-// If a service accepts the message and hashes it itself, like an ssh-agent, its type also has the
-// method
+// If a service accepts the message and hashes it itself, as an ssh-agent does, its type also has
+// the method
 //
 //	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 //
@@ -318,7 +318,7 @@ type rawSigner struct {
 	hashes bool // sign hashes the message itself
 }
 
-// local returns a rawSigner with a key in memory. It cannot be interrupted, so signRaw checks the
+// local returns a rawSigner for a key in memory. It cannot be interrupted, so signRaw checks the
 // context before and after the call.
 func local(key crypto.Signer) rawSigner {
 	return rawSigner{sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
@@ -341,7 +341,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 	}
 
 	// Ed25519 and ML-DSA sign the message itself (RFC 8032, RFC 9964). The other algorithms sign
-	// its digest.
+	// the message's digest.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if !s.hashes && alg.hash != 0 {

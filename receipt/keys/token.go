@@ -17,7 +17,7 @@ const (
 	tokenPrefix = "jws:"
 
 	// maxToken is the maximum length of a complete value, in bytes. It exceeds the combined length
-	// of the longest escaped kid and the signature of the largest RSA key.
+	// of the longest escaped kid and a signature by the largest RSA key.
 	maxToken = 16 << 10
 )
 
@@ -28,7 +28,7 @@ type token struct {
 	signature []byte
 }
 
-// parseToken makes all checks of a token that require no key. go-jose would be more lenient: it
+// parseToken makes all checks on a token that require no key. go-jose would be more lenient: it
 // accepts line breaks, unused bits, and unknown header members.
 func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// forge returns a token with any header, signed by the key.
+// forge returns a token with the given header, signed by the key.
 func forge(tb testing.TB, k *PrivateKey, header string) string {
 	tb.Helper()
 	alg, _ := algorithmOf(k.algorithm)

@@ -44,7 +44,7 @@ func publicOf(tb testing.TB, public, private object) []byte {
 	return setJSON(tb, keys...)
 }
 
-// checkAttached checks a token with an attached payload with CheckSignature: the payload becomes
+// checkAttached uses CheckSignature to check a token with an attached payload: the payload becomes
 // the message, and the token becomes detached.
 func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	var compact string
@@ -77,14 +77,14 @@ func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	return "", ""
 }
 
-// A divergence maps tests whose result differs from that in the file to the reason.
+// A divergence maps tests whose result differs from the file's result to the reason.
 type divergence map[int]string
 
 func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) map[int]string {
 	t.Helper()
 	var f jwsFile
 	readVectors(t, "sig-wycheproof/testvectors_v1", file, &f)
-	verdicts := map[int]string{} // code, or why the key file was refused
+	verdicts := map[int]string{} // code, or the reason why the key file was rejected
 	diverged := 0
 	for _, g := range f.TestGroups {
 		set, err := ParseSet(publicOf(t, g.Public, g.Private))
@@ -116,14 +116,14 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 	return verdicts
 }
 
-// TestWycheproofJWS verifies that nothing is accepted that the file calls invalid (reliability #143
-// to #146). The following is rejected although the file calls it valid:
+// TestWycheproofJWS verifies that nothing is accepted that the file declares invalid (reliability
+// #143 to #146). The following tokens are rejected although the file declares them valid:
 func TestWycheproofJWS(t *testing.T) {
 	const (
 		mac      = "belongs to a private or symmetric key" // shared secrets do not authenticate receipts
 		oneAlg   = "algorithm_mismatch"                    // the key specifies PS256 and the token PS384; the key decides
 		noSuch   = `alg is "ES521"`                        // a misspelling of ES512 in the file (RFC 7518 section 3.1)
-		inverted = mac                                     // 372, 373: an illegal character inserted, yet called valid
+		inverted = mac                                     // 372, 373: an illegal character was inserted, but the file declares them valid
 	)
 	verdicts := runWycheproof(t, "json_web_signature_test.json", 401, divergence{
 		1: mac, 348: mac, 352: mac, 357: mac, 358: mac, 359: mac, 376: mac, 377: mac,
@@ -131,9 +131,9 @@ func TestWycheproofJWS(t *testing.T) {
 		346: oneAlg, 350: oneAlg,
 		347: noSuch, 351: noSuch,
 	})
-	want := map[int]string{} // why, where it matters
+	want := map[int]string{} // the reason, where it matters
 	for id := 281; id <= 286; id++ {
-		want[id] = "signature_invalid" // #144: salt lengths other than the hash's
+		want[id] = "signature_invalid" // #144: salt lengths that differ from the hash length
 	}
 	for id := 332; id <= 340; id += 2 {
 		want[id] = "algorithm_mismatch" // #145

@@ -97,16 +97,16 @@ func TestWycheproofECDSA(t *testing.T) {
 
 // TestWycheproofPSS verifies that results match those in the files, except for the parameters. RFC
 // 7518 section 3.5 requires MGF1 and a salt as long as the hash. Valid signatures with other
-// parameters are rejected, and one signature that its file calls invalid is accepted, because its
-// salt has 32 bytes.
+// parameters are rejected, and one signature that its file declares invalid is accepted, because
+// its salt has 32 bytes.
 func TestWycheproofPSS(t *testing.T) {
 	hashes := map[string]crypto.Hash{"SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512}
 	for _, f := range []struct {
 		name     string
 		tests    int
-		refused  int // valid with the parameters of the file
-		accepted int // invalid with the parameters of the file
-		skipped  int // SHA-1, SHA-224 and the cut SHA-512, which no algorithm of ours names
+		refused  int // valid with the file's parameters
+		accepted int // invalid with the file's parameters
+		skipped  int // SHA-1, SHA-224, and truncated SHA-512, which none of our algorithms uses
 	}{
 		{"rsa_pss_2048_sha256_mgf1_32_test.json", 108, 0, 0, 0},
 		{"rsa_pss_3072_sha256_mgf1_32_test.json", 108, 0, 0, 0},

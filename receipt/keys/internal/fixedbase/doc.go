@@ -15,8 +15,8 @@
 //	s = Σ d(i)·2^(w·i)   with −2^(w−1) < d(i) ≤ 2^(w−1)
 //
 // Row i of a table contains 1 to 2^(w−1) times 2^(w·i) times the point. Each positive digit then
-// costs one addition, each negative digit one subtraction, and zero costs nothing. The last digit
-// is the remainder and is never negative; see [table].
+// costs one addition, each negative digit costs one subtraction, and zero costs nothing. The last
+// digit is the remainder and is never negative; see [table].
 //
 // # Correctness
 //

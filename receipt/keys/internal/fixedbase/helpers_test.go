@@ -30,7 +30,7 @@ func mustKey(tb testing.TB, base *Base, public []byte) *Key {
 }
 
 // agree checks a signature, compares the verdict with that of crypto/ed25519, and returns it. A key
-// without tables must not have any valid signature.
+// without tables must not have any valid signatures.
 func agree(tb testing.TB, base *Base, public, message, sig []byte) bool {
 	tb.Helper()
 	k, err := base.NewKey(public)

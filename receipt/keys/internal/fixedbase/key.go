@@ -50,7 +50,7 @@ type Key struct {
 
 // NewKey computes the multiples of a public key, which takes as long as about thirty checks by
 // crypto/ed25519. It returns an error if the key is not 32 bytes that encode a point.
-// crypto/ed25519 does not accept any signature of such a key, either.
+// crypto/ed25519 does not accept any signature by an invalid key either.
 func (b *Base) NewKey(public []byte) (*Key, error) {
 	a, err := new(edwards25519.Point).SetBytes(public)
 	if err != nil {

@@ -77,8 +77,8 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
-// TestBounds verifies that S from L on, other lengths, and encodings of R that decode to the right
-// point but differ from the computed encoding are rejected.
+// TestBounds verifies the rejection of S from L on, of signatures of other lengths, and of
+// encodings of R that decode to the correct point but differ from the computed encoding.
 func TestBounds(t *testing.T) {
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public, message := private.Public().(ed25519.PublicKey), []byte("message")

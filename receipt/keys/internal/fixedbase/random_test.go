@@ -15,8 +15,8 @@ import (
 )
 
 // TestMany verifies that results match those of crypto/ed25519 a million times, or fewer unless all
-// tests are requested. The signatures are from keys with and without a component of low order,
-// intact and with many kinds of damage.
+// tests are requested. The signatures are by keys with and without a low-order component, and are
+// intact or damaged in many ways.
 func TestMany(t *testing.T) {
 	n := 2_000
 	if testsize.Full() {
@@ -48,20 +48,20 @@ func TestMany(t *testing.T) {
 	t.Logf("%d of %d are valid", sum, n)
 }
 
-// A signed is a signed message from which a test case starts.
+// A signed is a signed message on which a test case is based.
 type signed struct {
 	key     *Key
 	message []byte
 	sig     []byte
 }
 
-// someSigners returns some valid signatures of each of some keys.
+// someSigners returns a few valid signatures by each of several keys.
 func someSigners(tb testing.TB, base *Base) (list []signed) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range 12 {
 		a := scalar(tb, randomScalars(random, 1)[0])
-		component := max(0, i-5) // the first keys have no such component, like regular keys
+		component := max(0, i-5) // the first keys have no low-order component, like regular keys
 		key := mustKey(tb, base, plus(new(edwards25519.Point).ScalarBaseMult(a), torsion(tb, component)).Bytes())
 		for found := 0; found < 32; {
 			message := randomBytes(random, random.IntN(200))
