@@ -352,8 +352,8 @@ func (s *Story) wrote(path string) bool {
 	return false
 }
 
-// Objects yields the elements of a list that are objects. Anything else in place of the list, or of
-// an element, is counted as garbled. The list may be missing.
+// Objects yields the elements of a list that are objects. Anything else in place of the list or of
+// an element is counted as garbled. The list may be missing.
 func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	return func(yield func(canon.Node) bool) {
 		if !event.Absent(list) && list.Kind() != canon.KindArray {
@@ -362,7 +362,7 @@ func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 		for _, n := range list.Elements() {
 			if n.Kind() != canon.KindObject {
 				s.Lacks(GarbledPart)
-				s.Partly = true // it may have a time
+				s.Partly = true // the value may contain a time
 			} else if !yield(n) {
 				return
 			}
@@ -370,7 +370,8 @@ func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	}
 }
 
-// Digest returns the SHA-256 of the RFC 8785 form of a value, or zero if the line is not exact.
+// Digest returns the SHA-256 of a value's RFC 8785 form, or the zero digest if the line is not
+// exact.
 func (s *Story) Digest(n canon.Node) canon.Digest {
 	if s.Inexact || event.Absent(n) {
 		return canon.Digest{}
@@ -378,8 +379,8 @@ func (s *Story) Digest(n canon.Node) canon.Digest {
 	return event.HashOf(n)
 }
 
-// Held returns the state of a file that contains the text of a member. It is unknown if the member
-// is not a string, or the line is not exact.
+// Held returns the state of a file that contains a member's text. The state is unknown if the
+// member is not a string, or if the line is not exact.
 func (s *Story) Held(n canon.Node) State {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return State{}
@@ -387,8 +388,8 @@ func (s *Story) Held(n canon.Node) State {
 	return Held(n.Text())
 }
 
-// DigestIn is like Digest, for JSON in a string. The digest of any other text is that of the text
-// itself.
+// DigestIn is like Digest, for JSON in a string. For any other text, it returns the digest of the
+// text itself.
 func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return s.Digest(n)
@@ -400,8 +401,8 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	return canon.Sum(n.Text())
 }
 
-// ReadAll reports whether every line was read, and no record was ignored whose type begins with a
-// prefix. Only then is the absence of a line meaningful.
+// ReadAll reports whether every line was read, and no record whose type begins with a prefix was
+// ignored. Only then is the absence of a line meaningful.
 func (s *Story) ReadAll(prefix string) bool {
 	return s.knows(prefix) && !slices.ContainsFunc(s.Logs, (*Log).lacks)
 }
@@ -412,7 +413,7 @@ type Passed struct {
 	Unreadable, Repaired, Overlong int            // lines
 	Timeless                       bool           // no line has a time
 	Cut                            []string       // logs that end in the middle of a line
-	Agents                         []string       // agents that worked for this one, but whose logs were not read
+	Agents                         []string       // agents that worked for this agent, but whose logs were not read
 	Sessions                       []string       // names that the logs contain, in order
 }
 
@@ -429,8 +430,8 @@ func (s *Story) Passed() Passed {
 	return p
 }
 
-// TaskID returns the ID of the task: the ID of its session or, if no line names a session, an ID
-// derived from the digests of the logs.
+// TaskID returns the task's ID: the ID of its session or, if no line names a session, an ID derived
+// from the logs' digests.
 func (s *Story) TaskID() string {
 	name := s.Session()
 	if s.Agent != "" && name != "" {
@@ -453,9 +454,9 @@ func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
-// Tell passes the events of the story to add: first the logs, then the actions in time order, then
-// the end. Each event is a JSON object that is valid until add returns. It returns an error if a
-// limit was exceeded, or the error of add.
+// Tell passes the story's events to add: first the logs, then the actions in time order, then the
+// end. Each event is a JSON object that is valid until add returns. It returns an error if a limit
+// was exceeded, or the error that add returned.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
 // Empty reports whether no line states anything.

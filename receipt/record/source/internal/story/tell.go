@@ -102,7 +102,7 @@ func (t *teller) about() event.Members {
 		"prompts": s.prompts.members(), "about": about,
 	}
 
-	// The log may not name a model, or state how the task ended.
+	// The log may neither name a model nor state how the task ended.
 	if s.Model != "" {
 		p["model"] = event.Members{"provider": s.Provider, "model": s.Model}
 	}
@@ -115,7 +115,7 @@ func (t *teller) about() event.Members {
 	return p
 }
 
-// missing lists the parts of the receipt that are unreported, and those that are lower bounds.
+// missing lists the receipt's parts that are unreported, and its parts that are lower bounds.
 func (t *teller) missing(timed bool) (untold, floor []string) {
 	s := t.Story
 	untold, floor = slices.Clone(s.untold), slices.Clone(s.atLeast)
@@ -199,15 +199,15 @@ func refOf(path string) string {
 	return base + "." + hex.EncodeToString(sum[:4])
 }
 
-// A deed is an event of the story and its place.
+// A deed is a story event and its place.
 type deed struct {
 	at      Place
 	kind    string
 	payload func() event.Members
 }
 
-// deeds returns the events, in the order of time. Sums belong to no particular line, and follow all
-// other events.
+// deeds returns the events in time order. Sums belong to no particular line, and follow all other
+// events.
 func (t *teller) deeds(over time.Time) (all []deed) {
 	for _, m := range t.Messages.list.Order {
 		if m.told {

@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Tool describes a tool of an agent: its class, as in Call.Does, and the members of its input
-// that describe the requested action. "" means that there is no such member.
+// A Tool describes an agent's tool: its class, as in Call.Does, and the input members that describe
+// the requested action. "" means that there is no such member.
 type Tool struct {
 	Does      string
-	Path      string // the file that it writes
+	Path      string // the file that the tool writes
 	Content   string // the entire text of that file
-	Operation string // operation with which it writes that file, as in Write
+	Operation string // operation with which the tool writes that file, as in Write
 	Command   string // for a shell
 	URL       string // that it requests
-	Search    bool   // it searches the web
+	Search    bool   // the tool searches the web
 
-	Background  string // whether it should run in the background
-	Unsandboxed string // whether it should run outside the sandbox
+	Background  string // whether the call should run in the background
+	Unsandboxed string // whether the call should run outside the sandbox
 }
 
-// Tools are the tools of an agent, by name.
+// Tools are an agent's tools, by name.
 type Tools map[string]Tool
 
 // Ask records that a line requests a tool call, and returns the call, or nil if the line states no
@@ -43,7 +43,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 		return c, false
 	}
 
-	// The input of a tool describes the requested action.
+	// The tool's input describes the requested action.
 	is, in := t[name], Unquoted(input)
 	c.Does, c.Server, c.Path, c.Operation = is.Does, ServerOf(name), s.Name(in.Member(is.Path)), is.Operation
 	if is.Content != "" {
@@ -63,8 +63,9 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	return c, true
 }
 
-// ExitIn returns the exit code after the last occurrence of words at the beginning of a line of
-// text, or nil if there is none. The program appends these words to the output of a command.
+// ExitIn returns the exit code after the last occurrence of the given words at the beginning of a
+// line of text, or nil if they do not occur. The program appends these words to the output of a
+// command.
 func ExitIn(text, words string) *int64 {
 	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
 	digits, _, _ := strings.Cut(rest, "\n")

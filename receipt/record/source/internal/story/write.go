@@ -10,7 +10,7 @@ import (
 // A State is the content of a file: unknown, a digest, or absent.
 type State struct {
 	Known  bool
-	Digest canon.Digest // zero, and Known, if the file did not exist
+	Digest canon.Digest // zero, with Known set, if the file did not exist
 }
 
 // Nothing is the state of a file that does not exist.
@@ -19,7 +19,7 @@ func Nothing() State { return State{Known: true} }
 // Held is the state of a file that contains the given text.
 func Held(text []byte) State { return State{true, canon.Sum(text)} }
 
-// member returns a digest, null for no file, or nil if the state is unknown.
+// member returns a digest, null if the file does not exist, or nil if the state is unknown.
 func (s State) member() any {
 	switch {
 	case !s.Known:
@@ -41,7 +41,7 @@ func (w Write) members() event.Members {
 	return event.Members{"path": w.Path, "operation": w.Operation, "before_sha256": w.Before.member(), "after_sha256": w.After.member()}
 }
 
-// A change is a file that changed, according to the source, without a named call.
+// A change is a file that changed, according to the source, without being attributed to a call.
 type change struct {
 	path  string
 	first Place
@@ -51,8 +51,8 @@ func (x *change) members() event.Members {
 	return event.Members{"kind": "fs", "path": x.path}
 }
 
-// A continuity describes how the writes to each path follow each other: whether each write found
-// the result of the previous write. If not, something else changed the file between them, such as a
+// A continuity describes how successive writes to each path relate: whether each write found the
+// result of the previous write. If not, something else changed the file between them, such as a
 // formatter that a hook ran.
 type continuity struct {
 	pairs, held, broken, unchecked int
@@ -96,7 +96,7 @@ func continuityOf(calls []*Call) (c continuity) {
 	return c
 }
 
-// thatWrote returns the calls that succeeded and wrote, in the order of their ends.
+// thatWrote returns the calls that succeeded and wrote files, in the order in which they ended.
 func thatWrote(calls []*Call) (all []*Call) {
 	for _, c := range calls {
 		if c.requested && len(c.writes) > 0 && c.outcome == Succeeded {
