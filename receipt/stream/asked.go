@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An asked records the requirements for the receipts of a summary, apart from the trusted keys.
-// Summaries with different requirements do not merge.
+// An asked records the requirements that a summary's receipts had to meet, apart from the trusted
+// keys. Summaries with different requirements do not merge.
 type asked struct {
 	Issuer     string          `json:"issuer"` // "": any
 	At         *receipt.Time   `json:"at"`     // null: each receipt at its own time
@@ -20,7 +20,7 @@ type asked struct {
 	Trust      string          `json:"trust,omitzero"`    // version of the trusted keys, from a source of keys
 }
 
-// An askedQuorum is a number of witnesses and the keys that count. If Keys is empty, all
+// An askedQuorum is a number of witnesses, and the keys that count toward it. If Keys is empty, all
 // keys count.
 type askedQuorum struct {
 	Threshold int           `json:"threshold"`
@@ -29,7 +29,7 @@ type askedQuorum struct {
 }
 
 // An askedCheckpoint states whether receipts must be in a checkpoint, and which cosigners the
-// checkpoint needs.
+// checkpoint requires.
 type askedCheckpoint struct {
 	Required  bool        `json:"required"`
 	Logs      []string    `json:"logs,omitzero"` // IDs of the keys that count, sorted; absent: every trusted log
@@ -38,7 +38,7 @@ type askedCheckpoint struct {
 
 // An IncomparableError reports that the verdicts of two summaries have different meanings.
 type IncomparableError struct {
-	// What names the difference: scope (only one summary is about integrity only), keys (different
+	// What names the difference: scope (only one summary is limited to integrity), keys (different
 	// files of trusted keys), or a requirement: issuer, at, strict, witnesses, checkpoint,
 	// subjects, rules, or trust (different versions of the trusted keys).
 	What string
@@ -85,8 +85,8 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 }
 
 // differs returns an error if the requirements differ. Unknown requirements are compatible with all
-// others, except that they include no rules, because versions that did not record requirements had
-// no rules.
+// others, except that they are assumed to include no rules, because versions that did not record
+// requirements had no rules.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
 		if a != nil && len(a.Rules) > 0 || b != nil && len(b.Rules) > 0 {

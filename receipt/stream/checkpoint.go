@@ -17,11 +17,11 @@ import (
 // errOnce indicates that a checkpoint was given for an input that cannot be read twice.
 var errOnce = errors.New("stream: a checkpoint requires reading the input twice, but this input can be read only once")
 
-// errTree indicates that Conclude got a checkpoint without the tree over the receipts.
+// errTree indicates that Conclude received a checkpoint without the tree over the receipts.
 var errTree = errors.New("stream: a checkpoint requires the tree of all receipts; set the tree")
 
-// A forest is the tree over the receipts of an input, in reading order, with the checkpoint with
-// which it is compared. Every receipt is a leaf, including every copy.
+// A forest is the tree over an input's receipts, in reading order, together with the checkpoint
+// with which it is compared. Every receipt is a leaf, including every copy.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
@@ -29,7 +29,7 @@ type forest struct {
 	edge merkle.Tree // tree over the leaves so far
 }
 
-// behind returns the number of receipts after those that the checkpoint covers.
+// behind returns the number of receipts that follow those covered by the checkpoint.
 func (f *forest) behind() uint64 {
 	return f.Size - min(f.claims.Size, f.Size)
 }
@@ -41,7 +41,7 @@ func newForest(c *receipt.Checkpoint) *forest {
 	return f
 }
 
-// add adds an item of the first pass.
+// add adds an item from the first pass.
 func (f *forest) add(it *survey.Item) {
 	l := leafOf(it)
 	f.Documents++
@@ -56,7 +56,8 @@ func (f *forest) add(it *survey.Item) {
 	}
 }
 
-// take replaces the tree with the tree that an engine computed. It reports whether there is one.
+// take replaces the tree with the tree that an engine computed. It reports whether there is such a
+// tree.
 func (f *forest) take(t *join.Tree) bool {
 	if f == nil || t == nil {
 		return false
@@ -65,7 +66,7 @@ func (f *forest) take(t *join.Tree) bool {
 	return true
 }
 
-// leafOf returns the leaf of a document.
+// leafOf returns a document's leaf.
 func leafOf(it *survey.Item) join.Leaf {
 	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "", Single: it.Single}
 	if l.Placed {
@@ -78,16 +79,17 @@ func leafOf(it *survey.Item) join.Leaf {
 // all earlier sources.
 type bound struct{ source, docs int }
 
-// everything is a bound after all documents.
+// everything is a bound that follows all documents.
 var everything = bound{source: math.MaxInt}
 
-// holds reports whether an item is before the bound.
+// holds reports whether an item precedes the bound.
 func (b bound) holds(it *survey.Item) bool {
 	return it.Source < b.source || it.Source == b.source && it.Number <= b.docs
 }
 
-// judge compares the tree with the checkpoint. It returns the evidence for the documents before
-// until and for those after it, and a finding if the checkpoint refutes the entire input.
+// judge compares the tree with the checkpoint. It returns the evidence for the documents that
+// precede until and for the documents that follow it, and a finding if the checkpoint refutes the
+// entire input.
 func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bound, found *Finding) {
 	size, n := f.claims.Size, f.Size
 	switch {
@@ -112,7 +114,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 			Detail: fmt.Sprintf("the checkpoint covers %d receipts, but the input has %d", size, n)}
 	}
 
-	// RFC 9162 section 2.1.1: a root covers all leaves in their order.
+	// RFC 9162 section 2.1.1: a root covers all leaves in order.
 	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
 		Detail: fmt.Sprintf("the checkpoint does not cover these receipts in this order: the root of the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }

@@ -52,7 +52,7 @@ func checkConsistent(s *Summary) error {
 }
 
 // checkRoster compares the counts with the roster. It returns the number of distinct receipts or,
-// without a roster, of verified receipts.
+// if there is no roster, the number of verified receipts.
 func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil

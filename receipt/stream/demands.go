@@ -9,8 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// demands are the requirements on the streams of an input: their predecessors, contents,
-// and heads.
+// demands are the requirements for an input's streams: their predecessors, contents, and heads.
 type demands struct {
 	survey.Wanted
 	given Continuity
@@ -23,7 +22,8 @@ func (d *demands) compare(s *Summary, e survey.End) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
-	// With Only, the stream must end at the expected head. Otherwise, receipts may follow the head.
+	// With Only, the stream must end at the expected head. Otherwise, receipts may follow that
+	// head.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
@@ -47,8 +47,8 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 }
 
-// conclude adds findings for streams that are absent, and notes about requirements that remain
-// unchecked.
+// conclude adds findings for streams that are absent, and notes about requirements that were not
+// checked.
 func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
 	open, unexpected := 0, 0
@@ -75,7 +75,7 @@ func (d *demands) conclude(s *Summary) {
 		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
-	// A truncated chain contains no trace of the truncation.
+	// A truncated chain shows no sign of the truncation.
 	if open > 0 {
 		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
 	}
@@ -99,7 +99,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// A single predecessor was meant for the only stream of the input.
+	// A single predecessor applies to the input's only stream.
 	for given, head := range d.After {
 		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
@@ -110,7 +110,7 @@ func (d *demands) concludeAfter(s *Summary) {
 	s.addNote(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
 }
 
-// firstOf returns the link that the first receipt of a segment states.
+// firstOf returns the link that a segment's first receipt states.
 func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
 
 func sortFindings(list []Finding) {
@@ -132,7 +132,7 @@ func ofStreams(n, all int) string {
 	return fmt.Sprintf(" of %d streams", n)
 }
 
-// end adds the ends of streams to the summary, and compares them with the requirements.
+// end adds the streams' ends to the summary, and compares them with the requirements.
 func (d *demands) end(s *Summary, ends []survey.End) {
 	for _, e := range ends {
 		s.Streams = append(s.Streams, e.Segment)
@@ -141,8 +141,8 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 	s.Streams = chain.Join(s.Streams)
 }
 
-// endsOf returns the ends of streams. The segments of a stream that do not join have one common
-// end, which has the expected head if one of the segments has it.
+// endsOf returns the streams' ends. The segments of a stream that do not join have one common end,
+// which has the expected head if one of the segments has it.
 func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	for _, g := range segments {
 		found := g.Head == d.Head(g.Stream).Hash
@@ -158,8 +158,8 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads searches the receipts that the parts list for the expected heads. known is false if the
-// parts do not list all of their receipts.
+// findHeads searches for the expected heads among the receipts that the parts list. known is false
+// if the parts do not list all of their receipts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

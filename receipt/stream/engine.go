@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Leaves calls leaf for each document of sources, in reading order. Documents are read only for
+// Leaves calls leaf for each document in sources, in reading order. Documents are read only for
 // their leaves; nothing is verified. An error from leaf ends the reading and is returned.
 //
 // Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which reads
-// some of the inputs, and joins the receipts with package join. Leaves is needed only for a
+// some of the inputs, and that joins the receipts with package join. Leaves is needed only for a
 // checkpoint that covers all inputs. Package join is internal, so engines outside this repository
 // use the command receipt-beam.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
@@ -30,16 +30,16 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 }
 
 // Records verifies the receipts of sources and calls place for each document that counts, in input
-// order. The record contains the outcome of the receipt without its link, and its index in its
-// source. On return, its Mark and Related determine the result of the link: join.MarkLinked, which
-// is set before the call, means that the link holds, and join.MarkCopy means that the receipt does
-// not count. The record is valid until place returns. The record is nil for a document that states
-// no place in a stream. An error from place ends the run.
+// order. The record contains the receipt's outcome without its link, and the receipt's index in its
+// source. On return, the record's Mark and Related determine the result of the link:
+// join.MarkLinked, which is set before the call, means that the link holds, and join.MarkCopy means
+// that the receipt does not count. The record is valid until place returns. The record is nil for a
+// document that states no place in a stream. An error from place ends the run.
 //
-// With [Options.Checkpoint], tree is the tree over the leaves of all inputs; its Source counts from
-// the first of sources. If tree is nil, it is computed from sources alone.
+// With [Options.Checkpoint], tree is the tree over the leaves of all inputs; its Source is counted
+// from the first of sources. If tree is nil, it is computed from sources alone.
 //
-// The summary only counts documents; it has no streams.
+// The summary contains only counts of documents; it lists no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
 	r := newRun(ctx, v, sources, o)
 	r.engine, r.tree, r.summary.roster = place, tree, nil
@@ -66,7 +66,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	s.Codes, s.Unchecked, s.Withheld = intCounts(c.Codes), intCounts(c.Unchecked), int(c.Withheld)
 
-	// If all receipts of a stream are damaged, its name may be what was altered.
+	// If all receipts in a stream are damaged, the stream's name may be what was altered.
 	d := o.demands()
 	for i := range found.Strands {
 		e := &found.Strands[i]

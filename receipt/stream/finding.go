@@ -21,8 +21,8 @@ type Finding struct {
 	Hint     string        `json:"hint"`
 	Cause    receipt.Cause `json:"cause,omitzero"` // as in a [receipt.Check]; "": the code is specific enough
 
-	// Drawn reports whether the finding is about the relation between receipts of merged parts, or
-	// of several streams. A merge computes such findings again.
+	// Drawn reports whether the finding is about the relation between receipts in merged parts, or
+	// in several streams. A merge computes such findings anew.
 	Drawn bool `json:"drawn,omitzero"`
 }
 

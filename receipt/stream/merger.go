@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A merger computes the summary of two parts. It starts with the counts of both, and computes
-// everything about links and streams again.
+// A merger computes the summary of two parts. It starts with the counts of both parts, and computes
+// everything about links and streams anew.
 type merger struct {
 	*Summary
 	parts [2]*Summary
@@ -57,7 +57,7 @@ func (m *merger) add() {
 	sum.Codes = map[receipt.Code]int{}
 	sum.Findings, sum.NotChecked, sum.Streams, sum.Levels, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, nil, false
 
-	// Findings about links are computed again from the links of both parts.
+	// Findings about links are computed anew from the links in both parts.
 	for _, part := range m.parts {
 		for code, n := range part.Codes {
 			sum.Codes[code] += n
@@ -93,8 +93,8 @@ func (m *merger) add() {
 	}
 }
 
-// addUnchecked adds the counts of unchecked documents. If a part did not record them, they are
-// unknown for the merged summary.
+// addUnchecked adds the counts of unchecked documents. If a part did not record these counts, they
+// are unknown for the merged summary.
 func (m *merger) addUnchecked() {
 	m.Unchecked, m.Withheld = map[receipt.Code]int{}, 0
 	for _, part := range m.parts {
@@ -122,7 +122,7 @@ func (m *merger) keepNotes() {
 	}
 }
 
-// drawnAnew reports whether notes with a code are computed again from the streams.
+// drawnAnew reports whether notes with a code are computed anew from the streams.
 func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
@@ -227,7 +227,7 @@ func (m *merger) joinRosters() error {
 			return nil
 		case a.Fault != nil:
 			m.settle(a.Fault, is, open)
-		case open && c.Outcomes: // it was a copy of a receipt that had the link
+		case open && c.Outcomes: // the receipt was a copy of a receipt whose link held
 			m.recount(a.Alone(), -1)
 			a.Leave()
 			m.recount(a.Fault.Counted(), 1)
@@ -252,14 +252,14 @@ func (m *merger) joinRosters() error {
 	return nil
 }
 
-// countOnce counts copies as in a run over all sources. changed contains the receipts that count
-// now and did not before, and vice versa.
+// countOnce counts copies as a run over all sources does. changed contains the receipts whose
+// counting changes in either direction.
 func (m *merger) countOnce(changed []*survey.Attendee) {
 	for _, a := range changed {
 		by := 1
 		if a.Spare {
 			by = -1
-			if a.Fault != nil { // a copy has no link of its own
+			if a.Fault != nil { // a copy does not have a link of its own
 				m.settle(a.Fault, join.MarkCopy, false)
 			}
 		}
@@ -270,7 +270,8 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 	}
 }
 
-// noteOverlap adds a note that two parts contain the same receipts, and names the smallest hash.
+// noteOverlap adds a note that two parts contain the same receipts, and names the receipt with the
+// smallest hash.
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
@@ -278,7 +279,7 @@ func (m *merger) noteOverlap(shared []canon.Digest) {
 	}
 }
 
-// keepOverlap adds a note that a receipt was counted twice. Only one receipt is named; its choice
+// keepOverlap adds a note that a receipt was counted twice. Only one receipt is named; which one
 // does not depend on the order of the parts.
 func (m *merger) keepOverlap(detail string) {
 	for i, n := range m.NotChecked {

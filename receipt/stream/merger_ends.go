@@ -34,13 +34,13 @@ func (p *endsJoiner) join() {
 	if !p.hasNote(receipt.CodeIDsNotChecked) {
 		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
-	// A run over the files of all parts compares any number of receipts. Smaller reports without a
-	// roster are from versions that wrote no rosters, and can still be merged.
+	// For any number of receipts, a run over the files of all parts can compare them. Smaller
+	// reports without a roster are from versions that wrote no rosters, and can still be merged.
 	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
 
-	// A receipt that a part counted twice still counts twice.
+	// A receipt that a part counted twice is still counted twice.
 	for _, n := range slices.Concat(a.NotChecked, b.NotChecked) {
 		if n.Code == receipt.CodePartsOverlap {
 			p.keepOverlap(n.Detail)

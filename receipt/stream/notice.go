@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
-// MaxNotices is the maximum number of notices, and of findings, that a summary lists. Further
-// notices and findings are only counted.
+// MaxNotices is the maximum number of notices that a summary lists, and the maximum number of
+// findings. Further notices and findings are only counted.
 const MaxNotices = 1000
 
 func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }

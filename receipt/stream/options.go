@@ -16,7 +16,7 @@ import (
 // describe one complete, ordered input.
 type Options struct {
 	// Jobs is the number of receipts that are verified concurrently. It does not affect results.
-	// The default, 0, means GOMAXPROCS.
+	// The default is 0, which means GOMAXPROCS.
 	Jobs int
 
 	// Long allows zstd windows of up to [unpack.MaxLongWindow] instead of 8 MiB.
@@ -39,9 +39,8 @@ type Options struct {
 	Checkpoint []byte
 
 	// Unwrap opens documents that contain a receipt in a signed envelope; see package attest. The
-	// receipt inside is verified instead of the document, wrong reports a fault of the envelope,
-	// and weigh adds to the report of the receipt. If it is nil, such documents contain no
-	// receipts.
+	// receipt inside is verified instead of the document, wrong reports a fault in the envelope,
+	// and weigh adds to the receipt's report. If Unwrap is nil, such documents contain no receipts.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
 	// Summing specifies what the summary records.
@@ -57,7 +56,7 @@ type Options struct {
 	// is called by several goroutines concurrently. The document is valid until Extract returns.
 	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
-	// Several states that the items of [VerifySeq] are from several sources.
+	// Several states that the items passed to [VerifySeq] are from several sources.
 	Several bool
 
 	// Unordered states that the receipts of an input may be in any order. They are then
@@ -73,12 +72,12 @@ type Summing struct {
 	Subjects []string
 
 	// Evidence returns a name for a piece of the verifier's evidence, such as its file name, for
-	// people. If it is nil, the name consists of the kind and the index.
+	// human readers. If it is nil, the name consists of the kind and the index.
 	Evidence func(receipt.Piece) string
 
-	// Mergeable makes the summary list all of its receipts, so that a merge gives the same result
-	// as reading all receipts together. This takes about 55 bytes of memory per receipt, and 75
-	// bytes of JSON. If it is false, the limit is 65,536 receipts.
+	// Mergeable makes the summary list all of its receipts, so that a merge produces the same
+	// result as reading all receipts together. This requires about 55 bytes of memory per receipt,
+	// and 75 bytes of JSON. If it is false, the limit is 65,536 receipts.
 	Mergeable bool
 }
 
@@ -96,9 +95,9 @@ type Continuity struct {
 	// back, truncated, or forked does not contain its head.
 	Expect map[chain.Stream]chain.Head
 
-	// The other fields are for an input with one stream: the hash that its first receipt must name,
-	// the hash of its last receipt, and the number of its receipts. If any of them is set, a second
-	// stream is an error.
+	// The other fields apply to an input with one stream: the hash that its first receipt must
+	// name, the hash of its last receipt, and the number of its receipts. If any of them is set, a
+	// second stream is an error.
 	Previous, Head canon.Digest
 	Count          *uint64
 }
@@ -151,16 +150,16 @@ func (o *Options) compression() unpack.Options {
 	return unpack.Options{Long: o.Long, Ratio: o.Bounds.Ratio}
 }
 
-// Bounds are limits for untrusted inputs, so that one client does not get more memory or
-// time than others. Zero fields are no limits.
+// Bounds are limits for untrusted inputs, which prevent one client from using more memory or time
+// than others. Zero fields set no limits.
 type Bounds struct {
 	// Ratio is the maximum number of decompressed bytes per compressed byte, after the first MiB.
 	// Hashes and signatures do not compress, so the ratio of receipts is at most a hundred. A
-	// higher ratio ends the input.
+	// higher ratio ends the reading of the input.
 	Ratio int
 
-	// Streams is the maximum number of streams, whose names may have a KiB each on average. A
-	// further stream ends the input with [ErrManyStreams].
+	// Streams is the maximum number of streams, whose names may have an average length of up to 1
+	// KiB. An additional stream ends the reading with [ErrManyStreams].
 	Streams int
 
 	// Indexed is the number of receipts that are compared by their IDs; 0 means 262,144.
@@ -168,7 +167,7 @@ type Bounds struct {
 
 	// Turn is called with the Weight of a document of more than 256 KiB before the document is
 	// verified. It may wait. The function that it returns is called when the memory is free again.
-	// An error from Turn ends the input. It must be safe for concurrent use.
+	// An error from Turn ends the reading of the input. It must be safe for concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 
 	indexed, rostered int // for tests: replace survey.MaxIndexed and survey.MaxRoster
@@ -189,10 +188,10 @@ func (b *Bounds) allows(streams, names int) bool {
 	return b.Streams <= 0 || streams <= b.Streams && names <= b.Streams*nameBytes
 }
 
-// Weight returns the maximum number of bytes of memory that verifying a document takes, not
-// including the document itself: its copies, and the index of its parse. CBOR is translated to JSON
-// first. Each byte of CBOR may be a value, which is indexed once in the translation and once in the
-// receipt. Weight is 0 for a document of up to 256 KiB, which needs no turn.
+// Weight returns the maximum number of bytes of memory that verifying a document requires, not
+// including the document itself: its copies, and the index that parsing creates. CBOR is converted
+// to JSON first. Each byte of CBOR may be a value, which is indexed once in the conversion and once
+// in the receipt. Weight is 0 for a document of up to 256 KiB, which needs no turn.
 func Weight(data []byte, kind Kind) int64 {
 	if len(data) <= largeDocument {
 		return 0

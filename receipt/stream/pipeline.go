@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Sizes of a batch: large enough to make the cost of passing it on negligible, but small enough
-// that batches in flight take little memory.
+// Limits for a batch, which is large enough that the cost of passing it on is negligible, but small
+// enough that batches in flight use little memory.
 const (
 	batchBytes = 128 << 10
 	batchItems = 64
@@ -79,7 +79,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 
-	// No additional batch is created, so a caller that takes reports slowly slows down the reading.
+	// No additional batch is created, so a caller that processes reports slowly also slows down the
+	// reading.
 	for range inFlight {
 		p.free <- &batch{done: make(chan struct{}, 1)}
 	}
@@ -93,8 +94,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	}
 
 	// process does not wait for the reader of sources, which may be blocked in a read from a pipe
-	// that cannot be interrupted. That reader accesses nothing after ctx is done. A sequence is the
-	// caller's code, so it ends first.
+	// that cannot be interrupted. That reader accesses nothing after ctx is done. A sequence runs
+	// the caller's code, so it ends first.
 	if p.items != nil {
 		workers.Go(p.read)
 	} else {
@@ -123,7 +124,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 				}
 			}
 
-			// Return the batch, and those that it replaced.
+			// Return the batch, and the batches that it replaced.
 			b.trim()
 			for _, other := range b.also {
 				p.free <- other
@@ -162,7 +163,7 @@ func (p *pipeline) judge(w *worker) {
 	}
 }
 
-// lookInTurn judges a document once there is memory for it. The memory of a large document is
+// lookInTurn judges a document once there is memory for it. The large document's memory is
 // released.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
@@ -213,7 +214,7 @@ func (p *pipeline) read() {
 	defer close(p.work)
 	if p.items != nil {
 		if readItems(p) == nil {
-			_ = p.flush() // an error means that nobody receives the items
+			_ = p.flush() // an error means that nothing receives the items
 		}
 		return
 	}
@@ -255,8 +256,8 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 			return docs, err
 		}
 
-		// The next document may take long to arrive. The documents that have arrived need not wait
-		// for it.
+		// The next document may not arrive for a long time. The documents that have already arrived
+		// do not wait for it.
 		if !in.Ready() {
 			if err := p.flush(); err != nil {
 				return docs, err

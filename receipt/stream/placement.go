@@ -7,13 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A placement judges the relation between the receipts of an input.
+// A placement judges the relation between an input's receipts.
 type placement interface {
 	Place(*survey.Item) error
 	conclude(*Summary)
 }
 
-// An inOrder places the receipts of a single source, in which each follows the previous one.
+// An inOrder places the receipts of a single source, in which each receipt follows the previous
+// one.
 type inOrder struct {
 	*survey.Order
 	demands demands

@@ -25,7 +25,7 @@ type Document struct {
 	Listed bool // the source contains more than one document
 
 	// Other describes a document that is not a receipt, such as "a key set", in a source that was
-	// found and not named by the user. Callers should skip such documents.
+	// found instead of being named by the user. Callers should skip such documents.
 	Other string
 }
 
@@ -36,7 +36,7 @@ func (d *Document) Address() string {
 	return r.Address()
 }
 
-// A DocumentError describes a part of an input that is not a JSON object within the limits of the
+// A DocumentError describes part of an input that is not a JSON object within the limits of the
 // receipt format.
 type DocumentError struct {
 	Address      string
@@ -49,12 +49,12 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Read returns the documents of sources in reading order. Each is a JSON object within the limits
-// of receipts and without integers that a double cannot represent. For an API envelope, Read
-// returns the receipt inside. Memory does not grow with the input.
+// Read returns the documents of sources in reading order. Each document is a JSON object within the
+// limits for receipts and without integers that a double cannot represent. For an API envelope,
+// Read returns the receipt inside. Memory does not grow with the input.
 //
 // The first error ends the sequence: a *[DocumentError], an *[IncompleteError] if a source cannot
-// be read or is empty, or the error of ctx. Only the option Long is used; the sources have their
+// be read or is empty, or the error from ctx. Only the option Long is used; the sources have their
 // own kinds.
 func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
@@ -218,13 +218,13 @@ func syntaxError(err error) *DocumentError {
 		return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
 	}
 	place := fmt.Sprintf("column %d", syntax.Column)
-	if syntax.Line > 1 { // in the document, which may itself be one line of the source
+	if syntax.Line > 1 { // offset in the document, which may itself be one line of the source
 		place = fmt.Sprintf("line %d, %s", syntax.Line, place)
 	}
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }
 
 // Receipt parses the JSON text of a receipt into doc within the limits of the format, and returns
-// the text. For an API envelope, both are those of the receipt inside. If Receipt returns an error,
-// a *[canon.SyntaxError], doc is empty.
+// the text. For an API envelope, both are those of the receipt inside the envelope. If Receipt
+// returns an error, a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

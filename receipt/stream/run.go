@@ -29,13 +29,13 @@ var errUnordered = errors.New("stream: unordered input must be read twice, but t
 var ErrChanged = survey.ErrChanged
 
 // An IncompleteError reports sources that could not be read to their end. The reports and the
-// summary cover the parts that were read.
+// summary cover the parts that could be read.
 type IncompleteError struct {
 	Notices []Notice
 	cause   error
 }
 
-// Unwrap returns the error of the sequence of [VerifySeq], or nil.
+// Unwrap returns the error from the sequence passed to [VerifySeq], or nil.
 func (e *IncompleteError) Unwrap() error { return e.cause }
 
 // Error describes the first source, and counts the others.
@@ -56,14 +56,14 @@ type Run struct {
 	items   iter.Seq2[Item, error] // items to read instead of sources, or nil
 	options Options
 	several bool  // receipts are joined by their links, regardless of the order of the sources
-	refused error // why nothing is read
+	refused error // the reason why nothing is read
 
 	engine func(*join.Record) error // joins the receipts; if nil, the run joins them itself
 	tree   *join.Tree               // the tree over the receipts of all inputs, from an engine; if nil, the run computes it
 
 	begun   bool
 	err     error
-	cut     error // why the sequence of items ended early
+	cut     error // the reason why the sequence of items ended early
 	summary Summary
 	current *item
 
@@ -95,7 +95,7 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v, o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
 
-	// With a checkpoint, or without an order, the input is read twice.
+	// If there is a checkpoint, or if the input is unordered, the input is read twice.
 	if slices.ContainsFunc(sources, func(s Source) bool { return s.once }) {
 		switch {
 		case o.Checkpoint != nil:
@@ -107,8 +107,8 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	return r
 }
 
-// Reports returns the reports in the order of the input, once. Each report is valid until the next
-// one; Clone copies it.
+// Reports returns the reports in input order; it can be used only once. Each report is valid until
+// the next one; Clone copies it.
 func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	return func(yield func(*receipt.Report) bool) {
 		if r.begun {
@@ -120,8 +120,8 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	}
 }
 
-// Text returns the JSON text of the receipt in the current report, or nil if there is none.
-// It is valid as long as the report.
+// Text returns the JSON text of the receipt in the current report, or nil if there is none. The
+// text is valid as long as the report.
 func (r *Run) Text() []byte {
 	if r.current == nil {
 		return nil
@@ -137,9 +137,9 @@ func (r *Run) Tag() any {
 	return r.current.tag
 }
 
-// Summary reads the rest of the input and returns the verdict for all of it. Summary reads the
-// remaining input and returns the verdict for all of it. The summary is never nil; after an error,
-// it is incomplete and not verified.
+// Summary reads the rest of the input and returns the verdict for the entire input. Summary reads
+// the remaining input and returns the verdict for the entire input. The summary is never nil; after
+// an error, it is incomplete and not verified.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -188,7 +188,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 }
 
 // conclude adds the results of comparing the order of the receipts to the summary. If the input was
-// not read to its end, the absence of data shows nothing.
+// not read to its end, the absence of data proves nothing.
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
@@ -317,7 +317,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
-		case it.cut: // if the rest is missing, an absent predecessor shows nothing
+		case it.cut: // if the rest is missing, an absent predecessor proves nothing
 			r.endSource(it)
 			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:
@@ -330,7 +330,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	return errors.Join(err, failure)
 }
 
-// keep records the data from the first pass that the second pass needs from a document.
+// keep records the data from the first pass that the second pass needs about a document.
 func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	r.reread.Before(it)
 	if f != nil {

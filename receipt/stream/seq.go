@@ -13,10 +13,10 @@ import (
 
 // An Item is a document that a program already has, such as a row of its database.
 type Item struct {
-	Source string // names the source in reports
-	Index  int    // line or row of the source, from 1; 0 if the source contains no other document
+	Source string // the source's name in reports
+	Index  int    // line or row in the source, counting from 1; 0 if the source contains no other document
 	JSON   []byte // one document; it is copied before the next item is requested
-	Tag    any    // a key of the caller, which [Run.Tag] returns
+	Tag    any    // a caller's key, which [Run.Tag] returns
 }
 
 // VerifySeq verifies the documents of items, with the rules of [Verify]: every receipt must follow
@@ -28,10 +28,10 @@ type Item struct {
 // Options.Checkpoint. It must then yield the same items again. Otherwise, the run ends
 // with [ErrChanged].
 //
-// An error from items ends the run. The error of [Run.Summary] wraps it, documents that were not
-// read are not checked, and the summary is not verified. The sequence runs in its own goroutine,
-// which ends before Reports or Summary returns. A sequence that may block should therefore stop
-// when ctx is done.
+// An error from items ends the run. The error that [Run.Summary] returns wraps it, documents that
+// were not read are not checked, and the summary is not verified. The sequence runs in its own
+// goroutine, which ends before Reports or Summary returns. A sequence that may block should
+// therefore stop when ctx is done.
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)
 	r.items, r.several = items, o.Several || o.Unordered
@@ -41,7 +41,7 @@ func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, e
 // unnamed is the source name if a sequence ends before its first item.
 const unnamed = "items"
 
-// readItems adds the items of the sequence of p to batches.
+// readItems adds the items from p's sequence to batches.
 func readItems(p *pipeline) error {
 	group := items{source: &Source{Name: unnamed}, several: p.options.Several}
 	for in, err := range p.items {
@@ -78,16 +78,16 @@ func readItems(p *pipeline) error {
 	return p.add(end, nil)
 }
 
-// items groups the items of a sequence by their sources.
+// items groups a sequence's items by source.
 type items struct {
 	source  *Source
-	number  int // of the source, from 0
-	docs    int // number of its documents so far
+	number  int // index of the source, from 0
+	docs    int // number of the source's documents so far
 	single  bool
 	several bool
 }
 
-// begins reports whether an item is the first one of another source.
+// begins reports whether an item is the first item of another source.
 func (g *items) begins(in *Item) bool {
 	return g.several && g.docs > 0 && in.Source != g.source.Name
 }

@@ -18,18 +18,18 @@ import (
 // A Source is one of several inputs.
 type Source struct {
 	Name string
-	Kind Kind // zero: detected from the content
+	Kind Kind // zero if the kind is detected from the content
 
-	// Index selects one document of the source, with the numbering of reports and
-	// [receipt.Report.Address]. The other documents are skipped; 0 selects all documents.
+	// Index selects one document in the source, with the numbering that reports and
+	// [receipt.Report.Address] use. The other documents are skipped; 0 selects all documents.
 	Index int
 
 	// Open returns the content. Several sources are read twice: first for their links, and then to
 	// verify.
 	Open func() (io.ReadCloser, error)
 
-	// Found states that the source was found, for example in a directory, and not named by the
-	// user. Other documents of this toolkit in such a source are skipped and listed, instead of
+	// Found states that the source was found, for example in a directory, instead of being named by
+	// the user. Other documents of this toolkit in such a source are skipped and listed, instead of
 	// being refuted because they are not receipts.
 	Found bool
 
@@ -52,8 +52,8 @@ func From(name string, r io.Reader) Source {
 	return Source{Name: name, Open: open, size: sizeOf(r), once: !seeks}
 }
 
-// sizeOfOnly returns the maximum size of the only source in bytes, or 0 if it is unknown or
-// there are several sources.
+// sizeOfOnly returns the only source's maximum size in bytes, or 0 if the size is unknown or there
+// are several sources.
 func sizeOfOnly(sources []Source) int64 {
 	if len(sources) == 1 {
 		return sources[0].size
@@ -61,7 +61,7 @@ func sizeOfOnly(sources []Source) int64 {
 	return 0
 }
 
-// sizeOf returns the size of a reader in memory, or 0 for other readers.
+// sizeOf returns the size of an in-memory reader, or 0 for other readers.
 func sizeOf(r io.Reader) int64 {
 	switch r := r.(type) {
 	case *bytes.Reader:
@@ -83,9 +83,9 @@ func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, 
 // documents.
 var ErrSeveral = errors.New("input contains several documents")
 
-// Find returns the JSON text of one document of a source. The index has the numbering of reports
-// and [receipt.Report.Address]; 0 selects the document of the source's Index, or the only document.
-// An API envelope is returned unchanged. Nothing is verified.
+// Find returns the JSON text of one document of a source. The index has the numbering that reports
+// and [receipt.Report.Address] use; 0 selects the document given by the source's Index, or the only
+// document. An API envelope is returned unchanged. Nothing is verified.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
 	one := *s
 	if index > 0 {
@@ -124,8 +124,8 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// beside returns the kind of a log or of evidence that was found in a directory with receipts and
-// is therefore skipped. An image with the file name of a receipt is not skipped, because it may
+// beside returns the kind of a log or piece of evidence that was found in a directory with receipts
+// and is therefore skipped. An image with the file name of a receipt is not skipped, because it may
 // have replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError

@@ -31,17 +31,17 @@ type Summary struct {
 	// without gaps has one segment.
 	Streams []chain.Segment
 
-	// Findings refute the entire input, not a single receipt. Each merge computes the findings
-	// about links between merged parts again, because a later part may contain missing receipts.
+	// Findings refute the entire input, not a single receipt. Each merge recomputes the findings
+	// about links between merged parts, because a later part may contain missing receipts.
 	Findings []Finding
 
 	// NotChecked lists checks that were not made, in addition to the lists in the reports.
 	NotChecked []receipt.Note
 
 	// Unchecked counts the documents whose reports list something as not checked, by the code of
-	// the note. Each copy counts, and notes about links are in NotChecked. Withheld counts the
-	// withheld values that were not disclosed. A nil map means that the counts are unknown, because
-	// an older version did not record them.
+	// the note. Each copy counts; notes about links are in NotChecked. Withheld counts the withheld
+	// values that were not disclosed. A nil map means that the counts are unknown, because they
+	// were not recorded by an older version.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -49,22 +49,22 @@ type Summary struct {
 	SkippedCount int
 	Inputs       Inputs
 
-	asked *asked // the requirements; nil if unknown
+	asked *asked // the requirements; nil if they are unknown
 
 	roster   *survey.Roster        // the receipts; nil if there are too many
-	listed   map[canon.Digest]bool // the hashes of the receipts, from List
+	listed   map[canon.Digest]bool // the receipts' hashes, as set by List
 	once     bool                  // a merge counted receipts that are in both parts only once
 	selected map[chain.Stream]bool // streams of which a part is a selection; nil means all streams if Partial is set
 
-	// The caller sets the other fields. Levels are nil if no statements were given. A merge drops
-	// them.
+	// The caller sets the other fields. Levels is nil if no statements were given. A merge discards
+	// the levels.
 	Levels            []Level
 	Keys              *Keys
 	Tool              string
 	Started, Finished receipt.Time
 }
 
-// A Level reports whether all streams meet the conditions of a level of AEL 0.1 (Agent Evidence
+// A Level reports whether all streams meet the conditions of a level in AEL 0.1 (Agent Evidence
 // Levels). It is not a grade, which only a third party gives.
 type Level struct {
 	Number int    `json:"level"` // 1: no tail, heartbeat, or end is missing; 3: an external log includes all receipts
@@ -95,9 +95,9 @@ func (s *Summary) MarkOverlap(detail string) {
 	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
-// List sets the hashes of the receipts, as listed by the report that contains the summary. A merge
-// can then determine more about a summary without a roster, which has more than 65,536 receipts or
-// was written by an older version.
+// List sets the receipts' hashes, as listed in the report that contains the summary. With these
+// hashes, a merge can determine more about a summary without a roster, which has more than 65,536
+// receipts or was written by an older version.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
 	for _, d := range hashes {
@@ -121,7 +121,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		heads[g.Stream] = head
 	}
 
-	// A merge adds such a finding for a stream whose parts do not join.
+	// A merge adds a finding for a stream whose parts do not join.
 	for _, f := range s.Findings {
 		if f.Stream != nil && f.Drawn {
 			several[*f.Stream] = true
@@ -132,8 +132,8 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 }
 
 // Comparable returns an *[IncomparableError] if the verdicts of two summaries have different
-// meanings. The requirements of a summary by an older version are unknown, and are compatible with
-// all others.
+// meanings. The requirements in an older version's summary are unknown, and are compatible with all
+// others.
 func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
 		return &IncomparableError{"scope"}
@@ -145,7 +145,7 @@ func (s *Summary) Comparable(o *Summary) error {
 }
 
 // Merge returns the summary of the parts s and o together, in any order. The result equals the
-// summary of one run over the sources of both parts, or is undecided where the parts do not contain
+// summary of one run over the sources of both parts, or is undecided if the parts do not contain
 // enough data. Receipts that are in both parts count once if both have rosters. Merge returns the
 // error of [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
@@ -156,8 +156,8 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 }
 
 // Expect returns the summary of merged parts after comparing it with the required ends, as in one
-// run over all sources. It ignores the fields of c for the required beginnings. If the parts do not
-// list their receipts, so that an expected head may be among them, the result is undecided.
+// run over all sources. It ignores the fields of c that specify required beginnings. If the parts
+// do not list their receipts, so that an expected head may be among them, the result is undecided.
 func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum
@@ -182,7 +182,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 		d.compare(s, e)
 	}
 
-	// Checks that were not made in the parts are not required of the whole.
+	// Checks that were not made in the parts are not required for the entire input.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -217,7 +217,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// selects reports whether a stream, or a part of it, is a selection.
+// selects reports whether a stream, or part of it, is a selection.
 func (s *Summary) selects(stream chain.Stream) bool {
 	if s.selected == nil {
 		return s.Partial
@@ -248,8 +248,8 @@ func (s *Summary) count(it *survey.Item) {
 	}
 }
 
-// countUnchecked counts the checks that the report of a document lists as not checked. Each copy
-// counts, so that the counts of parts add up to the count of the whole.
+// countUnchecked counts the checks that a document's report lists as not checked. Each copy counts,
+// so that the parts' counts add up to the count for the entire input.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
 	for i, n := range rep.NotChecked {
@@ -289,7 +289,7 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle replaces the counted outcome of a receipt with the outcome that its link has among the
+// settle replaces a receipt's counted outcome with the outcome that follows from its link among the
 // receipts of all parts.
 func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
@@ -297,7 +297,7 @@ func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), 1)
 }
 
-// recount adds by to the count of an outcome.
+// recount adds by to the count for an outcome.
 func (s *Summary) recount(o survey.Outcome, by int) {
 	switch o.Own {
 	case receipt.Verified:
@@ -317,7 +317,7 @@ func (s *Summary) countCode(code receipt.Code, by int) {
 	}
 }
 
-// hashes returns the hashes of the receipts, or nil if they are unknown.
+// hashes returns the receipts' hashes, or nil if they are unknown.
 func (s *Summary) hashes() map[canon.Digest]bool {
 	if s.listed != nil || s.roster == nil {
 		return s.listed

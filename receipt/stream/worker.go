@@ -75,7 +75,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 			Detail: "the API envelope is not protected by the hash"})
 	}
 
-	// The envelope of the receipt is signed, and adds to the report.
+	// The receipt's envelope is signed, and adds to the report.
 	if c.Weigh != nil {
 		c.Weigh(w.v, w.Doc, rep)
 	}
@@ -86,8 +86,8 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 }
 
-// verifyForeign judges a third-party receipt, and returns its place in a chain. If its format has
-// no reader, the receipt is undecided, and the result is nil.
+// verifyForeign judges a third-party receipt, and returns its place in a chain. If there is no
+// reader for its format, the receipt is undecided, and the result is nil.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
 	if f == nil {
@@ -95,7 +95,7 @@ func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.
 		return nil
 	}
 	w.v.Foreign(c.Text, f, rep)
-	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // its relations to other receipts
+	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // the receipt's relations to other receipts
 }
 
 // refuse reports a piece that is not a document.

@@ -11,9 +11,9 @@ import (
 )
 
 // An arrayCutter cuts a JSON array into its elements without keeping the entire array in memory. It
-// finds the end of an element only by brackets and strings; each element is then parsed as strictly
-// as any other document. The cutter itself checks the commas and whitespace between elements (RFC
-// 8259 section 5).
+// finds the end of an element based only on brackets and strings; each element is then parsed as
+// strictly as any other document. The cutter itself checks the commas and whitespace between
+// elements (RFC 8259 section 5).
 type arrayCutter struct {
 	r       *bufio.Reader
 	element []byte
@@ -36,7 +36,7 @@ func (a *arrayCutter) Next() (Piece, error) {
 }
 
 func (a *arrayCutter) read() (Piece, error) {
-	// RFC 8259 section 5: a bracket, then elements with commas between them.
+	// RFC 8259 section 5: a bracket, followed by elements with commas between them.
 	if !a.begun {
 		a.begun = true
 		if _, err := a.symbol(); err != nil { // the bracket that was sniffed

@@ -40,7 +40,7 @@ func (s *cborCutter) Next() (Piece, error) {
 		return d, err
 	}
 
-	// Whether the first item is the only one is known only after the next read.
+	// Whether the first item is the only item is known only after the next read.
 	d.Data, d.Kept = bytes.Clone(d.Data), true
 	following, err := s.read()
 	switch {

@@ -62,11 +62,11 @@ func (l *lineCutter) Next() (Piece, error) {
 	return l.alone(d)
 }
 
-// alone determines whether the first document is the only one, which requires reading the next
+// alone determines whether the first document is the only document, which requires reading the next
 // line. If the document is the only one, it is addressed only by its file, and it may be a page of
 // a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
-	if l.err != nil { // nothing after it can be read
+	if l.err != nil { // nothing after the document can be read
 		d.Single, d.last = true, d.last && l.lines
 		return d, nil
 	}
@@ -178,8 +178,7 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	}
 }
 
-// readLong reads the rest of a rare long line into its own memory, which avoids copies of a large
-// line.
+// readLong reads the rest of a rare long line into its own memory, to avoid copying a large line.
 func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
 	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))
@@ -187,7 +186,7 @@ func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	return text, rest.ended, err
 }
 
-// A lineRest reads up to most bytes of the rest of a line, and removes the LF at its end.
+// A lineRest reads the rest of a line, up to most bytes, and removes the LF at its end.
 type lineRest struct {
 	r     *bufio.Reader
 	most  int

@@ -29,7 +29,7 @@ func (l *heldPieces) Next() (Piece, error) {
 	return d, nil
 }
 
-// A chosen is a cutter that returns one document of another cutter.
+// A chosen is a cutter that returns one of another cutter's documents.
 type chosen struct {
 	cutter
 	index int

@@ -17,12 +17,12 @@ import (
 type Decoder struct {
 	Doc  *canon.Document // index of the text; empty if there is no text, or if the text does not parse
 	cbor *archive.Codec
-	JSON []byte // the translation of CBOR
+	JSON []byte // the JSON into which CBOR was converted
 
 	Unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // see stream.Options
 }
 
-// NewDecoder returns a decoder that translates CBOR with a codec.
+// NewDecoder returns a decoder that uses a codec to convert CBOR to JSON.
 func NewDecoder(codec *archive.Codec) Decoder {
 	return Decoder{Doc: new(canon.Document), cbor: codec}
 }
@@ -35,26 +35,26 @@ type Contents struct {
 	Wrapped bool   // the receipt is inside an API envelope
 
 	Sealed bool                                                      // the document is a signed envelope, or a receipt in another format, and is not judged as text
-	Wrong  *receipt.Check                                            // why such a document is not judged further
+	Wrong  *receipt.Check                                            // the reason why such a document is not judged further
 	Format kind.Kind                                                 // the third-party format; the document is judged further if there is a reader for it
-	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds the results for the signed envelope to the report
+	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds the signed envelope's results to the report
 
-	Fault  *Fault // why there is no document, unless Syntax explains it
-	Syntax error  // why Text is not JSON within the limits, as a *canon.SyntaxError; also set with the fault of a truncated line
+	Fault  *Fault // the reason why there is no document, unless Syntax explains it
+	Syntax error  // the reason why Text is not JSON within the limits, as a *canon.SyntaxError; also set with the fault for a truncated line
 	Other  string // describes a found document that is not a receipt
 }
 
 // Parsed reports whether the decoder holds a document that may be a receipt.
 func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// Decode parses a piece within the limits of the format. found states that the source was found and
-// not named by the user, so that it may contain other documents of this toolkit.
+// Decode parses a piece within the limits of the format. found states that the source was found
+// instead of being named by the user, so that it may contain other documents of this toolkit.
 func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Fault = p.fault; c.Fault != nil {
 		return c
 	}
 
-	// An archive is deterministic CBOR, which has exactly one translation.
+	// An archive is deterministic CBOR, which has exactly one JSON form.
 	if c.Whole = p.Data; p.CBOR {
 		var err error
 		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
@@ -75,7 +75,7 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		if c.Wrong != nil {
 			c.Sealed, c.Syntax = true, nil
 			if c.Wrong.Stated == string(kind.AELLine) {
-				c.Format = kind.AELLine // its reader needs no JSON document
+				c.Format = kind.AELLine // the format's reader needs no JSON document
 			}
 			return c
 		}
@@ -128,7 +128,7 @@ func (d *Decoder) open(c *Contents) {
 	}
 }
 
-// itemFault returns the fault of CBOR that is not an archive of a document.
+// itemFault returns the fault of CBOR that is not an archived document.
 func itemFault(err error) *Fault {
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {
@@ -153,8 +153,8 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
-// cutOff reports whether text is the beginning of a JSON text, so that its only fault is that it
-// ends.
+// cutOff reports whether text is the beginning of a JSON text, so that its only fault is that it is
+// incomplete.
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
 	var syntax *canon.SyntaxError

@@ -3,6 +3,6 @@
 // nothing.
 //
 // A [File] is opened and decompressed, and its [Kind] is detected if it is not known. A cutter cuts
-// it into pieces. There are cutters for lines, arrays, pages of a list, and CBOR. A [Decoder]
+// the file into pieces. There are cutters for lines, arrays, pages of a list, and CBOR. A [Decoder]
 // converts a [Piece] into a document, a fault, or another kind of document.
 package input

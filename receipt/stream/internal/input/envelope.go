@@ -23,8 +23,8 @@ func receiptLimits() canon.Limits {
 func envelopeLimits() canon.Limits { return canon.Limits{Bytes: maxDocument, Depth: canon.MaxDepth} }
 
 // Receipt parses the JSON text of a receipt into doc within the limits of the format, and returns
-// the text. For an API envelope, both are those of the receipt inside. If Receipt returns an error,
-// a *[canon.SyntaxError], doc is empty.
+// the text. For an API envelope, both are those of the receipt inside the envelope. If Receipt
+// returns an error, a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	err := doc.Parse(text, receiptLimits())
 	if err != nil && !beyondLimits(err) {
@@ -38,7 +38,7 @@ func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	return text, err
 }
 
-// beyondLimits reports whether a text exceeds a limit of receipts but may be within the limits of
+// beyondLimits reports whether text exceeds a limit for receipts but may be within the limits for
 // envelopes.
 func beyondLimits(err error) bool {
 	var syntax *canon.SyntaxError
@@ -46,9 +46,9 @@ func beyondLimits(err error) bool {
 }
 
 // payloadIn returns the text of the receipt inside an API envelope, or nil if text is not an
-// envelope. If text is within the limits of receipts, doc holds it. Otherwise payloadIn parses it
-// into doc with the limits of envelopes, and empties doc at the end. It uses one doc for both,
-// because the index of a hostile text takes much memory.
+// envelope. If text is within the limits for receipts, doc holds it. Otherwise, payloadIn parses it
+// into doc with the limits for envelopes, and empties doc at the end. It uses one doc for both,
+// because the index of a hostile text requires much memory.
 func payloadIn(doc *canon.Document, text []byte) []byte {
 	beyond := doc.Root().IsZero()
 	if beyond && doc.Parse(text, envelopeLimits()) != nil {
@@ -65,7 +65,7 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 		inside = payload.Raw()
 	}
 
-	// The caller must not get a document beyond the limits of receipts.
+	// The caller must not receive a document that exceeds the limits for receipts.
 	if beyond {
 		_ = doc.Parse(nil, canon.Limits{}) // always returns an error, and empties doc
 	}

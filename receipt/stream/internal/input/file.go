@@ -27,9 +27,9 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", k)
 }
 
-// A File is an input and how to read it.
+// A File is an input, together with the options for reading it.
 type File struct {
-	Name  string // its extension may determine the format
+	Name  string // the name's extension may determine the format
 	Kind  Kind
 	Index int // selects one document, with the numbering of reports; 0 selects all documents
 	Open  func() (io.ReadCloser, error)
@@ -46,7 +46,8 @@ type Opened struct {
 }
 
 // NewBuffer returns a buffer for reading inputs one after the other. size is the size of the only
-// input, or 0 if it is unknown, so that a small input fits into the buffer together with its end.
+// input, or 0 if the size is unknown, so that a small input fits into the buffer together with its
+// end.
 func NewBuffer(size int64) *bufio.Reader {
 	most := int64(readBytes)
 	if size > 0 {
@@ -79,14 +80,14 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
-	// A document is found by counting the preceding documents.
+	// A document is located by counting the documents that precede it.
 	if in.Index > 0 {
 		cut = &chosen{cutter: cut, index: in.Index}
 	}
 	return &Opened{cut, closer}, nil
 }
 
-// Hurry makes an input of lines return each line as soon as it has been read, because a process
+// Hurry makes a line-based input return each line as soon as it has been read, because a process
 // that writes drafts to a pipe may wait for the first result before it writes the second draft.
 func (o *Opened) Hurry() {
 	if lines, is := o.cutter.(*lineCutter); is {

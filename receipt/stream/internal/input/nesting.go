@@ -21,7 +21,7 @@ func (n *nesting) read(c byte) {
 	}
 }
 
-// outside reports whether the position is in no object, array, or string.
+// outside reports whether the position is outside all objects, arrays, and strings.
 func (n *nesting) outside() bool { return n.depth <= 0 && !n.inString }
 
 // follow reads text up to and including the byte after which the position is outside, or the entire
@@ -40,7 +40,7 @@ func (n *nesting) follow(text []byte) int {
 	return len(text)
 }
 
-// plainBytes returns the number of bytes of a string before a quote or an escape.
+// plainBytes returns the number of bytes in a string that precede a quote or an escape.
 func plainBytes(text []byte) int {
 	for i, c := range text {
 		if c == '"' || c == '\\' {

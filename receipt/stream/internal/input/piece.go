@@ -12,16 +12,17 @@ const (
 	// MaxGap is the maximum number of bytes without a document, such as blank lines or the rest of
 	// a line that is too long, that are skipped before reading is abandoned.
 	MaxGap = 1 << 30
-	// maxPackedGap is the same limit for a compressed input, where such bytes cost the
+	// maxPackedGap is the corresponding limit for a compressed input, in which such bytes cost the
 	// sender nothing.
 	maxPackedGap = 64 << 20
 )
 
-// A Piece is one document that was cut from an input: its bytes, or the reason why there are none.
+// A Piece is one document that was cut from an input: its bytes, or the reason why there are no
+// bytes.
 type Piece struct {
 	Data   []byte // valid until the next call, unless Kept is set
 	Kept   bool   // Data has its own memory
-	Index  int    // line, item, or element, from 1
+	Index  int    // number of the line, item, or element, from 1
 	CBOR   bool   // Data is CBOR
 	last   bool   // the last of several lines, without a line end, so it may be truncated
 	Single bool   // the input contains no other document
@@ -37,7 +38,7 @@ type Fault struct {
 	Torn         bool // the input ends inside the document
 }
 
-// Text returns the piece of a document that has been cut out already.
+// Text returns the piece for a document that has already been cut out.
 func Text(text []byte, index int, single bool) Piece {
 	p := Piece{Data: text, Index: index, Single: single}
 	if len(text) > maxDocument {

@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// cutterFor returns the cutter for an input. If its kind is not known, it is detected: CBOR by its
-// first byte, with which no JSON text begins, and an array by its bracket. An input consists of
-// lines if its first non-blank line ends with } and leaves nothing open, or if the second line
-// begins with { followed by other text and is not a part of the first document. Any other input is
-// a single document. If the name ends in .cbor, the input is a single item.
+// cutterFor returns the cutter for an input. If the input's kind is not known, it is detected: CBOR
+// by its first byte, with which no JSON text begins, and an array by its bracket. An input consists
+// of lines if its first nonblank line ends with } and leaves nothing open, or if the second line
+// begins with { followed by other text and is not part of the first document. Any other input is a
+// single document. If the name ends in .cbor, the input is a single item.
 func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
 	lines := form == Lines || form == Sniffed && namesLines(name)
 	if form == Sniffed {
@@ -96,7 +96,7 @@ func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
 
-	// The payload of an envelope may name the format of a receipt only after its first part.
+	// An envelope's payload may name the format of a receipt only after its first part.
 	if f.Kind.Foreign() && len(all) > len(head) {
 		f = kind.Of(all, false)
 	}
@@ -132,10 +132,10 @@ func beginsDocument(rest []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// goesOn reports whether the next line is an element, or the value of a member, of the document
-// that the first line begins, as in a list with one entry per line. The first line then ends with
-// an open bracket, a comma, or a colon, and the text that follows is not a complete document. A
-// truncated line is followed by documents.
+// goesOn reports whether the next line is an element, or a member's value, in the document that the
+// first line begins, as in a list with one entry per line. The first line then ends with an open
+// bracket, a comma, or a colon, and the text that follows is not a complete document. A truncated
+// line is followed by documents.
 func goesOn(first, rest []byte) bool {
 	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
 		return false
@@ -159,14 +159,14 @@ func namesLines(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 
-// plainName removes the extension of a compression format from a file name.
+// plainName removes a compression format's extension from a file name.
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// cutLine returns the first line without trailing whitespace, and the text after it. rest
-// is nil if the line does not end.
+// cutLine returns the first line without trailing whitespace, and the text that follows it. rest is
+// nil if the line does not end.
 func cutLine(text []byte) (line, rest []byte) {
 	line, rest, found := bytes.Cut(text, []byte{'\n'})
 	if !found {
@@ -185,8 +185,8 @@ func firstSymbol(r *bufio.Reader) (byte, error) {
 }
 
 // peek returns the beginning of an input as soon as it is sufficient, without waiting for more,
-// because a pipe may deliver one receipt per hour. It returns less at the end of the input or of
-// the buffer. If it returns an error, it returns no bytes.
+// because a pipe may deliver only one receipt per hour. It returns fewer bytes at the end of the
+// input or the buffer. If it returns an error, it returns no bytes.
 func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		_, err := r.Peek(n)
@@ -200,7 +200,7 @@ func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	}
 }
 
-// telling reports whether head contains two non-blank lines, or is otherwise sufficient to detect
+// telling reports whether head contains two nonblank lines, or is otherwise sufficient to detect
 // the kind.
 func telling(head []byte) bool {
 	if isCBOR(head) {
@@ -219,7 +219,7 @@ func telling(head []byte) bool {
 	// The first line may continue in the second line.
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
-		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line decides
+		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line determines the kind
 	}
 	return behind != nil
 }

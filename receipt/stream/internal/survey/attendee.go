@@ -17,19 +17,19 @@ type Attendee struct {
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
-	Before   bool  // the outcome without the link remains, regardless of the result for the link
+	Before   bool  // the outcome without the link remains, regardless of the link's result
 	Fault    *Fumble
 	Outcome
 }
 
-// An Outcome is the verdict with which a receipt is counted, apart from a fault of its link.
+// An Outcome is the verdict with which a receipt is counted, apart from a fault in its link.
 type Outcome struct {
 	Own    receipt.Verdict
 	Reason receipt.Code // the code of Own, unless Own is verified
-	Spare  bool         // it is a copy that does not count
+	Spare  bool         // the receipt is a copy that does not count
 }
 
-// Alone returns the outcome of the receipt if its link holds.
+// Alone returns the receipt's outcome if its link holds.
 func (a *Attendee) Alone() Outcome {
 	if a.Fault != nil {
 		return a.Fault.alone()
@@ -37,8 +37,8 @@ func (a *Attendee) Alone() Outcome {
 	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
-// linked reports whether the link of the receipt held in a part, where the predecessor may have
-// been known from another source. A copy that does not count has no link of its own.
+// linked reports whether the receipt's link held in a part, where the predecessor may have been
+// known from another source. A copy that does not count has no link of its own.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
@@ -49,20 +49,20 @@ func (a *Attendee) linked() bool {
 	return a.Yields() && !a.again
 }
 
-// Yields reports whether, under a strict policy, an unchecked link is the reason why the receipt is
-// undecided.
+// Yields reports whether an unchecked link is the reason why the receipt is undecided under a
+// strict policy.
 func (a *Attendee) Yields() bool {
 	own := a.Alone()
 	return own.Own == receipt.Verified || own.Own == receipt.Undecided && !a.Before && own.Reason != receipt.CodeLinkNotChecked
 }
 
-// Leave records that the link of the receipt is unchecked.
+// Leave records that the receipt's link is unchecked.
 func (a *Attendee) Leave() {
 	a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: a.Own, reason: a.Reason}
 	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault contains the outcome
 }
 
-// parseFault parses the fault of a receipt.
+// parseFault parses a receipt's fault.
 func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: healed}
 	own := u.byte()
@@ -70,7 +70,7 @@ func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
 }
 
-// parseOutcome parses the outcome of a receipt. It reports whether the flags are valid.
+// parseOutcome parses a receipt's outcome. It reports whether the flags are valid.
 func (a *Attendee) parseOutcome(u *unpacker) bool {
 	own := u.byte()
 	if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
@@ -89,11 +89,11 @@ func (a *Attendee) sane() bool {
 	return (!a.Spare || a.again) && (!a.Before || a.Alone().Own == receipt.Undecided)
 }
 
-// verified returns the outcome of most receipts.
+// verified returns the outcome that most receipts have.
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
 // repeated adds the outcome to the outcomes that do not count again for another copy. A refuted
-// outcome counts every time. It is not recorded, because there may be any number of refuted copies.
+// outcome counts every time. It is not recorded, because the number of refuted copies is unlimited.
 func (o Outcome) repeated(list []Outcome) []Outcome {
 	if o.Own == receipt.Refuted {
 		return list
@@ -143,10 +143,10 @@ func (f *Fumble) Open() bool {
 	return f.Code == receipt.CodeLinkNotChecked || f.Code == receipt.CodeCopyNotChecked
 }
 
-// alone returns the outcome of the receipt if its link holds.
+// alone returns the receipt's outcome if its link holds.
 func (f *Fumble) alone() Outcome { return Outcome{Own: f.own, Reason: f.reason} }
 
-// Counted returns the outcome that the receipt is counted with.
+// Counted returns the outcome with which the receipt is counted.
 func (f *Fumble) Counted() Outcome {
 	switch {
 	case f.left:
@@ -159,9 +159,9 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle records the mark of the link among the receipts of all merged parts. open states that the
-// link is unchecked, and that the receipt is therefore undecided. If the link was unchecked within
-// a part and is invalid across all parts, the merged summary has a finding, and the receipt stays
+// Settle records the link's mark among the receipts of all merged parts. open states that the link
+// is unchecked, and that the receipt is therefore undecided. If the link was unchecked within a
+// part and is invalid across all parts, the merged summary has a finding, and the receipt stays
 // undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
@@ -177,30 +177,30 @@ func (f *Fumble) Settle(is join.Mark, open bool) {
 
 // Flags of a packed receipt.
 const (
-	rosterStream   = 1 << iota // its stream differs from that of the previous receipt
-	rosterFirst                // it names no predecessor
-	rosterPrevious             // its predecessor is not the previous receipt
-	rosterDamaged              // its content does not have the stated hash
-	rosterAgain                // it is a copy of an earlier receipt
-	rosterFault                // its link failed when it was read, or was unchecked and made it undecided
+	rosterStream   = 1 << iota // the receipt's stream differs from that of the previous receipt
+	rosterFirst                // the receipt names no predecessor
+	rosterPrevious             // the receipt's predecessor is not the previous receipt
+	rosterDamaged              // the receipt's content does not have the stated hash
+	rosterAgain                // the receipt is a copy of an earlier receipt
+	rosterFault                // the receipt's link failed when it was read, or was unchecked and made the receipt undecided
 	rosterHealed               // the link holds among the receipts merged since
-	rosterOutcome              // it is not verified, or does not count
+	rosterOutcome              // the receipt is not verified, or does not count
 )
 
 // Flags of an outcome.
 const (
 	outcomeSpare  = 1 << iota // the receipt does not count
-	outcomeBefore             // the outcome remains, regardless of the result for the link
+	outcomeBefore             // the outcome remains, regardless of the link's result
 )
 
-// Flags of the verdict of a fault.
+// Flags in a fault's verdict.
 const (
-	faultBefore = 0x10 << iota // the outcome remains, regardless of the result for the link
+	faultBefore = 0x10 << iota // the outcome remains, regardless of the link's result
 	faultLeft                  // the link failed, but is unchecked among the receipts merged since
 )
 
-// An attendeeCoder encodes and decodes the receipts of one source. A receipt takes about 55 bytes,
-// because fields that follow from the previous receipt are omitted:
+// An attendeeCoder encodes and decodes the receipts of one source. A receipt requires about 55
+// bytes, because fields that follow from the previous receipt are omitted:
 //
 //	flags     one byte
 //	stream    uvarint, unless it is that of the previous receipt
@@ -213,7 +213,7 @@ const (
 //	          and the verdict, with flags, and code without it
 //	outcome   unless it is that of most receipts: whether it counts, its verdict, and its code
 type attendeeCoder struct {
-	stream int            // of the previous receipt; -1 if there is none
+	stream int            // stream of the previous receipt; -1 if there is none
 	issued int64          // of the previous receipt
 	last   []canon.Digest // by stream: the previous hash
 }
@@ -276,7 +276,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = appendText(b, []byte(f.reason))
 	}
 
-	// A verified receipt that counts is the usual case, and takes no bytes.
+	// A verified receipt that counts is the usual case, and requires no bytes.
 	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
 		own := flag(o.Spare) * outcomeSpare
@@ -292,8 +292,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	return b
 }
 
-// parse decodes what append encodes. A roster is read from a file, so any data that a run cannot
-// write is rejected.
+// parse decodes the bytes that append encodes. A roster is read from a file, so data that a run
+// cannot write is rejected.
 func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
 
@@ -305,7 +305,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return Attendee{}, errRoster // it either names no predecessor or names another one, never both
+		return Attendee{}, errRoster // the receipt either names no predecessor or names another receipt, never both
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
@@ -379,7 +379,7 @@ func (u *unpacker) text() string {
 	return string(u.bytes(int(min(n, uint64(len(u.rest)+1)))))
 }
 
-// AboutLinks reports whether a code is about how receipts are related.
+// AboutLinks reports whether a code concerns the relations between receipts.
 func AboutLinks(code receipt.Code) bool {
 	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A crowd contains the unpacked receipts of several rosters, as a survey of all their sources would
-// have processed them.
+// A crowd contains the unpacked receipts from several rosters, as a survey of all their sources
+// would have processed them.
 type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
-	Outcomes bool // all rosters contain the outcomes of their receipts
+	Outcomes bool // all rosters contain their receipts' outcomes
 	whole    bool // a roster was requested in full, regardless of its size
 }
 
@@ -25,7 +25,7 @@ type crowdSource struct {
 	list []Attendee
 }
 
-// CrowdOf returns the combined receipts of rosters, in an order that does not depend on the order
+// CrowdOf returns the combined receipts from rosters, in an order that does not depend on the order
 // of the rosters.
 func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	c := &crowd{Outcomes: true}
@@ -73,7 +73,7 @@ func compareFaults(a, b *Fumble) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.healed), flag(b.healed)), cmp.Compare(flag(a.left), flag(b.left)))
 }
 
-// Each calls f with every receipt, as an item of a survey.
+// Each calls f with every receipt, as a survey item.
 func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 	it := new(Item)
 	for i := range c.sources {
@@ -120,8 +120,8 @@ func (c *crowd) Survey() (*Survey, error) {
 	})
 }
 
-// Spares finds the copies that do not count among all receipts. It returns the receipts that count
-// now and did not before, and vice versa.
+// Spares finds the copies that do not count among all receipts. It returns the receipts whose
+// counting changes in either direction.
 func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	var list []*Attendee
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -131,7 +131,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 
 	// As in a second pass, copies count once for each outcome, and every time if the outcome is
 	// refuted.
-	counted := map[int][]Outcome{} // by the number of the first copy
+	counted := map[int][]Outcome{} // keyed by the number of the first copy
 	for _, original := range v.originals {
 		counted[original] = nil
 	}
@@ -159,8 +159,8 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	return changed
 }
 
-// Linked returns the receipts whose link held in a part but is unchecked among all
-// receipts, by the number of their first copy.
+// Linked returns the receipts whose link held in a part but is unchecked among all receipts, keyed
+// by the number of their first copy.
 func (c *crowd) Linked(v *Survey) map[int]bool {
 	list, number := map[int]bool{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -196,7 +196,7 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	return list
 }
 
-// selections returns, for each stream, how much of it was stated to be a selection.
+// selections returns how much of each stream was stated to be a selection.
 func (c *crowd) selections(s *Survey) []selection {
 	of := make([][2]bool, len(s.names)) // by stream: whether there is a complete source, and whether there is a selection
 	_ = c.Each(func(it *Item, _ *Attendee) error {

@@ -11,7 +11,7 @@ import (
 
 // Facts are the properties of a receipt that are compared with those of other receipts.
 type Facts struct {
-	Placed   bool         // it states its place in a stream; otherwise, the other fields are undefined
+	Placed   bool         // the receipt states its place in a stream; otherwise, the other fields are undefined
 	holds    bool         // the content matches the stated hash
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash of its content
@@ -21,8 +21,8 @@ type Facts struct {
 	undated  bool         // Issued is not a time that the source reported
 }
 
-// A fingerprint is the first half of a SHA-256: short enough to keep one for every receipt,
-// and long enough that two texts with the same fingerprint cannot be constructed.
+// A fingerprint is the first half of a SHA-256 digest: short enough to keep a fingerprint for every
+// receipt, and long enough that two texts with the same fingerprint cannot be constructed.
 type fingerprint [16]byte
 
 func fingerprintOf(text []byte) fingerprint {
@@ -30,8 +30,8 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// Gather reads the facts of a document. A document may state a place in a stream even if the
-// statement is invalid. computed is the hash of the content, if it is already known.
+// Gather reads a document's facts. A document may state a place in a stream even if the statement
+// is invalid. computed is the hash of the content, if it is already known.
 func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()
@@ -50,7 +50,7 @@ func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
-	// IDs of different issuers are unrelated, because two issuers may both count from one.
+	// IDs from different issuers are unrelated, because two issuers may both count from 1.
 	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
 	f.ID = fingerprintOf(id)
 	f.Key = streamKey(id[:0]).appendReceipt(root)

@@ -8,7 +8,7 @@ import (
 
 // A filter is a Bloom filter of digests: if it does not contain a digest, the digest was not added;
 // if it contains a digest, the digest may or may not have been added. It has a fixed size of 2^26
-// bits, 8 MiB. The rate of false positives is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
+// bits, 8 MiB. The false-positive rate is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
 // million.
 type filter struct{ bits []uint64 }
 
@@ -28,7 +28,7 @@ func (f *filter) add(d canon.Digest) {
 	}
 }
 
-// has reports whether a digest may have been added. If has returns false, it was not.
+// has reports whether a digest may have been added. If has returns false, the digest was not added.
 func (f *filter) has(d canon.Digest) bool {
 	for i := range filterProbes {
 		if word, bit := probe(d, i); f.bits[word]&bit == 0 {

@@ -7,10 +7,10 @@ import (
 
 // An index contains the first receipts of an ordered input, up to a limit, by their ID, their hash,
 // and the predecessor that they name. For later receipts, it records only which hashes certainly
-// did not occur. A receipt takes about 100 bytes.
+// did not occur. A receipt requires about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
-	nodes map[fingerprint]node // by the hash of a receipt, or the hash that a receipt names
+	nodes map[fingerprint]node // keyed by a receipt's hash, or by the hash that a receipt names
 	most  int
 	rest  *filter // the hashes after the limit, or nil
 }
@@ -56,7 +56,7 @@ func (x *index) add(it *Item, stream int) {
 		return
 	}
 
-	// The first receipt that names a predecessor is kept, and a second one is a fork.
+	// The first receipt that names a predecessor is kept, and a second such receipt is a fork.
 	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)
@@ -68,7 +68,7 @@ func (x *index) add(it *Item, stream int) {
 // node returns the entry for a digest.
 func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 
-// maybeCopy reports whether a receipt may have occurred before, after those up to the
+// maybeCopy reports whether a receipt may have occurred before, among the receipts beyond the
 // limit.
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// An Item is one document of an input, with the results about its relation to the others.
+// An Item is a document in an input, with the results about its relation to the others.
 type Item struct {
 	input.Piece
 	Source int
@@ -14,13 +14,13 @@ type Item struct {
 	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report
 	Facts    Facts
-	Foreign  *receipt.Foreign // of a third-party receipt that was read; otherwise nil
+	Foreign  *receipt.Foreign // facts of a third-party receipt that was read; otherwise nil
 	Other    string           // describes a document that is not a receipt; it is skipped
 	Again    bool             // it is a copy of an earlier receipt
 	Copy     bool             // it is a copy with the same outcome, which does not count
 
 	Alone  Outcome // the outcome if the link holds
-	Before bool    // Alone remains, regardless of the result for the link
+	Before bool    // Alone remains, regardless of the link's result
 
 	foreign bool // it does not name the given predecessor
 }
@@ -35,15 +35,15 @@ func (it *Item) Weigh() {
 	}
 }
 
-// Link records the relation of the receipt to the other receipts of its stream.
+// Link records the receipt's relation to the other receipts in its stream.
 func (it *Item) Link(c receipt.Check) {
 	c.Step = receipt.StepLink
 	it.Verifier.Amend(&it.Report, c)
 }
 
-// own returns the outcome of an item if its link holds, and whether that outcome remains regardless
-// of the result for the link. The link must not have been judged yet. Under a strict policy, an
-// unchecked link leaves a receipt undecided.
+// own returns an item's outcome if its link holds, and reports whether that outcome remains
+// regardless of the link's result. The link must not have been judged yet. Under a strict policy,
+// an unchecked link leaves a receipt undecided.
 func (it *Item) own() (o Outcome, before bool) {
 	rep := &it.Report
 	open := rep.Finding()

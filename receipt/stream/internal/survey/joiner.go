@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A joiner finds the predecessor of each receipt of a survey, according to package rules. It reads
+// A joiner finds the predecessor of each receipt in a survey, according to package rules. It reads
 // hashes and links in parallel, both sorted by digest, and compares those with the same digest. The
 // remaining receipts are judged by stream.
 type joiner struct {
@@ -104,7 +104,7 @@ func (j *joiner) link(l linkRecord) error {
 	return nil
 }
 
-// meet starts the meeting of a digest with the receipts that have it.
+// meet starts the meeting between a digest and the receipts that have it.
 func (j *joiner) meet(digest canon.Digest) error {
 	j.meeting.Reset()
 	j.digest, j.met = digest, true
@@ -124,7 +124,7 @@ func (j *joiner) meet(digest canon.Digest) error {
 	return nil
 }
 
-// part ends a meeting. A receipt that no link names is an end of its stream.
+// part ends a meeting. A receipt that no link names is one of its stream's ends.
 func (j *joiner) part() {
 	if !j.met {
 		return
@@ -135,7 +135,7 @@ func (j *joiner) part() {
 	}
 }
 
-// judge applies the result of a meeting to a link.
+// judge applies a meeting's result to a link.
 func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	if found.Stray {
 		j.stray(n)
@@ -192,8 +192,8 @@ func (j *joiner) decide(n join.Node, m join.Mark, other address) {
 	}
 }
 
-// endStreams judges the remaining receipts of each stream, and finds its ends. Streams are sorted
-// by name, so that only the name determines which of them a gap excuses.
+// endStreams judges each stream's remaining receipts, and finds the stream's ends. Streams are
+// sorted by name, so that only the names determine which streams a gap excuses.
 func (j *joiner) endStreams() error {
 	j.left.sort()
 	defer func() { _ = j.left.orphans.close() }() // files without names

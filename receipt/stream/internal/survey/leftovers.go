@@ -10,16 +10,16 @@ import (
 )
 
 // Leftovers are receipts that are judged together with other receipts of their stream. All receipts
-// may lack a predecessor, so a sorter may put these on disk. Of the other receipts, the first
+// may lack a predecessor, so a sorter may write them to disk. Of the other receipts, the first
 // maxDamaged are kept.
 type leftovers struct {
-	rank    []int   // by the number of the stream: its position in the order of names
+	rank    []int   // by the number of the stream: the stream's position in the order of names
 	orphans *sorter // sorts orphanRecords
 	scratch []byte
 	given   func(stream int) canon.Digest
 
 	tails  []join.Node // receipts that no other receipt names
-	heads  []join.Node // by stream: the last issued of these receipts; without a hash if there is none
+	heads  []join.Node // by stream: the last of these receipts to be issued; without a hash if there is none
 	damage []join.Damage
 }
 
@@ -71,7 +71,7 @@ func (l *leftovers) sort() {
 	slices.SortStableFunc(l.damage, func(a, b join.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
-// cutTails removes and returns the receipts of the next stream, if that is the given one.
+// cutTails removes and returns the next stream's receipts, if that stream is the given one.
 func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
@@ -81,7 +81,7 @@ func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	return of
 }
 
-// cutDamage removes and returns the damage of the next stream, if that is the given one.
+// cutDamage removes and returns the next stream's damage, if that stream is the given one.
 func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {

@@ -11,22 +11,22 @@ import (
 
 const previousPointer = "/chain/previous_receipt_hash"
 
-// An Order judges the links of one ordered input, in which each receipt must name the previous
-// receipt of its stream. Two cases do not result in a second finding. A receipt that does not match
+// An Order judges the links in one ordered input, in which each receipt must name the previous
+// receipt in its stream. Two cases do not result in a second finding. A receipt that does not match
 // its own hash keeps the place that its successor names, and after an unreadable document, one link
 // is not checked.
 type Order struct {
 	Terms
 	streams map[string]*strand
-	named   int // total length of the names of streams in bytes
+	named   int // total length of the streams' names in bytes
 	index   *index
 	damaged map[canon.Digest]int // stated and computed hashes of receipts that do not match their own hash
 	gaps    []int                // lines that state no place and have not excused a link yet
-	names   []chain.Stream       // by the number of the stream
+	names   []chain.Stream       // keyed by the number of the stream
 	Behind  []disproof           // links that later receipts showed to be invalid, up to maxBehind
 }
 
-// A judged contains the results for the last receipt of a stream.
+// A judged contains the results for a stream's last receipt.
 type judged struct {
 	hash    canon.Digest
 	verdict receipt.Verdict // if the link holds
@@ -45,10 +45,10 @@ type disproof struct {
 // maxBehind is the maximum number of disproofs that are kept.
 const maxBehind = 1000
 
-// maxDamaged limits the memory that an input of damaged receipts can take.
+// maxDamaged limits the memory that an input with damaged receipts can use.
 const maxDamaged = 1 << 16
 
-// A strand is one stream of an ordered input.
+// A strand is one stream in an ordered input.
 type strand struct {
 	number  int // of the stream, in the order of their first receipts
 	segment chain.Segment
@@ -130,7 +130,7 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item after the limit of the index is a copy of the previous receipt. The
+// again reports whether an item beyond the index's limit is a copy of the previous receipt. The
 // item may also be a copy of another receipt, which cannot be determined.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
@@ -183,7 +183,7 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	s.wanted = o.Head(stream)
 	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
-		return s, nil // a single receipt shows nothing about predecessors or successors
+		return s, nil // a single receipt proves nothing about predecessors or successors
 	}
 
 	// The predecessor of the first receipt is known only if it was given.
@@ -210,7 +210,7 @@ func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
-// follow judges a receipt by the previous receipt of its stream.
+// follow judges a receipt against the previous receipt in its stream.
 func (o *Order) follow(s *strand, it *Item) {
 	f := &it.Facts
 	one := chain.SegmentOf(s.segment.Stream, f.Link)
@@ -315,11 +315,11 @@ func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	switch {
 	case l.First && s.first:
 		c.Cause = receipt.CauseSecondFirst
-	case l.First: // it is the only such receipt, but not the first one
+	case l.First: // it is the only such receipt, but not the first receipt
 		c.Cause = receipt.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
-	case n.line > 0 && int(n.stream) == s.number: // the named receipt is in the input, but is not the previous one
+	case n.line > 0 && int(n.stream) == s.number: // the named receipt is in the input, but is not the previous receipt
 		c.Cause = receipt.CauseComesEarlier
 	}
 	return c
@@ -342,7 +342,7 @@ func namesElsewhere(l chain.Link, at int) receipt.Check {
 		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
-// unchecked returns the check of a link that was not checked.
+// unchecked returns the check for a link that was not checked.
 func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
@@ -350,7 +350,7 @@ func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 // atLine returns a place in the current source.
 func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
-// Stated returns the predecessor that a link names, in the form of reports.
+// Stated returns the predecessor that a link names, in the form that reports use.
 func Stated(l chain.Link) string {
 	if l.First {
 		return "null"

@@ -33,7 +33,7 @@ type idRecord struct {
 	id     fingerprint
 	issued int64        // milliseconds since 1970
 	hash   canon.Digest // of the content
-	number int          // of the receipt, in the order of reading
+	number int          // number of the receipt, in reading order
 	address
 }
 
@@ -59,7 +59,7 @@ func parseIDRecord(b []byte) (r idRecord) {
 // content.
 type hashRecord struct {
 	digest  canon.Digest
-	content bool // the digest is that of the content, and the receipt states a different one
+	content bool // the digest is that of the content, and the receipt states a different digest
 	stream  int
 	number  int
 	address
@@ -125,7 +125,7 @@ func (r *linkRecord) node() join.Node {
 	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
-// appendInt64 appends a number so that its bytes sort like the number.
+// appendInt64 appends a number in a form whose bytes sort like the number.
 func appendInt64(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^(1<<63))
 }

@@ -11,37 +11,37 @@ import (
 
 // MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report lists,
 // unless more were requested. A summary with a roster can be merged with the same result as reading
-// all receipts together. A summary of more receipts contains only the ends of their streams. A
-// merge keeps all receipts of its parts, regardless of their number.
+// all receipts together. For more receipts, a summary contains only the ends of their streams. A
+// merge keeps all receipts in its parts, regardless of their number.
 const MaxRoster = 1 << 16
 
-// A Roster lists the receipts of a summary as a survey processes them, by source and in order. A
-// summary of too many receipts has a nil Roster.
+// A Roster lists a summary's receipts as a survey processes them, by source and in order. A summary
+// with too many receipts has a nil Roster.
 type Roster struct {
 	Streams  []chain.Stream
 	Sources  []Attendance
 	Receipts int
-	Outcomes bool // it contains the outcome of each receipt; rosters of an older version do not
-	Whole    bool // a report contains all of it, regardless of its size, because it was requested or read from a report
+	Outcomes bool // the roster contains each receipt's outcome; an older version's rosters do not
+	Whole    bool // a report contains the entire roster, regardless of its size, because it was requested or read from a report
 
 	// For adding receipts.
 	most    int            // maximum number of receipts
 	tell    bool           // a report must contain all receipts
 	of      Attendance     // the properties of each source
 	numbers map[string]int // of streams, by their key
-	source  int            // of the last item, from 1
+	source  int            // source of the last item, counting from 1
 	coder   attendeeCoder
 }
 
 // An Attendance contains the receipts of one source.
 type Attendance struct {
 	Partial   bool   // the source is a selection
-	Unordered bool   // its receipts are in no order
+	Unordered bool   // the source's receipts are unordered
 	Unplaced  int    // documents that state no place in a stream
 	Packed    []byte // the receipts, as encoded by attendeeCoder
 }
 
-// NewRoster returns a roster for a run, of at most most receipts. whole states that a report must
+// NewRoster returns a roster for a run, with at most most receipts. whole states that a report must
 // contain all of them.
 func NewRoster(partial, unordered, whole bool, most int) *Roster {
 	return &Roster{Outcomes: true, tell: whole, most: most, of: Attendance{Partial: partial, Unordered: unordered}, numbers: map[string]int{}}
@@ -75,7 +75,8 @@ func (r *Roster) Add(it *Item) bool {
 		r.coder.grow()
 	}
 
-	// A merge may find that the link holds. The receipt then has the outcome without its link.
+	// A merge may find that the link holds. The receipt then has the outcome that it would have
+	// without the link.
 	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.Alone {
 		a.Fault = &Fumble{Code: link.Code, own: it.Alone.Own, reason: it.Alone.Reason}
 		a.Outcome = verified() // the fault contains the outcome
@@ -155,7 +156,7 @@ func (r *Roster) Read(in Attendance) error {
 // A tally contains counts of the receipts of a roster.
 type tally struct {
 	Contents int // different receipts
-	Refuted  int // at least: those with invalid hashes or links
+	Refuted  int // lower bound: receipts with invalid hashes or links
 	Open     int // undecided because of their links
 	Spare    int // copies that do not count
 }

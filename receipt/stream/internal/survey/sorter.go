@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// A sorter sorts entries of the same width by their bytes. Entries that do not fit into memory are
+// A sorter sorts fixed-width entries by their bytes. Entries that do not fit into memory are
 // written to a directory in sorted pieces, which close removes. When a level has maxPieces pieces,
 // they are merged into one piece of the next level. Each level is one file, so even a billion
 // receipts require only a few open files.
@@ -30,7 +30,7 @@ func newSorter(width, most int, dir string) *sorter {
 	return &sorter{width: width, most: most, dir: dir}
 }
 
-// add adds a copy of an entry. sorted returns its errors.
+// add adds a copy of an entry. sorted returns any errors.
 func (s *sorter) add(entry []byte) {
 	s.memory = append(s.memory, entry...)
 	if s.dir != "" && len(s.memory) >= s.most*s.width && s.err == nil {
@@ -82,7 +82,7 @@ func (s *sorter) raise(n int) error {
 	return from.empty()
 }
 
-// level returns a level. It creates the level above the existing ones.
+// level returns a level. It creates the level above the existing levels.
 func (s *sorter) level(n int) (*level, error) {
 	if n < len(s.levels) {
 		return s.levels[n], nil
@@ -95,7 +95,7 @@ func (s *sorter) level(n int) (*level, error) {
 	s.levels = append(s.levels, &level{file: f})
 
 	// No other process needs the name. Without a name, the file disappears with the process. If a
-	// file in use cannot be removed, close removes it.
+	// file cannot be removed while it is in use, close removes it.
 	_ = os.Remove(f.Name())
 	return s.levels[n], nil
 }
@@ -110,7 +110,7 @@ func (s *sorter) sortMemory() {
 }
 
 // sorted returns the entries in order. It may be called repeatedly, but not concurrently. Each
-// entry is valid until the next.
+// entry is valid until the next entry.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s.sortMemory()
@@ -198,7 +198,7 @@ func (s *sorter) close() error {
 type level struct {
 	file *os.File
 	size int64   // total size of the pieces
-	ends []int64 // where each piece ends
+	ends []int64 // offset at which each piece ends
 }
 
 // Write appends to the current piece, which endPiece ends.

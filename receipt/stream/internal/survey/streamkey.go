@@ -7,19 +7,18 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A streamKey is the name of a stream, in a form that can be used as a map key without creating
-// strings: its strings, each preceded by its length, and a byte that states whether there is a
-// tenant.
+// A streamKey is a stream's name, in a form that can be used as a map key without creating strings:
+// its strings, each preceded by its length, and a byte that states whether there is a tenant.
 type streamKey []byte
 
-// appendReceipt appends the key of a receipt's stream.
+// appendReceipt appends the key for a receipt's stream.
 func (k streamKey) appendReceipt(root canon.Node) streamKey {
 	identifiers := root.Member("identifiers")
 	tenant := identifiers.Member("tenant_id")
 	return k.appendParts(root.Member("issuer").Member("id").Text(), tenant.Text(), !tenant.IsZero(), identifiers.Member("workspace_ref").Text())
 }
 
-// appendStream appends the key of a stream.
+// appendStream appends the key for a stream.
 func (k streamKey) appendStream(s chain.Stream) streamKey {
 	return k.appendParts([]byte(s.Issuer), []byte(s.Tenant), s.HasTenant, []byte(s.Workspace))
 }
@@ -32,7 +31,7 @@ func (k streamKey) appendParts(issuer, tenant []byte, hasTenant bool, workspace 
 	return appendText(k, workspace)
 }
 
-// Stream returns the stream of a key.
+// Stream returns the stream that a key represents.
 func (k streamKey) Stream() (s chain.Stream) {
 	u := unpacker{rest: k}
 	s.Issuer, s.HasTenant = u.text(), u.byte() == 1

@@ -11,17 +11,17 @@ import (
 )
 
 // A Survey joins the receipts of several sources by their links. The first pass records only IDs
-// and links. The second pass verifies, and the survey places each receipt. For each receipt, the
-// survey stores one byte, and three records that sorters may put on disk.
+// and links. The second pass verifies the receipts, and the survey places each of them. For each
+// receipt, the survey stores one byte, and three records that sorters may put on disk.
 type Survey struct {
 	Terms
 	sources []string // names of the sources
 
-	Marks  []join.Mark     // of each item, in the order of reading
-	others map[int]address // by item: the receipt that its mark refers to
+	Marks  []join.Mark     // marks of the items, in reading order
+	others map[int]address // by item: the receipt to which its mark refers
 
 	originals map[int]int       // by copy: the number of the receipt that it repeats
-	spread    map[int]bool      // originals with copies in other sources, which have no defined order
+	spread    map[int]bool      // originals with copies in other sources, whose order is undefined
 	counted   map[int][]Outcome // by original: the outcomes of the copies that count, in the second pass
 	streams   map[string]int
 	names     []chain.Stream
@@ -129,8 +129,8 @@ func (s *Survey) Record(it *Item) error {
 	hash := hashRecord{digest: f.Link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
-		// A damaged receipt is recorded with both hashes, because its successor may name
-		// either.
+		// A damaged receipt is recorded with both hashes, because its successor may name either
+		// hash.
 		s.Marks = append(s.Marks, join.MarkDamaged)
 		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
@@ -208,7 +208,7 @@ func (s *Survey) repeat(r, original idRecord) {
 	s.originals[r.number] = original.number
 }
 
-// Found returns the mark of a receipt or, for a copy, of its original.
+// Found returns a receipt's mark or, for a copy, the mark of its original.
 func (s *Survey) Found(number int) join.Mark { return s.Marks[s.First(number)] }
 
 // First returns the number of the original of a copy, or the number itself.
@@ -229,7 +229,7 @@ func (s *Survey) byName() []int {
 	return list
 }
 
-// about records the receipt that a mark refers to. Only the first marks are kept, because only
+// about records the receipt to which a mark refers. Only the first marks are kept, because only
 // those are printed.
 func (s *Survey) about(number int, a address) {
 	if len(s.others) < maxDamaged {
@@ -253,7 +253,7 @@ func (s *Survey) Place(it *Item) error {
 
 	s.follow(number, it)
 
-	// A copy is judged by the results for its original.
+	// A copy is judged by its original's results.
 	m, about := s.Marks[number], number
 	if it.Again = m == join.MarkCopy; it.Again {
 		about = s.originals[number]
@@ -274,16 +274,16 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow compares the order of one source with its links: a receipt must follow its predecessor if
-// that is in the same source, and no receipt may precede a first receipt. Receipts that are in
-// several sources have no defined order.
+// follow compares a source's order with its links: a receipt must follow its predecessor if both
+// are in the same source, and no receipt may precede a first receipt. Receipts that are in several
+// sources have no defined order.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
 		return
 	}
 
-	// An earlier fault in the source explains later ones.
+	// A fault explains later faults in the same source.
 	stream := s.streams[string(it.Facts.Key)]
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.Source {
@@ -319,7 +319,7 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
-	case m == join.MarkOpen && partial: // nothing shows what precedes it
+	case m == join.MarkOpen && partial: // nothing shows which receipt precedes it
 		return unchecked(receipt.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
@@ -335,7 +335,7 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 	return c
 }
 
-// at returns the place of a receipt in the form used in reports.
+// at returns a receipt's place in the form that reports use.
 func (s *Survey) at(a address) receipt.Place {
 	p := receipt.Place{Source: s.sources[a.source]}
 	if s.listed[a.source] {
@@ -344,7 +344,7 @@ func (s *Survey) at(a address) receipt.Place {
 	return p
 }
 
-// StreamOf returns the stream of a recorded receipt.
+// StreamOf returns a recorded receipt's stream.
 func (s *Survey) StreamOf(it *Item) chain.Stream { return s.names[s.streams[string(it.Facts.Key)]] }
 
 // Ends returns where the streams end. Streams that contain only damaged receipts are omitted.

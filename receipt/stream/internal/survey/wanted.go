@@ -5,17 +5,17 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Wanted specifies how the streams of an input must begin and what they must contain.
+// Wanted specifies how an input's streams must begin and what they must contain.
 type Wanted struct {
 	After  map[chain.Stream]chain.Head // the hash and count of the head that the first receipt must follow
 	Expect map[chain.Stream]chain.Head // the head that must be in the input
 
-	// For an input of one stream.
+	// Requirements for an input with one stream.
 	One         bool         // a second stream is an error
-	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero means any
+	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero means any hash
 }
 
-// Head returns the expected head of a stream, or zero.
+// Head returns a stream's expected head, or zero.
 func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	if h := w.Expect[stream]; !h.IsZero() {
 		return h
@@ -23,8 +23,7 @@ func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	return chain.Head{Hash: w.Last}
 }
 
-// Previous returns the hash that the first receipt of a stream must name, or zero if it is
-// unknown.
+// Previous returns the hash that a stream's first receipt must name, or zero if it is unknown.
 func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	if h := w.After[stream].Hash; !h.IsZero() {
 		return h
@@ -45,5 +44,5 @@ type Terms struct {
 	Unordered bool                          // no source is in the order of its chains
 	TempDir   string                        // directory for records that do not fit into memory; if empty, they stay in memory
 	Indexed   int                           // number of receipts that are kept in memory for comparison
-	Bounded   func(streams, names int) bool // whether an ordered input may have this many streams, with this many bytes of names
+	Bounded   func(streams, names int) bool // reports whether an ordered input may have this many streams, with names of this many bytes
 }
