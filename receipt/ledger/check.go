@@ -13,17 +13,17 @@ import (
 type Checked struct {
 	Receipts  int // rows that were read
 	Verified  int
-	Undecided int // intact, but evidence for their signatures is missing
+	Undecided int // intact receipts for whose signatures evidence is missing
 	Streams   []StreamHead
 	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
-	Unsigned  int  // checkpoints of pruned receipts without a signature by a trusted key of their log
-	Audited   bool // whether the structures of the database were checked, and whether rows that belong to no stream were searched for
+	Unsigned  int  // checkpoints of pruned receipts that no trusted key of their log has signed
+	Audited   bool // whether the database's structures were checked, and whether rows that belong to no stream were searched for
 	Marked    bool // whether the end of the ledger was compared with an external record
 	Faults    int  // number of faults passed to the callback of Check
 }
 
-// Verdict returns the verdict on the ledger: refuted if there are faults, otherwise undecided if
-// any receipt is undecided, and otherwise verified.
+// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if there are no
+// faults but any receipt is undecided, and otherwise verified.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
@@ -36,17 +36,17 @@ func (c *Checked) Verdict() receipt.Verdict {
 
 // Check reads the entire ledger: each receipt, its row, its position in the chain, and the heads.
 // For a [Pruner], it also checks the prunings, and for an [Auditor], the structures of the
-// database. It verifies receipts with v. If v is for integrity only, signatures are not checked.
-// Each fault is passed to report as soon as it is found. Seen, unless it is nil, is called with the
+// database. It verifies receipts with v. If v checks only integrity, signatures are not checked.
+// Each fault is passed to report as soon as it is found. Seen, if it is not nil, is called with the
 // number of receipts read so far. The first call, with 0, follows the check of the structures,
-// which takes long in a large ledger. An error concerns the check itself, and means that the check
-// is incomplete.
+// which is slow in a large ledger. An error concerns the check itself, and means that the check is
+// incomplete.
 //
 // Without an Auditor, the structures are not checked, and rows that do not belong to a stream are
 // not found; Audited is then false. If receipts at the end of a stream were removed together with
-// its head, the ledger contains no trace of them. An external record shows them, such as the
-// FILE-head of a SQLite ledger. Without one, compare the heads with copies that were stored
-// elsewhere.
+// its head, the ledger contains no trace of them. An external record reveals that, such as the
+// FILE-head of a SQLite ledger. If there is no such record, compare the heads with copies that were
+// stored elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	c := &checker{Reader: r, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
@@ -124,7 +124,7 @@ func (c *checker) prunings() error {
 	return proven(list, p.Hashes(c.ctx, list[len(list)-1].Last))
 }
 
-// unchanged makes sure that no receipts were pruned in the meantime, because the hashes of such
+// unchanged verifies that no receipts were pruned in the meantime, because the hashes of such
 // receipts were not compared.
 func (c *checker) unchanged() error {
 	p, ok := c.Reader.(Pruner)
@@ -169,7 +169,7 @@ func (c *checker) chain(s StreamHead) error {
 		case errors.Is(err, ErrNotFound):
 			c.missing(&s, position, known, last.Hash)
 			known = false
-			if position > s.Last { // everything after it is also missing, regardless of the count
+			if position > s.Last { // everything that follows is also missing, regardless of the count
 				return nil
 			}
 			continue
@@ -222,7 +222,7 @@ func (c *checker) follows(r, last *Row) {
 	}
 }
 
-// missing reports a missing receipt, or all receipts after the last existing one.
+// missing reports a missing receipt, or all receipts after the last existing receipt.
 func (c *checker) missing(s *StreamHead, position uint64, known bool, last canon.Digest) {
 	f := Fault{Code: FaultMissing, Stream: s.Stream, Position: position, Detail: "the receipt is gone from the ledger"}
 	if position > s.Last && position < s.Head.Count {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// A Database has all methods that the commands of this project require of a ledger. If it is also a
+// A Database has all the methods that this project's commands require of a ledger. If it is also a
 // [TurnStore] or an [Auditor], the commands use those methods.
 type Database interface {
 	Replacer
@@ -19,7 +19,7 @@ type Database interface {
 type Driver struct {
 	Scheme string // such as postgres
 
-	// Open opens an existing ledger; unless write is true, it is read-only.
+	// Open opens an existing ledger, which is read-only unless write is true.
 	Open func(ctx context.Context, address string, write bool) (Database, error)
 
 	// Create creates a new ledger. If a ledger already exists, the error is fs.ErrExist.

@@ -8,20 +8,20 @@ import (
 )
 
 // A Fault describes a defect in a ledger: a row differs from the row that the ledger stored,
-// because that row, or a row that leads to it, was altered. If a method returns it as an error, it
-// does not return the content of the row.
+// because that row, or a row that leads to it, was altered. If a method returns a Fault as an
+// error, it does not return the row's content.
 type Fault struct {
 	Code     string       // one of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
 	ID       string       // receipt_id, if it is known
-	Stream   chain.Stream // hash that the row names; zero if there is none
+	Stream   chain.Stream // hash that the row names; zero if it names no hash
 	Position uint64       // position in the stream, from 1; 0 if unknown
 	Detail   string
 }
 
-// Codes of faults that are not codes of receipts.
+// Codes of faults that are not receipt codes.
 const (
 	FaultFile       = "ledger_file"       // the database reports that its file is damaged
-	FaultMissing    = "ledger_missing"    // a row is gone
+	FaultMissing    = "ledger_missing"    // a row is missing
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
 	FaultRow        = "ledger_row"        // a row differs from its receipt
 )

@@ -15,16 +15,16 @@ import (
 // that is not zero applies; the zero Key selects no row.
 type Key struct {
 	ID       string
-	Hash     canon.Digest // if several rows match, the row that was stored first
+	Hash     canon.Digest // the row that was stored first, if several rows match
 	Stream   chain.Stream
 	Position uint64
 
-	// Rival is the sequence number of a row. It selects the first row in the same stream that was
-	// stored before that row and names the same predecessor.
+	// Rival is a row's sequence number. It selects the first row in the same stream that was stored
+	// before that row and names the same predecessor.
 	Rival int64
 
-	// Sees excludes rows of streams for which it returns false. They are excluded before they are
-	// read, because the time for reading would reveal them. Nil: none.
+	// Sees excludes rows in streams for which it returns false. They are excluded before they are
+	// read, because the time needed to read them would reveal that they exist. Nil: none.
 	Sees func(chain.Stream) bool
 }
 
@@ -41,8 +41,8 @@ func (k *Key) selects(r *Row) bool {
 	return true
 }
 
-// Lookup returns a row that was requested and is intact, or a *[Fault]. The content of its receipt
-// may not match its hash.
+// Lookup returns a row that was requested and is intact, or a *[Fault]. The content of the row's
+// receipt may not match the receipt's hash.
 func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	r, err := s.Find(ctx, k)
 	if err != nil {
@@ -57,10 +57,10 @@ func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	return r, nil
 }
 
-// Get returns the receipt of a receipt_id. The receipt is the requested one, its content matches
-// its hash, and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
-// *[Fault]. For a pruned receipt, it is a *[PrunedError]. If there is no such receipt, it is or
-// wraps ErrNotFound.
+// Get returns the receipt with a receipt_id. The receipt is the requested receipt, its content
+// matches its hash, and its row matches the receipt; otherwise, the error is a
+// *[receipt.RefutedError] or a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
+// If there is no such receipt, the error is or wraps ErrNotFound.
 func Get(ctx context.Context, s Store, receiptID string) (*receipt.Sealed, error) {
 	r, err := Lookup(ctx, s, Key{ID: receiptID})
 	if err == nil && r.Pruned {
@@ -90,9 +90,9 @@ func prunedError(ctx context.Context, s Store, r *Row) error {
 	return r.fault(FaultMissing, "it was pruned, and the row that names its archive is gone")
 }
 
-// Linked returns the row of a receipt for verification. Its content may have been altered, and may
-// not be a receipt at all. If it belongs to another receipt or another position, the error is a
-// *[Fault]. For a pruned receipt, it is a *[PrunedError].
+// Linked returns a receipt's row for verification. Its content may have been altered, and may not
+// be a receipt at all. If it belongs to another receipt or another position, the error is a
+// *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
 //
 // The link passes if the receipt follows its predecessor. It is refuted if it does not, or if an
 // earlier receipt names the same predecessor. The link of an unreadable receipt is not checked.
@@ -137,15 +137,15 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 	return r, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// A StreamHead is a stream of the ledger and its head.
+// A StreamHead is a stream in the ledger and the stream's head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
-	Last   uint64 // the greatest position of a row in the stream; Head.Count if the stream is intact
+	Last   uint64 // the greatest position of any row in the stream; equals Head.Count if the stream is intact
 }
 
 // Heads returns the streams with their heads, in the order of chain.Stream.Compare. Each head is
-// that of the last receipt in its stream; otherwise, the error is a *[Fault].
+// the hash and count of the last receipt in its stream; otherwise, the error is a *[Fault].
 func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	list, err := r.Streams(ctx)
 	if err != nil {
@@ -167,8 +167,8 @@ func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 }
 
 // Check returns a *[Fault] unless the head is the hash of the last row of its stream. last is nil
-// if the stream has no rows. A store calls Check before it returns a head or appends to it, because
-// a receipt that is linked to a different hash would be invalid.
+// if the stream has no rows. A store calls Check before it returns a head or appends to a stream,
+// because a receipt that is linked to a different hash would be invalid.
 func (s *StreamHead) Check(last []byte) error {
 	if bytes.Equal(last, s.Head.Hash[:]) {
 		return nil

@@ -24,15 +24,15 @@ func (i *Imported) add(other Imported) {
 	i.Pruned += other.Pruned
 }
 
-// An ImportError states which receipt ended an import, and why. The receipts before it are stored;
-// if the import is repeated, they count as copies.
+// An ImportError states which receipt ended an import, and why. The receipts that precede it are
+// stored; if the import is repeated, they are counted as copies.
 type ImportError struct {
-	Index int // number of the receipt, from 1
+	Index int // number of the receipt, counting from 1
 	ID    string
 	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or another error
 }
 
-// Error returns the index and the ID of the receipt, and the reason.
+// Error returns the receipt's index and ID, and the reason.
 func (e *ImportError) Error() string {
 	return fmt.Sprintf("ledger: receipt %d (%.200q) is not imported: %v", e.Index, e.ID, e.Err)
 }
@@ -41,11 +41,11 @@ func (e *ImportError) Error() string {
 func (e *ImportError) Unwrap() error { return e.Err }
 
 var (
-	// ErrGap indicates that the predecessor of a receipt is not in the ledger.
+	// ErrGap indicates that a receipt's predecessor is not in the ledger.
 	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import the earlier receipts first")
 
-	// ErrFork indicates that the ledger has a different receipt in the position of an imported
-	// receipt. The stream has two histories, and no import can repair that.
+	// ErrFork indicates that the ledger has a different receipt at an imported receipt's position.
+	// The stream has two histories, and no import can repair that.
 	ErrFork = errors.New("the ledger has a different receipt at this position, so the stream forks")
 )
 
@@ -56,8 +56,8 @@ const (
 
 // Import stores receipts that were issued elsewhere. Each receipt must be verified by v and follow
 // the head of its stream, or be the first receipt of a new stream. Receipts that are already stored
-// are counted as copies, so an import can be repeated. It ends at the first receipt that cannot be
-// stored.
+// are counted as copies, so an import can be repeated. Import ends at the first receipt that cannot
+// be stored.
 func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
 	i := &importer{store: s, ctx: ctx, verifier: v}
 	for data, err := range receipts {
@@ -105,7 +105,8 @@ func (i *importer) add(data []byte) error {
 		return &ImportError{i.done + len(i.waiting) + 1, string(i.report.ReceiptID), err}
 	}
 
-	// Receipts are stored in groups, because a group costs about as much as one receipt.
+	// Receipts are stored in groups, because storing a group costs about as much as storing a
+	// single receipt.
 	if i.waiting = append(i.waiting, sealed); len(i.waiting) == importRun {
 		return i.flush()
 	}
@@ -121,7 +122,7 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// Between the plan and the append, other processes may store receipts, too.
+		// Between planning and appending, other processes may also store receipts.
 		if len(p.runs) > 0 {
 			err = i.store.Append(i.ctx, p.runs...)
 		}
@@ -151,7 +152,7 @@ type plan struct {
 	runs   []Run
 	count  Imported
 	heads  map[chain.Stream]chain.Head // after runs
-	ids    map[string]canon.Digest     // of receipts in runs
+	ids    map[string]canon.Digest     // number of receipts in runs
 	hashes map[canon.Digest]bool       // of these receipts
 }
 
@@ -185,7 +186,7 @@ func (p *plan) plan(r *receipt.Sealed) error {
 		}
 	}
 
-	// A receipt that does not follow the head of its stream is a gap or a fork.
+	// A receipt that does not follow its stream's head is a gap or a fork.
 	link, _ := chain.LinkOf(r.Document())
 	if !follows(link, head.Hash) {
 		return p.misfit(s, link)
@@ -229,7 +230,7 @@ func (p *plan) known(r *receipt.Sealed) (bool, error) {
 	return true, nil
 }
 
-// misfit returns the reason why a receipt does not follow the head of its stream. If its
+// misfit returns the reason why a receipt does not follow its stream's head. If the receipt's
 // predecessor is stored, the predecessor has another successor.
 func (p *plan) misfit(s chain.Stream, link chain.Link) error {
 	if link.First || p.hashes[link.Previous] {

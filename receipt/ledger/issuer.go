@@ -16,31 +16,31 @@ import (
 )
 
 // An Issuer creates receipts from drafts and appends them to their streams. Its methods are safe
-// for concurrent use; its fields must not change after the first call. A stream waits for the
-// slowest call of its signer, so a signer should end when its context does.
+// for concurrent use; its fields must not change after the first call. A stream waits for its
+// signer's slowest call, so a signer should return when its context ends.
 type Issuer struct {
 	Store  Store
 	Signer receipt.Signer // required, unless Unsigned is set
 
 	// Unsigned seals receipts without signing them. Their hashes match, but anyone can compute a
-	// hash, so nothing shows who issued them. Signer must be nil. [Sign] adds signatures later.
+	// hash, so nothing proves who issued them. Signer must be nil. [Sign] adds signatures later.
 	Unsigned bool
 
-	// Now sets issued_at when drafts and documents without it are linked, so that the times in a
+	// Now sets issued_at when drafts and documents that lack it are linked, so that the times in a
 	// stream do not decrease unless the clock does. If it is nil, such drafts are refused.
 	Now func() time.Time
 
-	// Secrets finds values that must not be in a receipt. If it is nil, the default policy of
-	// package redact is used. A draft with findings is not issued.
+	// Secrets finds values that must not appear in a receipt. If it is nil, the default policy of
+	// package redact is used. A draft that contains such values is not issued.
 	Secrets *redact.Policy
 
 	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
 	// StoreTimeout limits each call of Head, Append, and Find. Zero means no limit, which is
-	// suitable for SQLite, because SQLite waits at most a minute for other processes. A store on
-	// the network needs a limit. The context of a call has the values from the context of the draft
-	// that has waited longest, but does not end with that context.
+	// suitable for SQLite, because SQLite waits at most one minute for other processes. A store on
+	// the network needs a limit. A call's context has the values from the context of the draft that
+	// has waited longest, but does not end with that context.
 	StoreTimeout time.Duration
 
 	once sync.Once
@@ -53,8 +53,8 @@ type Issuer struct {
 }
 
 const (
-	mostRun     = 128 // receipts that are committed together
-	mostSigning = 8   // receipts that are signed at the same time
+	mostRun     = 128 // maximum number of receipts that are committed together
+	mostSigning = 8   // maximum number of receipts that are signed at the same time
 )
 
 // A SecretsError indicates that a draft contains values that look like secrets. It contains their
@@ -79,10 +79,10 @@ func (e *SecretsError) Error() string {
 // a *[canon.Document], or any other value whose JSON is a draft, such as a json.RawMessage. The
 // draft is read once, before Issue waits. If the receipt_id and the content of a draft are already
 // stored, Issue returns the stored receipt. An issuer that signs never returns an unsigned receipt;
-// the error is then ErrUnsigned.
+// it returns ErrUnsigned instead.
 //
-// Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in a goroutine
-// of the issuer, so it terminates the program.
+// Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in one of the
+// issuer's goroutines, so it terminates the program.
 func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, &IssueError{stageAccept, StoredNo, false, err}
@@ -108,7 +108,7 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 const untilKnownPause = 100 * time.Millisecond
 
 // IssueUntilKnown is like Issue, but while the outcome is unknown, it issues the same draft again,
-// until the outcome is known, the context ends, or the issuer is closed. The error has the value
+// until the outcome is known, the context ends, or the issuer is closed. The error contains
 // StoredUnknown only in the latter two cases. A second receipt is never created. Without a
 // deadline, it waits until the outcome is known.
 func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
@@ -125,8 +125,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 			return nil, doubt
 		}
 
-		// Only results about the receipt_id also apply to the previous attempt. An error that only
-		// means that this attempt stored nothing does not.
+		// Only results that concern the receipt_id also apply to the previous attempt. An error
+		// that only means that this attempt stored nothing does not apply to the previous attempt.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):
@@ -142,10 +142,10 @@ func answers(err error) bool {
 	return errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError))
 }
 
-// Close makes Issue refuse new drafts with ErrClosed, and waits for the accepted drafts. After it
-// has returned nil, the issuer has no goroutines and no longer uses the Store. If ctx ends first,
-// Close returns an error, the accepted drafts continue, and Close can be called again. Close does
-// not close the Store.
+// Close makes Issue refuse new drafts with ErrClosed, and waits for the accepted drafts. After
+// Close has returned nil, the issuer has no goroutines and no longer uses the Store. If ctx ends
+// first, Close returns an error, the accepted drafts continue, and Close can be called again. Close
+// does not close the Store.
 func (i *Issuer) Close(ctx context.Context) error {
 	i.mu.Lock()
 	i.closed = true
@@ -180,7 +180,7 @@ func (i *Issuer) prepare() error {
 			return
 		}
 
-		// The rules are compiled once, for all drafts.
+		// The rules are compiled once for all drafts.
 		if i.Secrets == nil && !i.KeepSecrets {
 			i.Secrets, i.err = redact.Everyday()
 		}
@@ -188,7 +188,7 @@ func (i *Issuer) prepare() error {
 	return i.err
 }
 
-// wait adds a job to the queue of its stream, and waits until the job has ended.
+// wait adds a job to its stream's queue, and waits until the job has ended.
 func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	i.mu.Lock()
 	if i.closed {
@@ -199,7 +199,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 		i.queues = map[chain.Stream]*queue{}
 	}
 
-	// The first job of a stream starts its worker, which ends when the queue is empty.
+	// A stream's first job starts the stream's worker, which ends when the queue is empty.
 	stream := chain.StreamOf(j.draft)
 	q := i.queues[stream]
 	if q == nil {
@@ -241,8 +241,8 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 	}
 }
 
-// take returns the next run, without jobs whose callers have left and with at most one job per
-// receipt_id. It returns nil if the queue is empty, and removes the queue.
+// take returns the next run, which omits jobs whose callers have left and contains at most one job
+// per receipt_id. It returns nil if the queue is empty, and removes the queue.
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()

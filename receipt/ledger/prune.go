@@ -15,17 +15,17 @@ import (
 // A Cut describes receipts that were compared with a checkpoint and an archive, and may be pruned.
 type Cut struct {
 	Pruning        // without its archive
-	Receipts int64 // receipts with content; 0 if all were pruned before
+	Receipts int64 // number of receipts with content; 0 if all were pruned before
 	Bytes    int64 // of these receipts
 }
 
-// Prunable compares the first receipts of the ledger with a checkpoint that covers them and with an
-// archive, so that their content can be removed from the ledger. A key of trust must have signed
+// Prunable compares the ledger's first receipts with a checkpoint that covers them and with an
+// archive, so that their content can be removed from the ledger. A key in trust must have signed
 // the checkpoint. The archive must yield exactly the receipts that were not already pruned, with
 // their JSON as stored, in the order of Walk.
 //
-// Prunable changes and locks nothing. The error is a *[PruneError], a *[Fault], an error of the
-// archive, or an error of reading the ledger.
+// Prunable changes and locks nothing. The error is a *[PruneError], a *[Fault], an error from the
+// archive, or an error from reading the ledger.
 func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Cut, error) {
 	signed, err := signedBy(trust, checkpoint)
 	if err != nil {
@@ -39,7 +39,7 @@ func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint 
 	return c, nil
 }
 
-// signedBy opens a checkpoint that a trusted key of its log must have signed. A stolen key proves
+// signedBy opens a checkpoint that must be signed by a trusted key of its log. A stolen key proves
 // nothing.
 func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	c, err := tlog.OpenSigned(note, receipt.Logs(trust), nil)
@@ -58,8 +58,8 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	return c, nil
 }
 
-// compare reads the receipts of a checkpoint together with the archive. It holds no lock: receipts
-// that are issued in the meantime follow these receipts.
+// compare reads a checkpoint's receipts together with the archive. It holds no lock: receipts that
+// are issued in the meantime follow these receipts.
 func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
@@ -97,35 +97,35 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 	case tree.Root() != p.Root:
 		return pruneFailure(receipt.CodeMerkleRootMismatch, "the first %d receipts of the ledger have the root %v, the checkpoint states %v", p.Size, tree.Root(), p.Root)
 	case p.Receipts == 0:
-		return nil // the archive is that of the earlier pruning
+		return nil // the archive belongs to the earlier pruning
 	}
 	return copies.end()
 }
 
-// Compare checks that a ledger still contains the receipts that were compared with the checkpoint
-// and the archive. A Pruner calls it in the transaction of Cut. After is the sequence of the last
-// pruned receipt, or 0 if none was pruned. Receipts and bytes are the number of rows after c.After
-// up to c.Last and the total length of their JSON; hashes yields the rows up to c.Last.
+// Compare verifies that a ledger still contains the receipts that were compared with the checkpoint
+// and the archive. A Pruner calls it in the transaction that Cut runs. After is the sequence of the
+// last pruned receipt, or 0 if none was pruned. Receipts is the number of rows after c.After up to
+// c.Last, and bytes is the total length of their JSON; hashes yields the rows up to c.Last.
 func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
-	// In the meantime, other processes may have pruned receipts, or added signatures, which make a
-	// receipt longer.
+	// In the meantime, other processes may have pruned receipts or added signatures, which increase
+	// a receipt's length.
 	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
 		return ErrPruneChanged
 	}
 
 	// Only the hashes remain, so they must match the checkpoint.
 	whole := c.Pruning
-	whole.After = 0 // as if it were the first pruning
+	whole.After = 0 // as if this were the first pruning
 	return proven([]Pruning{whole}, hashes)
 }
 
-// archived yields the receipts of an archive in order.
+// archived yields an archive's receipts in order.
 type archived struct {
 	next func() ([]byte, error, bool)
 	read uint64
 }
 
-// same compares the next receipt of the archive with a stored one.
+// same compares the archive's next receipt with a stored receipt.
 func (a *archived) same(e *Row) error {
 	json, err, more := a.next()
 	switch a.read++; {
@@ -139,7 +139,7 @@ func (a *archived) same(e *Row) error {
 	return nil
 }
 
-// end checks that the archive has no more receipts.
+// end verifies that the archive has no more receipts.
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
@@ -148,12 +148,12 @@ func (a *archived) end() error {
 	return err
 }
 
-// Prune removes the content of the receipts from the ledger. The archive with that name and digest
-// must be the one with which the receipts were compared, and must be stored durably, because the
-// ledger has no other copy. It returns how many receipts were pruned.
+// Prune removes the content of receipts from the ledger. The archive with that name and digest must
+// be the one with which the receipts were compared, and must be stored durably, because the ledger
+// has no other copy. It returns the number of pruned receipts.
 //
-// Prune is one transaction, whose duration depends on the number of receipts; other writers wait
-// for it. The error is that of [Pruner.Cut].
+// Prune is a single transaction, whose duration depends on the number of receipts; other writers
+// wait for it. The error is the one that [Pruner.Cut] returns.
 func Prune(ctx context.Context, p Pruner, c *Cut, archive string, digest canon.Digest) (receipts int64, err error) {
 	if c.Receipts == 0 {
 		return 0, nil

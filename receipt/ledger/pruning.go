@@ -13,17 +13,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Pruning is the reason why the first receipts of a ledger have no content: a checkpoint covers
-// them, and an archive contains them. Their IDs, hashes, and positions remain, and all proofs stay
-// valid.
+// A Pruning is the reason why a ledger's first receipts have no content: a checkpoint covers them,
+// and an archive contains them. Their IDs, hashes, and positions remain, and all proofs stay valid.
 type Pruning struct {
-	Size       uint64       // number of receipts that it covers, including those of earlier prunings
-	Root       merkle.Hash  // of the tree of their hashes
+	Size       uint64       // number of receipts that the checkpoint covers, including those of earlier prunings
+	Root       merkle.Hash  // root of the tree over their hashes
 	Checkpoint []byte       // the signed note, byte for byte
 	Archive    string       // name of the file with the receipts that the previous prunings do not cover
 	Digest     canon.Digest // SHA-256 of that file
 
-	After int64 // sequence of the last receipt of the previous pruning, or 0
+	After int64 // sequence of the last receipt in the previous pruning, or 0
 	Last  int64 // sequence of the last receipt
 }
 
@@ -36,8 +35,7 @@ func (p *Pruning) Origin() string {
 	return signed.Origin
 }
 
-// A PrunedError indicates that the content of a receipt is in an archive and no longer in the
-// ledger.
+// A PrunedError indicates that a receipt's content is in an archive and no longer in the ledger.
 type PrunedError struct {
 	ID      string // receipt_id
 	Hash    canon.Digest
@@ -51,8 +49,8 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-// Prunings returns the prunings of a ledger, oldest first. If one of them does not match the hashes
-// of the receipts, the error is a *[Fault].
+// Prunings returns a ledger's prunings, oldest first. If one of them does not match the receipts'
+// hashes, the error is a *[Fault].
 func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	list, err := p.Prunings(ctx)
 	if err != nil || len(list) == 0 {
@@ -65,12 +63,13 @@ func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 }
 
 // proven compares prunings with the hashes of all receipts in order, as far as the prunings cover
-// them. The error is an error of hashes, or the *Fault of the first pruning that does not match.
+// them. The error is an error from hashes, or the *Fault for the first pruning that does not match.
 func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	next, stop := iter.Pull2(hashes)
 	defer stop()
 
-	// RFC 9162 section 2.1: the tree of all receipts contains the trees of the earlier prunings.
+	// RFC 9162 section 2.1: the tree over all receipts contains the trees from the earlier
+	// prunings.
 	var tree merkle.Tree
 	var sequence, before int64
 	for i := range list {
@@ -97,12 +96,12 @@ func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	return nil
 }
 
-// alone returns the fault of a pruning that does not begin where the previous one ends.
+// alone returns the fault of a pruning that does not begin where the previous pruning ends.
 func (p *Pruning) alone() *Fault {
 	return p.fault(FaultMissing, "the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)
 }
 
-// faulty compares a pruning with the tree of the receipts up to a sequence.
+// faulty compares a pruning with the tree over the receipts up to a sequence.
 func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *Fault {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	switch {
@@ -134,8 +133,8 @@ type PruneError struct {
 	// covers different receipts. It is "" if the archive does not contain exactly the receipts to
 	// be pruned, byte for byte and in their order.
 	Code   receipt.Code
-	Index  uint64 // number of the receipt in the archive, from 1; 0 if the checkpoint is the reason
-	ID     string // receipt_id of the receipt that is stored there, or ""
+	Index  uint64 // number of the receipt in the archive, counting from 1; 0 if the checkpoint is the reason
+	ID     string // receipt_id of the receipt that is stored at that number, or ""
 	Detail string
 }
 
@@ -147,6 +146,6 @@ func (e *PruneError) Error() string {
 	return fmt.Sprintf("ledger: nothing was pruned: %s: %s", e.Code, e.Detail)
 }
 
-// ErrPruneChanged indicates that another process pruned receipts while they were read, or signed
-// them while they were compared with an archive. The caller starts again.
+// ErrPruneChanged indicates that another process pruned receipts while they were being read, or
+// signed them while they were being compared with an archive. The caller must start again.
 var ErrPruneChanged = errors.New("ledger: other processes pruned or signed the receipts in the meantime")

@@ -13,21 +13,21 @@ import (
 
 // A Query selects receipts. The zero Query selects all receipts. Results are in the order in which
 // the receipts were stored, which is the chain order within each stream; receipts that are stored
-// later follow. issued_at may not be in this order, because drafts may have their own times, and
-// the clocks of several machines differ.
+// later follow. The issued_at times may not be in this order, because drafts may have their own
+// times, and the clocks of several machines differ.
 type Query struct {
-	Task    string        // the subject, or identifiers.task_id; "" selects any task
+	Task    string        // the subject task, or identifiers.task_id; "" selects any task
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
-	From    time.Time     // issued_at is not earlier; zero means no limit
-	Before  time.Time     // issued_at is earlier; zero means no limit
+	From    time.Time     // lower limit for issued_at, inclusive; zero means no limit
+	Before  time.Time     // upper limit for issued_at, exclusive; zero means no limit
 
 	// Until ends the selection before the first receipt, by any issuer, that was issued at this
 	// time or later. The selection then stays the same while more receipts are stored. Zero: none.
 	Until time.Time
 
-	// Pruned also selects receipts without content, which precede all others. It is set if a list
-	// must be complete, such as the leaves of a tree.
+	// Pruned also selects receipts without content, which precede all others. It must be set if a
+	// list has to be complete, such as the leaves of a tree.
 	Pruned bool
 
 	// Sees excludes the streams for which it returns false. Their rows are not even read. Nil:
@@ -38,7 +38,7 @@ type Query struct {
 	Limit int
 }
 
-// all reports whether the query selects all receipts that were not pruned.
+// all reports whether the query selects all receipts that have not been pruned.
 func (q *Query) all() bool {
 	return q.Task == "" && q.Session == "" && q.Stream == nil && q.Sees == nil && q.From.IsZero() && q.Before.IsZero() && q.Until.IsZero()
 }
@@ -58,8 +58,8 @@ func (q *Query) Selects(r *Row) bool {
 	return true
 }
 
-// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select it,
-// because a damaged index leads to other rows.
+// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select the
+// row, because a damaged index leads to other rows.
 func (q *Query) Check(r *Row) error {
 	if err := r.Intact(); err != nil {
 		return err
@@ -70,9 +70,9 @@ func (q *Query) Check(r *Row) error {
 	return nil
 }
 
-// List returns a page of a query and the cursor of the next page, which is "" if there is none. An
-// empty cursor is the beginning. Cursors stay valid forever. They are opaque, and may come from
-// untrusted sources.
+// List returns a page of a query's results and the next page's cursor, which is "" if there is no
+// next page. An empty cursor denotes the beginning. Cursors stay valid forever. They are opaque,
+// and may come from untrusted sources.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -82,7 +82,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 		return nil, "", fmt.Errorf("ledger: invalid page size %d: must be at least 1", limit)
 	}
 
-	// Reading one more receipt than the page holds shows whether there is a next page.
+	// Reading one receipt beyond the end of the page determines whether there is a next page.
 	q.Limit = limit + 1
 	for e, err := range r.Walk(ctx, q, after) {
 		if err != nil {
@@ -97,7 +97,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 	return page[:limit], page[limit-1].Cursor(), nil
 }
 
-// ErrCursor indicates that a cursor was not returned by List.
+// ErrCursor indicates that a cursor was not created by List.
 var ErrCursor = errors.New("ledger: cursor refers to no receipt")
 
 // cursorVersion is the first byte of a cursor; the sequence follows in 8 bytes.

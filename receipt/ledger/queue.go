@@ -18,9 +18,9 @@ type job struct {
 	id      string
 	draft   *canon.Document
 	undated bool // the issuer sets issued_at
-	taken   bool // taken by a run; guarded by the issuer's mu
+	taken   bool // the job was taken by a run; guarded by the issuer's mu
 
-	// The receipt of the current link. It is kept as long as the predecessor stays the same.
+	// The receipt for the current link. It is kept as long as the predecessor stays the same.
 	after   chain.Head
 	sealed  *receipt.Sealed
 	checked bool // for secrets
@@ -62,16 +62,18 @@ func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	return receipt.SealDocument(draft, head)
 }
 
-// A queue contains the jobs that wait for one stream. It exists while a goroutine works on it.
+// A queue contains the jobs that are waiting for one stream. It exists while a goroutine works on
+// it.
 type queue struct {
 	waiting []*job
 
-	// The number of signatures that are requested at the same time. If a signature fails, those
-	// after it are useless, so few are requested after a failure. Only the worker uses these.
+	// The number of signatures that are requested at the same time. If a signature fails, the
+	// signatures that follow it are useless, so few are requested after a failure. Only the worker
+	// uses these fields.
 	window, signed int
 }
 
-// paced adapts the window to the result of a signature.
+// paced adjusts the window to a signature's result.
 func (q *queue) paced(failed bool) {
 	switch q.signed++; {
 	case failed:
@@ -86,7 +88,7 @@ type attempt struct {
 	*Issuer
 	stream chain.Stream
 	queue  *queue
-	run    []*job // that have not ended
+	run    []*job // jobs that have not ended
 }
 
 // keep ends the jobs for which judge returns a result, and keeps the other jobs.
@@ -108,7 +110,7 @@ func (a *attempt) fail(err error) {
 }
 
 // signingTurn is the maximum time for which a signer keeps a turn. A slower signer, such as a key
-// service, does not delay others: it appends if no other process was faster.
+// service, does not delay others: its receipts are appended if no other process was faster.
 const signingTurn = 250 * time.Millisecond
 
 // Limits after which a store is no longer trusted.
@@ -117,8 +119,8 @@ const (
 	mostStale  = 16   // rounds in which the store reports that the head has moved, although it is the same as before
 )
 
-// commit repeats rounds until every job has ended. The context does not end with a caller's
-// context, because a caller that leaves must not cancel the receipts of other callers.
+// commit repeats rounds until every job has ended. The context does not end with any caller's
+// context, because a caller that leaves must not cancel other callers' receipts.
 func (a *attempt) commit(ctx context.Context) {
 	var last chain.Head
 	for round, stale := 0, 0; len(a.run) > 0; round++ {
@@ -135,8 +137,8 @@ func (a *attempt) commit(ctx context.Context) {
 			last, stale = head, 0
 		}
 
-		// If other processes move the head, that is progress. If the store reports that the head
-		// has moved but returns the same head, the store contradicts itself.
+		// If other processes move the head, that counts as progress. If the store reports that the
+		// head has moved but returns the same head, the store contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			err := fmt.Errorf("%w, %d times; its head is recorded as %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
 			a.fail(&IssueError{stageStore, StoredNo, true, err})
@@ -147,8 +149,8 @@ func (a *attempt) commit(ctx context.Context) {
 	}
 }
 
-// round reads the head, links, signs, and appends. If the store has turns, it does this in a turn.
-// It returns the head, and whether the head moved in the meantime.
+// round reads the head, links, signs, and appends. If the store provides turns, it does this in a
+// turn. It returns the head, and reports whether the head moved in the meantime.
 func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
 	// A turn ends with the append, or earlier if signing takes so long that it would delay others.
 	if store, ok := a.Store.(TurnStore); ok {
@@ -197,7 +199,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	return head, false
 }
 
-// leave ends the jobs whose callers have left and of which nothing has been stored.
+// leave ends the jobs whose callers have left and for which nothing has been stored.
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		if err := j.ctx.Err(); err != nil {
@@ -237,8 +239,8 @@ func (a *attempt) link(head chain.Head) {
 }
 
 // sign signs the run and returns the number of receipts that can be appended: those before the
-// first receipt that could not be signed. Receipts after it name it as predecessor, and must be
-// linked and signed again.
+// first receipt that could not be signed. Receipts that follow it name it as their predecessor, and
+// must be linked and signed again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)
@@ -346,7 +348,7 @@ func (a *attempt) settle(ctx context.Context) bool {
 }
 
 // made reports whether a stored receipt was created from this draft. If the issuer sets the time,
-// an earlier attempt had an earlier time.
+// an earlier attempt has an earlier time.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
 	if j.undated {

@@ -12,13 +12,13 @@ import (
 )
 
 // A Row contains everything that a database stores for a receipt: its JSON, and the columns by
-// which it is found.
+// which it is looked up.
 type Row struct {
-	Sequence int64  // in the order in which receipts were stored, from 1; there may be gaps
+	Sequence int64  // number in the order in which receipts were stored, from 1; there may be gaps
 	Position uint64 // position in its stream, from 1
 
-	// The columns, which RowsOf computes from the receipt. If the ID of a task or a session is
-	// missing, it is "".
+	// The columns, which RowsOf computes from the receipt. If a task or session ID is missing, it
+	// is "".
 	ID       string // receipt_id
 	Task     string // identifiers.task_id
 	Subject  string // the task that is the subject, if it differs from Task
@@ -28,11 +28,11 @@ type Row struct {
 	chain.Link
 
 	JSON   []byte // as stored; nil for a pruned receipt
-	Pruned bool   // its content is in an archive
+	Pruned bool   // the receipt's content is in an archive
 	Place  *Place // the surrounding rows; nil if they were not read
 }
 
-// A Place describes the surroundings of a row in the database.
+// A Place describes a row's surroundings in the database.
 type Place struct {
 	Head     chain.Head   // head of the row's stream; zero if there is no such stream
 	Before   int64        // sequence of the previous row in its stream; 0 if there is none
@@ -82,7 +82,7 @@ func follows(l chain.Link, previous canon.Digest) bool {
 	return !l.First && l.Previous == previous
 }
 
-// of computes the row of a receipt.
+// of computes a receipt's row.
 func (r *Row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
@@ -102,7 +102,8 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 		IssuedAt: at.UnixMilli(), Stream: chain.StreamOf(doc), Link: link, JSON: json,
 	}
 
-	// A receipt is found both by the task that is its subject and by the task to which it belongs.
+	// A receipt can be found both by the task that is its subject and by the task to which it
+	// belongs.
 	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
 		if id := subject.Member("id").String(); id != r.Task {
 			r.Subject = id
@@ -112,7 +113,7 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 }
 
 // Intact returns a *[Fault] if a row was altered. It compares the row with the receipt in it and
-// with its place. Intact does not check whether the content of the receipt matches its hash.
+// with its place. Intact does not check whether the receipt's content matches its hash.
 func (r *Row) Intact() error {
 	var fault *Fault
 	if r.Pruned {
@@ -176,8 +177,8 @@ func (r *Row) differences(own *Row) (columns []string) {
 	return columns
 }
 
-// placed checks the position of a row: after the row that its receipt names, stored later than that
-// row, and at the head if no row follows it.
+// placed checks a row's position: it must follow the row that its receipt names, have been stored
+// later than that row, and be at the head if no row follows it.
 func (r *Row) placed() *Fault {
 	first, p := r.Position == 1, r.Place
 	switch {
@@ -193,12 +194,12 @@ func (r *Row) placed() *Fault {
 	return nil
 }
 
-// fault returns a fault of a row.
+// fault returns a fault in a row.
 func (r *Row) fault(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, ID: r.ID, Stream: r.Stream, Position: r.Position, Detail: fmt.Sprintf(format, args...)}
 }
 
-// unreadable returns the reason why the JSON of a row is not a receipt.
+// unreadable returns the reason why a row's JSON is not a receipt.
 func (r *Row) unreadable(err error) *Fault {
 	code := string(receipt.CodeNotAReceipt)
 	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
@@ -207,7 +208,7 @@ func (r *Row) unreadable(err error) *Fault {
 	return r.fault(code, "%v", err)
 }
 
-// misled returns the fault of an index that led to a row other than the requested one.
+// misled returns the fault for an index that led to a row other than the requested row.
 func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
 
 // refuted returns the link of a receipt in an invalid position.
@@ -219,7 +220,7 @@ func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) rec
 	return c
 }
 
-// Cursor returns the cursor of the position after the receipt, which List accepts with any query.
+// Cursor returns the cursor for the position after the receipt, which List accepts with any query.
 func (r *Row) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(r.Sequence)))
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// signTries is the number of attempts of Sign if other processes sign the receipt, too.
+// signTries is the number of attempts that Sign makes if other processes also sign the receipt.
 const signTries = 64
 
 // Sign adds a signature to a stored receipt, as its issuer or as a witness, and returns the
 // receipt. The hash does not change, because it does not cover signatures. A receipt that already
 // has a signature with the signer's key_id is returned unchanged.
 //
-// The error is or wraps ErrNotFound, an error of Get or of the signer, or ErrNotStored. After any
-// other error, the signature may have been stored, and Sign may be called again.
+// The error is or wraps ErrNotFound, an error from Get or from the signer, or ErrNotStored. After
+// any other error, the signature may have been stored, and Sign may be called again.
 func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Signer) (*receipt.Sealed, error) {
 	for range signTries {
 		sealed, err := Get(ctx, s, receiptID)
@@ -31,7 +31,8 @@ func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Sign
 			return sealed, nil
 		}
 
-		// Nothing was locked during signing, so other processes may have signed the receipt.
+		// Nothing was locked during signing, so other processes may have signed the receipt in the
+		// meantime.
 		replaced, err := s.Replace(ctx, sealed, signed)
 		if err != nil {
 			return nil, err
@@ -51,7 +52,8 @@ func signatures(sealed *receipt.Sealed) (ids []string) {
 	return ids
 }
 
-// signedTwice reports whether an earlier signature has the same key as the last one.
+// signedTwice reports whether an earlier signature was made with the same key as the last
+// signature.
 func signedTwice(sealed *receipt.Sealed) bool {
 	ids := signatures(sealed)
 	last := len(ids) - 1

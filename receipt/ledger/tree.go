@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Tree returns the tree for a checkpoint over the receipts of a query, in the order of Walk,
-// including pruned receipts. Its leaves are computed from the content of the receipts, not from the
-// stored hashes. For pruned receipts, the leaves are the hashes that match the roots of their
-// checkpoints.
+// Tree returns the tree for a checkpoint that covers the receipts a query selects, in the order of
+// Walk, including pruned receipts. Its leaves are computed from the receipts' content, not from the
+// stored hashes. For pruned receipts, the leaves are the hashes that match their checkpoints'
+// roots.
 func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	if p, ok := r.(Pruner); ok {
 		if _, err := Prunings(ctx, p); err != nil {
@@ -40,8 +40,7 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	return tree, nil
 }
 
-// contentHash returns the hash that is computed from a stored receipt, if the receipt states the
-// same hash.
+// contentHash returns the hash computed from a stored receipt, if the receipt states the same hash.
 func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
 	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, r.unreadable(err)

@@ -12,14 +12,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// New returns a source that serves the receipts of a ledger. Receipts that are issued later are
-// served immediately. Links are judged by the ledger: a receipt that does not follow its
-// predecessor is refuted. The receipts of a task have the task as their subject or in
+// New returns a source that serves the receipts in a ledger. Receipts that are issued later are
+// served as soon as they are stored. The ledger judges links: a receipt that does not follow its
+// predecessor is refuted. A task's receipts have the task as their subject or in
 // identifiers.task_id. They are returned in the order in which they were stored.
 //
-// If a row contains a receipt other than the requested one, the error is [serve.ErrChanged]. A
-// receipt with altered content is served unchanged, so verification refutes it. A pruned receipt is
-// a *[ledger.PrunedError].
+// If a row contains a receipt other than the requested receipt, the error is [serve.ErrChanged]. A
+// receipt with altered content is served unchanged, so verification refutes it. For a pruned
+// receipt, the error is a *[ledger.PrunedError].
 func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
@@ -27,11 +27,11 @@ type source struct{ ledger ledger.Reader }
 // Limits on a page, in addition to the client's limit, because receipts may be large.
 const (
 	pageBytes = 8 << 20
-	pagePart  = 4 // receipts that are read at a time
+	pagePart  = 4 // number of receipts that are read at a time
 )
 
 func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
-	// The stream alone shows whether a receipt is out of reach, so the receipt is not read.
+	// The stream alone determines whether a receipt is out of reach, so the receipt is not read.
 	row, link, err := ledger.Linked(ctx, s.ledger, ledger.Key{ID: receiptID, Sees: sees(reach)})
 	fault, damaged := errors.AsType[*ledger.Fault](err)
 	pruned, gone := errors.AsType[*ledger.PrunedError](err)
@@ -53,7 +53,7 @@ func sees(reach protocol.Reach) func(chain.Stream) bool {
 	return reach.Sees
 }
 
-// changed converts the error of a damaged row to serve.ErrChanged.
+// changed converts the error for a damaged row to serve.ErrChanged.
 func changed(err error) error {
 	if _, damaged := errors.AsType[*ledger.Fault](err); damaged {
 		return fmt.Errorf("%w: %w", serve.ErrChanged, err)
@@ -72,8 +72,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 
 	selected := queryOf(q)
 
-	// The page is read in small parts, because receipts may be large, and the limit on bytes can
-	// end the page early.
+	// The page is read in small parts, because receipts may be large, and the byte limit can end
+	// the page early.
 	for size := 0; ; {
 		part, behind, err := ledger.List(ctx, s.ledger, selected, cursor, pagePart)
 		if err != nil {
@@ -94,8 +94,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// CountPruned returns the number of receipts of a task, within reach, that are in archives, so that
-// a list is not mistaken for a complete one.
+// CountPruned returns the number of a task's receipts, within reach, that are in archives, so that
+// a list is not mistaken for a complete list.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil
@@ -103,13 +103,13 @@ func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, erro
 	return ledger.CountPruned(ctx, s.ledger, queryOf(q))
 }
 
-// queryOf selects the receipts of a task within reach.
+// queryOf returns the query for a task's receipts within reach.
 func queryOf(q serve.TaskQuery) ledger.Query {
 	return ledger.Query{Task: q.Task, Sees: sees(q.Reach)}
 }
 
-// behind returns the cursor of the place where a page begins. A receipt out of reach is treated as
-// absent, even if it is damaged.
+// behind returns the cursor for the position at which a page begins. A receipt out of reach is
+// treated as absent, even if it is damaged.
 func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
 	if q.After.IsZero() {
 		return "", nil

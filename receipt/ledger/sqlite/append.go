@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A writer appends receipts to streams, and changes stored ones.
+// A writer appends receipts to streams, and changes stored receipts.
 type writer struct{ *database }
 
 type turnKey struct{}
@@ -160,8 +160,8 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// Cut implements [ledger.Pruner]. The file keeps its size. New receipts overwrite the old ones;
-// until then, the old bytes remain in the file.
+// Cut implements [ledger.Pruner]. The file's size does not change. New receipts overwrite the old
+// ones; until then, the old bytes remain in the file.
 func (l *writer) Cut(ctx context.Context, c *ledger.Cut) error {
 	return l.store(ctx, "prune", nil, func(tx *sql.Tx) error {
 		var after, receipts, bytes int64

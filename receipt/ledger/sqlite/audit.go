@@ -19,7 +19,7 @@ type auditor struct{ *database }
 // Audit implements [ledger.Auditor]. It runs SQLite's own checks, and compares the end of the
 // ledger with FILE-head.
 func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
-	db, err := l.pool(1, l.query) // it takes long, and other readers may read meanwhile
+	db, err := l.pool(1, l.query) // this check is slow, and other readers may read meanwhile
 	if err != nil {
 		return false, err
 	}
@@ -41,8 +41,8 @@ func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked 
 	return marked, nil
 }
 
-// damages reports whether an error means that data cannot be read, and is not unrelated to the
-// file.
+// damages reports whether an error means that data in the file cannot be read, as opposed to an
+// error unrelated to the file.
 func damages(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -56,8 +56,8 @@ func damages(ctx context.Context, err error) bool {
 	return true
 }
 
-// pragma runs a check of SQLite. An integrity_check returns one text per row, and a
-// foreign_key_check a table, a row, and a parent.
+// pragma runs a check of SQLite. Each result row of integrity_check is one text, and each row of
+// foreign_key_check names a table, a row, and a parent.
 func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fault)) error {
 	rows, err := db.QueryContext(ctx, "PRAGMA "+name)
 	if err != nil {
@@ -90,7 +90,7 @@ func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fau
 	return rows.Err()
 }
 
-// mark compares the ledger with the mark next to it, which can show that the end was cut off.
+// mark compares the ledger with the mark next to it, which can reveal that the end was cut off.
 func (l *auditor) mark(ctx context.Context, db *sql.DB, report func(ledger.Fault)) (marked bool, err error) {
 	if !l.has(marks) {
 		return false, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A database is the file of a ledger and the connections to it.
+// A database is a ledger's file and the connections to it.
 type database struct {
 	layout
 	path   string
@@ -29,13 +29,13 @@ type database struct {
 	write  *sql.DB  // has one connection, because SQLite allows one writer
 	own    *sql.DB  // has one connection, with which writers read without waiting for readers
 	read   *sql.DB
-	query  url.Values    // of connections that read
+	query  url.Values    // number of connections for reading
 	reads  chan struct{} // one slot per reader, in the order of arrival
 	queues *file.Queues  // of writers
 }
 
-// mostReaders is the maximum number of concurrent reads. More are not faster. If the ledger is also
-// being written, the readers leave one processor to the writers.
+// mostReaders is the maximum number of concurrent reads. A higher number is not faster. If the
+// ledger is also being written, the readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -86,8 +86,7 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 
-	// SQLite requires -shm for reading. If it cannot create the file, no other process is writing,
-	// either.
+	// SQLite requires -shm for reading. If it cannot create the file, no other process is writing.
 	first := err
 	alone, err := l.files.Freeze()
 	if err != nil {
@@ -206,7 +205,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// A rowQuerier reads several rows.
+// A rowQuerier runs queries that return several rows.
 type rowQuerier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -266,8 +265,8 @@ func (l *database) migrate(ctx context.Context) (err error) {
 }
 
 // store runs f in a transaction, if the tables are still those of this program (a newer program may
-// have migrated them), no data is missing from the ledger, and its file is still in place. If it
-// returns without an error, other connections can read the data that f stored.
+// have migrated them), no data is missing from the ledger, and the ledger's file is still in place.
+// If store returns without an error, other connections can read the data that f stored.
 func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
@@ -277,7 +276,7 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 	// Data is acknowledged only if it can be read again. Every reader checks the prunings. A commit
 	// does not touch their pages, so these pages may be lost while everything else is still in the
 	// log.
-	var hash []byte // over another connection, from the files, while others write
+	var hash []byte // over another connection, from the files, while other processes write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
 	if errors.Is(err, sql.ErrNoRows) && is.Sequence == 0 {
@@ -289,7 +288,7 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 	return l.wrap(ctx, "read what was stored", err)
 }
 
-// inTurn is like store, but does not read the data again. The turn of a stream, t, ends when its
+// inTurn is like store, but does not read the data again. The turn for a stream, t, ends when its
 // receipts are in the queue of writers.
 func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) (is file.Mark, err error) {
 	defer l.queues.Write(t)()
@@ -328,8 +327,8 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 
 // ready checks a ledger whose write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
-	// If somebody copied an older state over the file and a checkpoint enlarged the file again,
-	// only its content shows it. Pages in SQLite's cache would hide that.
+	// If someone copied an older state over the file and a checkpoint enlarged the file again, only
+	// the file's content reveals it. Pages in SQLite's cache would hide that.
 	if l.files.Rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
 			l.files.Remember()
@@ -360,11 +359,11 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with the mark next to it, or creates the mark.
 func (l *database) marked(ctx context.Context) error {
-	if err := file.Touch(l.files.Path); err != nil { // before anything is stored that it must record
+	if err := file.Touch(l.files.Path); err != nil { // before anything is stored that the mark must record
 		return l.wrap(ctx, "write down its head", err)
 	}
 
-	m, ok := file.ReadMark(l.files.Path) // before the ledger is read, because others write to it
+	m, ok := file.ReadMark(l.files.Path) // before the ledger is read, because other processes write to it
 	is, _, err := markOf(ctx, l.own)
 	if err != nil {
 		return l.wrap(ctx, "compare it with its head", err)
@@ -401,7 +400,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 	return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 }
 
-// markOf returns the current mark of a ledger, and the version of its tables.
+// markOf returns a ledger's current mark, and the version of its tables.
 func markOf(ctx context.Context, q querier) (m file.Mark, version int, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
@@ -410,8 +409,8 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// hashAt returns a function that returns the hash of the receipt with a sequence, and whether it is
-// stored.
+// hashAt returns a function that looks up a receipt by its sequence and returns its hash, and
+// reports whether it is stored.
 func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, bool, error) {
 	return func(sequence int64) (canon.Digest, bool, error) {
 		var hash []byte
@@ -423,8 +422,8 @@ func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, 
 	}
 }
 
-// wrap adds the operation and the path to an error, and the reason if a context ended. Errors of this
-// package are returned unchanged.
+// wrap adds the operation and the path to an error, and the reason if a context ended. This
+// package's own errors are returned unchanged.
 func (l *database) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
@@ -460,7 +459,7 @@ var hints = map[int]string{
 
 const notWritable = "; the file and its directory must be writable"
 
-// code returns SQLite's result code of an error, or 0 for other errors.
+// code returns the SQLite result code in an error, or 0 for other errors.
 func code(err error) int {
 	var e *driven.Error
 	if errors.As(err, &e) {

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A layout describes how to read the tables of a version, over any connection.
+// A layout describes how to read a version's tables over any connection.
 type layout struct {
 	tables atomic.Int64 // version of the tables; a newer program may migrate them meanwhile
 }
@@ -43,17 +43,17 @@ func (l *layout) columns() string {
 	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + l.subject() + ", r.session, r.issued_at, r.hash, r.previous, r.json, " + l.prunedTo()
 }
 
-// selectRows returns the beginning of a query of rows r for scanRow.
+// selectRows returns the beginning of a query that selects rows r for scanRow.
 func (l *layout) selectRows() string {
 	return l.columns() + `, s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
 FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
 `
 }
 
-// A scanner reads the columns of a row of a result.
+// A scanner reads the columns of a result row.
 type scanner func(...any) error
 
-// scanRow reads a row of a query that selectRows begins.
+// scanRow reads a row from a query that begins with selectRows.
 func scanRow(scan scanner) (*ledger.Row, error) {
 	var issuer, tenant, workspace sql.NullString
 	var count, before sql.NullInt64
@@ -69,7 +69,7 @@ func scanRow(scan scanner) (*ledger.Row, error) {
 	return r, nil
 }
 
-// scanColumns reads the columns of a row, and then further columns.
+// scanColumns reads a row's columns, followed by additional columns.
 func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	r := new(ledger.Row)
 	var task, subject, session sql.NullString
@@ -96,10 +96,10 @@ func digest(data []byte) (d canon.Digest) {
 	return d
 }
 
-// null returns the value of a column for a text that may be missing.
+// null returns the column value for text that may be missing.
 func null(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
-// byStream is the condition for the row of a stream; streamArgs returns its arguments.
+// byStream is the condition for a stream's row; streamArgs returns its arguments.
 const byStream = "issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?"
 
 func streamArgs(s chain.Stream) []any { return []any{s.Issuer, !s.HasTenant, s.Tenant, s.Workspace} }
@@ -107,7 +107,8 @@ func streamArgs(s chain.Stream) []any { return []any{s.Issuer, !s.HasTenant, s.T
 // errValue indicates that a table contains a value that is invalid for its column.
 var errValue = errors.New("unexpected value")
 
-// collect runs a query and reads its rows. With an error, it also returns the rows before it.
+// collect runs a query and reads its rows. If there is an error, it also returns the rows read
+// before the error.
 func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, error), query string, args ...any) (list []T, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -125,7 +126,7 @@ func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, er
 	return list, rows.Err()
 }
 
-// one returns the one row that matches a condition.
+// one returns the only row that matches a condition.
 func (l *layout) one(ctx context.Context, q rowQuerier, where string, args ...any) (*ledger.Row, error) {
 	rows, err := collect(ctx, q, scanRow, l.selectRows()+where, args...)
 	return first(rows, err)
@@ -141,8 +142,8 @@ func first(rows []*ledger.Row, err error) (*ledger.Row, error) {
 	return rows[0], nil
 }
 
-// statement returns a statement that selects the rows after a receipt, up to a last one. The
-// receipts of a task are in two indexes, each ordered by seq, and no receipt is in both.
+// statement returns a statement that selects the rows that follow a receipt, up to a last row. A
+// task's receipts are in two indexes, each ordered by seq, and no receipt is in both.
 func (l *layout) statement(q query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
 	if !q.Pruned {
@@ -157,9 +158,8 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 	return l.selectRows() + "WHERE r.seq IN (" + choice + " ORDER BY seq LIMIT ?) ORDER BY r.seq", append(args, limit)
 }
 
-// head returns the row and the head of a stream, or zero values if there is none. The row is
-// compared with the last receipt, because a receipt that is linked to a different hash would be
-// invalid.
+// head returns a stream's row and head, or zero values if there is no such row. The row is compared
+// with the last receipt, because a receipt that is linked to a different hash would be invalid.
 func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
 	row, hash, err := headRow(ctx, q, s)
 	if err != nil || row.id == 0 {
@@ -179,7 +179,7 @@ func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chai
 	return row.Head, nil
 }
 
-// headRow returns the row of a stream, or zero, and the hash of its last receipt.
+// headRow returns a stream's row, or the zero row, and the hash of the stream's last receipt.
 func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (row streamRow, last []byte, err error) {
 	row.Stream = s
 	scan := func(scan scanner) (head []byte, err error) {
@@ -213,7 +213,7 @@ func scanStream(scan scanner) (s streamRow, err error) {
 }
 
 // prunings returns the prunings as stated in their table, oldest first. In an older version, no row
-// shows whether the previous row is missing.
+// reveals whether the previous row is missing.
 func (l *layout) prunings(ctx context.Context, q rowQuerier) ([]ledger.Pruning, error) {
 	if !l.has(prunings) {
 		return nil, nil

@@ -45,7 +45,7 @@ type RolledBackError = file.RolledBackError
 func Create(ctx context.Context, path string) (*Ledger, error) {
 	for _, suffix := range []string{"", "-wal", file.HeadSuffix} {
 		if _, err := os.Lstat(path + suffix); err == nil {
-			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or remains from a lost ledger
+			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or the file remains from a lost ledger
 		}
 	}
 

@@ -26,7 +26,8 @@ func (q query) conditions(after, last int64) (where string, args []any) {
 		add("stream = (SELECT id FROM streams WHERE "+byStream+")", streamArgs(*q.Stream)...)
 	}
 
-	// Rows that may not be seen are not even read, because the time for that would reveal them.
+	// Rows that the query may not see are not even read, because the time needed to read them would
+	// reveal that they exist.
 	if q.Sees != nil {
 		text, _ := json.Marshal(append([]int64{}, q.seen...)) // numbers are never refused
 		add("stream IN (SELECT value FROM json_each(?))", string(text))

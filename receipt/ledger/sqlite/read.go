@@ -15,7 +15,7 @@ import (
 // A reader reads stored receipts.
 type reader struct{ *database }
 
-// condition returns the condition for the row of a key, and reports whether such a row can exist.
+// condition returns the condition for a key's row, and reports whether such a row can exist.
 func condition(k ledger.Key) (where string, args []any, ok bool) {
 	var none ledger.Key
 	switch {
@@ -71,7 +71,7 @@ func (l *reader) sees(ctx context.Context, k ledger.Key, where string, args []an
 	return err
 }
 
-// alone returns a row without its place, because the unreadable row may be one next to it. If the
+// alone returns a row without its place, because the unreadable row may be an adjacent row. If the
 // row itself cannot be read, its ID may still be in the indexes.
 func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []any) (*ledger.Row, error) {
 	rows, err := collect(ctx, l.read, func(scan scanner) (*ledger.Row, error) { return scanColumns(scan) }, l.columns()+" FROM receipts r "+where, args...)
@@ -89,8 +89,8 @@ func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []a
 	return nil, f
 }
 
-// span returns the sequence just before the first receipt that can be selected, and the sequence of
-// the last one. In a large ledger, receipts with similar times are close together.
+// span returns the sequence just before the first receipt that can be selected, and the last such
+// receipt's sequence. In a large ledger, receipts with similar times are close together.
 func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, err error) {
 	timed := !q.From.IsZero() || !q.Before.IsZero()
 	if !timed && q.Until.IsZero() {
@@ -117,8 +117,8 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 		before, last = first.Int64-1, end.Int64
 	}
 
-	// The first receipt that is too late ends the selection, regardless of its position in time
-	// order.
+	// The first receipt that was issued too late ends the selection, regardless of its position in
+	// time order.
 	if err == nil && !q.Until.IsZero() {
 		var late sql.NullInt64
 		err = l.read.QueryRowContext(ctx, "SELECT min(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ?", q.Until.UnixMilli()).Scan(&late)
@@ -170,7 +170,7 @@ func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 			more = err == nil && len(rows) == limit && left > 0
 		}
 
-		// The rows before an error were already yielded.
+		// The rows that precede an error were already yielded.
 		if err != nil {
 			yield(ledger.Row{}, err)
 		}
@@ -193,8 +193,8 @@ func (l *reader) still(ctx context.Context, after int64) error {
 	return l.wrap(ctx, "list receipts", err)
 }
 
-// list returns the rows after a sequence, up to a last one. With an error, it also returns the rows
-// before the error.
+// list returns the rows that follow a sequence, up to a last row. If there is an error, it also
+// returns the rows read before the error.
 func (l *reader) list(ctx context.Context, q query, after, last int64, limit int) (list []*ledger.Row, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -202,7 +202,7 @@ func (l *reader) list(ctx context.Context, q query, after, last int64, limit int
 	}
 	defer done()
 
-	// Streams may be added while a list is read, so sees is called each time.
+	// Streams may be added while a list is being read, so sees is called each time.
 	if q.Sees != nil {
 		streams, err := streamRows(ctx, l.read)
 		if err != nil {

@@ -8,10 +8,10 @@ import (
 // applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
 const applicationID = 0x72637074
 
-// The table versions that introduced a feature.
+// The versions of the tables that introduced a feature.
 const (
 	subjects = 2 // the column subject
-	marks    = 2 // the table state, which allows a mark next to the ledger
+	marks    = 2 // the table state, which makes a mark next to the ledger possible
 	prunings = 3 // the table prunings
 	afters   = 4 // its column after
 	latest   = 4
@@ -20,11 +20,11 @@ const (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// migrations returns the steps from one version of the tables to the next; PRAGMA user_version
-// counts the completed ones. A released step never changes.
+// migrations returns the steps from each version of the tables to the next; PRAGMA user_version
+// counts the completed steps. A released step never changes.
 //
-// The tables themselves prevent forks: a receipt has only one successor in its stream, and each
-// stream has only one first receipt.
+// The tables themselves prevent forks: a receipt can have only one successor in its stream, and
+// each stream can have only one first receipt.
 func migrations() []string {
 	steps := make([]string, latest)
 	for i := range steps {

@@ -93,8 +93,8 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 	wantStored(t, store, first)
 }
 
-// wrongPlace verifies that a store refuses a receipt that does not follow the head of its own
-// stream, regardless of the arguments of Append.
+// wrongPlace verifies that a store refuses a receipt that does not follow its own stream's head,
+// regardless of the arguments passed to Append.
 func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	store, ctx := handle(), t.Context()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
@@ -112,7 +112,7 @@ func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// reopened verifies that receipts remain stored after their handle is closed.
+// reopened verifies that receipts remain stored after the handle that stored them is closed.
 func reopened(t *testing.T, handle func() ledger.Store) {
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
 	store := handle()
@@ -128,8 +128,8 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// find verifies that a row, as computed by RowsOf, is found by each key, and that other keys find
-// nothing.
+// find verifies that each key of a row, as computed by RowsOf, finds the row, and that other keys
+// find nothing.
 func find(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()
 	run := sealRun(t, chain.Head{}, "w", "receipt_1", "receipt_2")
@@ -162,7 +162,7 @@ func find(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// findSees verifies that rows of streams that a key excludes are not found.
+// findSees verifies that rows in streams that a key excludes are not found.
 func findSees(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})

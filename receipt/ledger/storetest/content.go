@@ -48,7 +48,7 @@ var awkward = []string{
 	strings.Repeat("long", 2000), strings.Repeat("long", 2000) + "er", incompressible(6000),
 }
 
-// incompressible returns a text that no index can shorten.
+// incompressible returns text that no index can shorten.
 func incompressible(n int) string {
 	random := rand.NewChaCha8([32]byte{})
 	text := make([]byte, n/2)
@@ -56,7 +56,8 @@ func incompressible(n int) string {
 	return hex.EncodeToString(text)
 }
 
-// characters verifies that names of any characters are stored and found under themselves only.
+// characters verifies that names with any characters are stored and are found only by those exact
+// names.
 func characters(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()
 	all := map[string]*receipt.Sealed{}
@@ -77,7 +78,7 @@ func characters(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// large verifies that the largest receipt of the format is stored.
+// large verifies that a receipt of the maximum size is stored.
 func large(t *testing.T, handle func() ledger.Store) {
 	d := Draft("receipt_large", "w")
 	d.Metadata = receipt.Object{"filling": ""}

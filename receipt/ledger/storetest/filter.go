@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// minute returns a time after the times of all receipts of other tests.
+// minute returns a time later than the times of all receipts in other tests.
 func minute(n int) time.Time { return time.Date(2026, 4, 26, 8, n, 0, 0, time.UTC) }
 
-// various returns five drafts of two streams. The order of their times differs from the order of
+// various returns five drafts in two streams. The order of their times differs from the order of
 // the drafts.
 func various() []*receipt.Draft {
 	drafts := []*receipt.Draft{Draft("r0", "w"), Draft("r1", "v"), Draft("r2", "w"), Draft("r3", "v"), Draft("r4", "w")}
@@ -31,8 +31,8 @@ func various() []*receipt.Draft {
 	return drafts
 }
 
-// filter returns a test that lists the receipts of a query, which must be the drafts with the
-// numbers in want. It also lists them after each sequence.
+// filter returns a test that lists the receipts that a query selects, which must be the drafts with
+// the numbers in want. The test also lists them after each sequence.
 func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
 		store, other := handle(), listerOf(t, handle())
@@ -62,7 +62,7 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	}
 }
 
-// listed returns the IDs and the sequences of the receipts of a query after a sequence.
+// listed returns the IDs and the sequences of the receipts that a query selects after a sequence.
 func listed(t *testing.T, l lister, q ledger.Query, after int64) (ids []string, sequences []int64) {
 	t.Helper()
 	for r, err := range l.Walk(t.Context(), q, after) {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// oneWinner verifies that, of several concurrent appends after the same head, exactly one succeeds.
+// oneWinner verifies that, of several concurrent appends to the same head, exactly one succeeds.
 func oneWinner(t *testing.T, handle func() ledger.Store) {
 	store, head := handle(), chain.Head{}
 	for round := range 5 {
@@ -39,7 +39,7 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	wantAbsent(t, a, "receipt_b")
 	wantHead(t, b, stream("w"), first, 1)
 
-	// The handles alternate, and each stores a receipt after that of the other.
+	// The handles alternate, and each stores a receipt after the other's receipt.
 	head := first.Head()
 	for i := range 6 {
 		here, there := a, b
@@ -64,8 +64,8 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// race appends a different receipt after the same head with each handle, and returns the stored
-// one.
+// race appends a different receipt to the same head with each handle, and returns the receipt that
+// was stored.
 func race(t *testing.T, head chain.Head, prefix string, handles ...ledger.Store) *receipt.Sealed {
 	t.Helper()
 	var won atomic.Int32
@@ -148,8 +148,8 @@ func unsigned(store ledger.Store) *ledger.Issuer {
 	return &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 }
 
-// wantChain checks that the n receipts of the stream "w", in any order, form one chain that ends in
-// the head of the store.
+// wantChain verifies that the n receipts in the stream "w", in any order, form one chain that ends
+// at the store's head.
 func wantChain(t *testing.T, store ledger.Store, all []*receipt.Sealed, n int) {
 	t.Helper()
 	follows := map[chain.Head]*receipt.Sealed{} // keyed by the predecessor, without its number

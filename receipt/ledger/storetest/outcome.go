@@ -51,7 +51,8 @@ func lostAnswers(t *testing.T, handle func() ledger.Store) {
 	wantChain(t, other, all, 10)
 }
 
-// canceled verifies that methods do nothing and return the error of the context if it has ended.
+// canceled verifies that methods do nothing and return the context's error if the context has
+// ended.
 func canceled(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
@@ -89,7 +90,7 @@ func canceledMeanwhile(t *testing.T, handle func() ledger.Store) {
 	store, other, head := handle(), handle(), chain.Head{}
 	var all []*receipt.Sealed
 
-	// An undisturbed append shows how long an append takes.
+	// An undisturbed append determines how long an append takes.
 	began := time.Now()
 	for i := range 3 {
 		r := seal(t, Draft(fmt.Sprintf("receipt_first_%d", i), "w"), head)

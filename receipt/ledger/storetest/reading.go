@@ -32,8 +32,8 @@ func listerOf(t *testing.T, store ledger.Store) lister {
 	return l
 }
 
-// order verifies that receipts are listed in the order in which they were stored, and those of a
-// run in chain order.
+// order verifies that receipts are listed in the order in which they were stored, and that a run's
+// receipts are listed in chain order.
 func order(t *testing.T, handle func() ledger.Store) {
 	store, ctx := listerOf(t, handle()), t.Context()
 	heads := map[string]chain.Head{}
@@ -165,7 +165,7 @@ func (w *witness) write(t *testing.T, store ledger.Store, runs [][]*receipt.Seal
 	}
 }
 
-// look lists all receipts, and compares the list with the previous one.
+// look lists all receipts, and compares the list with the previous list.
 func (w *witness) look(t *testing.T, l lister) {
 	w.mu.Lock()
 	stored := make(map[canon.Digest]bool, len(w.acknowledged))

@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// run verifies that a run is stored completely or not at all.
+// run verifies that a run is stored either completely or not at all.
 func run(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
 	mustAppend(t, store, chain.Head{}, first)
 
-	// If any receipt of a run is invalid, none of the run is stored.
+	// If any receipt in a run is invalid, nothing in the run is stored.
 	good := sealRun(t, first.Head(), "w", "receipt_1", "receipt_2", "receipt_3")
 	for name, test := range map[string]struct {
 		head chain.Head
@@ -47,7 +47,8 @@ func run(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), good[2], 4)
 }
 
-// runOf returns a test that stores runs of n receipts with one handle, and reads them with another.
+// runOf returns a test that stores runs of n receipts with one handle, and reads them with another
+// handle.
 func runOf(n int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
 		store, other, head := handle(), handle(), chain.Head{}
@@ -65,8 +66,8 @@ func runOf(n int) func(*testing.T, func() ledger.Store) {
 	}
 }
 
-// severalRuns verifies that the runs of one append are stored completely or not at all, and in
-// order.
+// severalRuns verifies that the runs in one append are stored either completely or not at all, and
+// in order.
 func severalRuns(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()
 	first, second := sealRun(t, chain.Head{}, "w", "w_1", "w_2"), sealRun(t, chain.Head{}, "v", "v_1")

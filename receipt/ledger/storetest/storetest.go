@@ -19,8 +19,8 @@ import (
 // Run tests whether stores meet the requirements of [ledger.Store], with one subtest per
 // requirement. If the stores have a method Walk, it also tests the requirements of [ledger.Reader]
 // for lists and queries. Open creates an empty store and returns a function that opens a new handle
-// on it. A handle shares no memory with the others, as if it were in another process. If it has a
-// method Close, closing it must leave the store intact. Open may clean up with t.Cleanup.
+// to it. A handle shares no memory with other handles, as if it were in another process. If it has
+// a method Close, closing it must leave the store intact. Open may clean up with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	streamW := stream("w")
 	for _, promise := range []struct {
@@ -67,7 +67,7 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	}
 }
 
-// Draft returns a valid draft in the stream of a workspace.
+// Draft returns a valid draft in a workspace's stream.
 func Draft(id, workspace string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
@@ -113,7 +113,7 @@ func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_storetest", Workspace: workspace}
 }
 
-// after returns a run of a stream after a head.
+// after returns a run in a stream that follows a head.
 func after(s chain.Stream, previous chain.Head, run ...*receipt.Sealed) ledger.Run {
 	return ledger.Run{Stream: s, Previous: previous, Receipts: run}
 }
@@ -128,7 +128,8 @@ func mustAppend(t *testing.T, store ledger.Store, previous chain.Head, run ...*r
 	return last.Head()
 }
 
-// wantHead expects a head. If the store counts receipts, the count must be correct.
+// wantHead verifies that a stream has the given head. If the store counts receipts, the count must
+// be correct.
 func wantHead(t *testing.T, store ledger.Store, s chain.Stream, want *receipt.Sealed, count uint64) {
 	t.Helper()
 	head, err := store.Head(context.Background(), s)

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Mark is the state of a ledger after its last write. It is stored next to the ledger, in
-// FILE-head, because the ledger itself does not show that its end was cut off, or was only in a
-// lost -wal.
+// A Mark is a ledger's state after its last write. It is stored next to the ledger, in FILE-head,
+// because the ledger itself does not reveal that its end was cut off, or was stored only in a -wal
+// that is lost.
 type Mark struct {
 	Ledger   string       // the ledger's name, 32 random hex digits
 	Commits  int64        // the number of writes
-	Sequence int64        // of the newest receipt, or 0
+	Sequence int64        // sequence of the newest receipt, or 0
 	Hash     canon.Digest // of that receipt
 }
 
@@ -29,7 +29,7 @@ const HeadSuffix = "-head"
 // The file has two slots of markBytes, which are written alternately, so a torn write leaves the
 // previous mark intact. A mark is written after the log has been synced, but the mark itself is not
 // synced. After a power failure, the file may therefore contain an older mark, which is also
-// correct, but never a mark that is ahead of the ledger.
+// correct, but it never contains a mark that is ahead of the ledger.
 const (
 	markBytes  = 512
 	markPlaces = 2
@@ -62,7 +62,7 @@ func parseMark(text []byte) (m Mark, ok bool) {
 	return m, true
 }
 
-// ReadMark returns the newer mark of a file, and reports whether there is one. A file that is
+// ReadMark returns the newer of a file's marks, and reports whether there is a mark. A file that is
 // absent, damaged, or unreadable has no mark.
 func ReadMark(path string) (newest Mark, ok bool) {
 	f, err := os.Open(path + HeadSuffix)
@@ -87,8 +87,8 @@ func ReadMark(path string) (newest Mark, ok bool) {
 	return newest, ok
 }
 
-// openHead opens FILE-head of a ledger for writing. The permissions of the ledger apply: any
-// process that may write to the ledger may write to that file.
+// openHead opens a ledger's FILE-head for writing. The ledger's permissions apply: any process that
+// may write to the ledger may write to that file.
 func openHead(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+HeadSuffix, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func Touch(path string) error {
 	return f.Close()
 }
 
-// Write writes a mark into the slot whose turn it is.
+// Write writes a mark to the slot that is next.
 func (m Mark) Write(path string) error {
 	f, err := openHead(path)
 	if err != nil {
@@ -129,8 +129,8 @@ func (m Mark) Write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// A RolledBackError indicates that a ledger lacks data that its mark records: its end was cut off,
-// its -wal is lost, or it is an older copy or another ledger.
+// A RolledBackError indicates that a ledger lacks data that its mark records, because its end was
+// cut off, its -wal is lost, or it is an older copy or another ledger.
 type RolledBackError struct {
 	Path   string
 	Detail string // the recorded and the actual state
@@ -140,9 +140,9 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; restore the file or its -wal from the copy that has the rest; to continue without the rest, remove %q", e.Path, e.Detail, e.Path+HeadSuffix)
 }
 
-// Reached checks that the ledger at path, whose current mark is is, contains everything that a mark
-// records. stored returns the hash of the receipt with a sequence, and whether it is stored. The
-// error is a *[RolledBackError], or an error from stored.
+// Reached verifies that the ledger at path, whose current mark is is, contains everything that a
+// mark records. stored looks up a receipt by its sequence and returns its hash, and reports whether
+// it is stored. The error is a *[RolledBackError], or an error from stored.
 func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
 	if is.Ledger != m.Ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}
@@ -155,7 +155,8 @@ func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.D
 		return nil
 	}
 
-	// Others have written since. The receipt that the mark names must still be stored.
+	// Other processes have written since then. The receipt that the mark names must still be
+	// stored.
 	hash, ok, err := stored(m.Sequence)
 	switch {
 	case err != nil:

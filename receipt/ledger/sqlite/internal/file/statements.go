@@ -32,7 +32,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 // than running it for one receipt. SQLite prepares a statement again if the tables have changed.
 type connection struct {
 	driverConn
-	idle map[string]driverStmt // by their text; nil after the connection was closed
+	idle map[string]driverStmt // prepared statements by their text; nil after the connection was closed
 }
 
 // driverConn has the methods that database/sql requires of a connection, except those that run

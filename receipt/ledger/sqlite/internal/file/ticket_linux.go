@@ -30,7 +30,7 @@ const (
 // A ticket is a place in a lane.
 type ticket struct {
 	file *os.File
-	gate int64 // whose lock is held while a number is drawn
+	gate int64 // its lock is held while a number is drawn
 	mine int64
 }
 

@@ -25,7 +25,7 @@ const (
 	turnPause    = 30 * time.Second
 )
 
-// Queues represents the queues of a ledger in one process.
+// Queues represents a ledger's queues in one process.
 type Queues struct {
 	path string // of the ledger
 
@@ -33,7 +33,7 @@ type Queues struct {
 	stuck [lanes]time.Time // the time until which callers do not wait in a lane
 }
 
-// NewQueues returns the queues of the ledger at a path.
+// NewQueues returns the queues for the ledger at a path.
 func NewQueues(path string) *Queues { return &Queues{path: path} }
 
 // draw takes a place in a lane.
@@ -47,7 +47,7 @@ func (q *Queues) draw(lane int) *ticket {
 	return drawTicket(q.path, lane)
 }
 
-// wait waits for the turn of a place.
+// wait waits until a place's turn comes.
 func (q *Queues) wait(t *ticket, lane int) {
 	if t.wait(turnPatience) {
 		return
@@ -65,9 +65,9 @@ func (q *Queues) Write(t *Turn) (done func()) {
 	return place.end
 }
 
-// A Turn is the right to link to the head of a stream. It ends when the linked receipts are in the
-// queue of writers. The next process then links to the last of these receipts, and seals and signs
-// while they are written.
+// A Turn is the right to link to a stream's head. It ends when the linked receipts are in the queue
+// of writers. The next process then links to the last of these receipts, and seals and signs while
+// they are being written.
 type Turn struct {
 	queues *Queues
 	stream chain.Stream
@@ -81,7 +81,8 @@ type Turn struct {
 	told   []byte // the announcement
 }
 
-// Turn waits for the turn to append to a stream. If again is set, announced heads are ignored.
+// Turn waits for the caller's turn to append to a stream. If again is set, announced heads are
+// ignored.
 func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
 	sum := nameOf(s)
 	t := &Turn{queues: q, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
@@ -104,7 +105,7 @@ func (t *Turn) End() {
 	}
 }
 
-// Clear waits until all earlier writers are done, so that the current head remains the head.
+// Clear waits until all earlier writers are done, so that the current head does not change.
 func (t *Turn) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,10 +145,10 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// The announcement of the previous process follows the numbers of the lanes in FILE-head. It
-// contains the digest of the stream's name, the hash and the count of its head, and the beginning
-// of the digest of these values. It is not trusted: if a receipt is linked to a head that was never
-// stored, the receipt is not stored, and is linked again to the actual head.
+// The previous process's announcement follows the numbers of the lanes in FILE-head. It contains
+// the digest of the stream's name, the head's hash and count, and the beginning of the digest of
+// these values. It is not trusted: if a receipt is linked to a head that was never stored, the
+// receipt is not stored, and is linked again to the actual head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
@@ -217,8 +218,8 @@ func (t *Turn) Announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
-	// The announcement may belong to another stream or be incomplete; its name and its digest show
-	// that.
+	// The announcement may belong to another stream or be incomplete; its name and its digest
+	// reveal that.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

@@ -1,5 +1,5 @@
-// Package file guards the file of a ledger: it watches that the file stays in place, records the
-// end of the ledger in FILE-head, and orders the processes that write to the file.
+// Package file guards a ledger's file: it verifies that the file stays in place, records the end of
+// the ledger in FILE-head, and orders the processes that write to the file.
 package file
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
-// the file was truncated. SQLite would continue to write to an unlinked file, or in place of the
+// the file was truncated. SQLite would continue to write to the unlinked file, or in place of the
 // missing part.
 type ReplacedError struct {
 	Path string // path of the ledger, its -wal, or its -shm
@@ -25,7 +25,7 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
 }
 
-// A Watch watches the files of an open ledger. It examines them only by path, because opening and
+// A Watch watches an open ledger's files. It examines them only by path, because opening and
 // closing the ledger, or its -shm, would release SQLite's locks.
 type Watch struct {
 	Path string // resolved path, from which SQLite derives the names of the other files
@@ -43,7 +43,7 @@ type Watch struct {
 	still  fs.FileInfo // the -wal of frozen files, or nil
 }
 
-// Open begins to watch the files of a ledger.
+// Open begins to watch a ledger's files.
 func Open(path string) (*Watch, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -78,8 +78,8 @@ func (f *Watch) logInfo() (fs.FileInfo, error) {
 	return info, err
 }
 
-// Same checks that the path leads to the file that was opened. A ledger never becomes smaller, and
-// frozen files never change.
+// Same verifies that the path leads to the file that was opened. A ledger never becomes smaller,
+// and frozen files never change.
 func (f *Watch) Same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *Watch) Same() error {
 	return nil
 }
 
-// unchanged checks that frozen files have not changed.
+// unchanged verifies that frozen files have not changed.
 func (f *Watch) unchanged(main fs.FileInfo) error {
 	log, err := f.logInfo()
 	if err != nil {
@@ -185,7 +185,7 @@ const logHeader = 32
 
 var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
 
-// Committed checks that a transaction is in a log that the next process that opens the ledger can
+// Committed verifies that a transaction is in a log that the next process to open the ledger can
 // read: the log has its header, and has not become shorter.
 func (f *Watch) Committed() error {
 	if err := f.Same(); err != nil {
