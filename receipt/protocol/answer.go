@@ -21,10 +21,10 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write writes a response with a body of the given media type. JSON is reduced to the parts that
-// the client may see ([Client.Visible]). The error is an *[Error]: no memory is available for the
-// body until other clients have read their responses ([Limits].Memory). In that case, nothing was
-// written.
+// Write writes a response whose body has the given media type. JSON is reduced to the parts that
+// the client may see ([Client.Visible]). The error is an *[Error], which means that no memory is
+// available for the body until other clients have read their responses ([Limits].Memory). In this
+// case, nothing was written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	if c, ok := w.(counted); ok {
 		var err error
@@ -53,13 +53,13 @@ func writeError(w http.ResponseWriter, e *Error, requestID string) error {
 	return Write(w, e.status(), MediaJSON, append(text, '\n'))
 }
 
-// A counted is a response in the memory that all responses share.
+// A counted is a response that occupies memory shared by all responses.
 type counted struct {
 	*conn.Answer
 	exchange *exchange
 }
 
-// allow returns the part of a body that the client may see, and reserves memory for it. The
+// allow returns the part of a body that the client may see, and reserves memory for this part. The
 // response to a request that has changed something can no longer be refused. It is about as long as
 // its request, whose memory is already reserved.
 func (c counted) allow(media string, body []byte) ([]byte, error) {
@@ -81,11 +81,11 @@ var errTooLong = errors.New("protocol: answer to a request with an Idempotency-K
 // A recorder is the ResponseWriter for a response that is remembered.
 type recorder struct {
 	header  http.Header
-	sent    http.Header // the header at the time when the status was written
+	sent    http.Header // the header when the status was written
 	status  int         // 0 if nothing was written
 	body    bytes.Buffer
 	tooLong bool
-	logged  func() bool // reports whether a log keeps the response, regardless of its length
+	logged  func() bool // reports whether a log keeps the response, regardless of the response's length
 }
 
 // Header returns the header that is sent with the status.

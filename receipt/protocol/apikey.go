@@ -21,13 +21,13 @@ const apiKeyPrefix = "rk_"
 // padding.
 const apiKeyLength = len(apiKeyPrefix) + 43
 
-// An APIKey is an entry of a file of API keys. It contains the digest of a key, from which the key
+// An APIKey is an entry in an API key file. It contains the digest of a key, from which the key
 // cannot be computed.
 type APIKey struct {
-	Name    string    // of the holder, for logs
+	Name    string    // the holder's name, for logs
 	SHA256  [32]byte  // of the key
 	Created time.Time // in UTC
-	Scopes  []Scope   // nil allows all; empty allows none
+	Scopes  []Scope   // nil allows everything; empty allows nothing
 	Reach   Reach     // the operations that the key allows
 }
 
@@ -92,7 +92,7 @@ func nameFault(name string) string {
 	return ""
 }
 
-// parseAPIKey parses a line of a file of API keys.
+// parseAPIKey parses a line of an API key file.
 func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	doc, err := canon.Parse(line)
 	if err != nil {
@@ -105,7 +105,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	}
 	k.Reach = Everything()
 
-	// An unknown member may be a limit that this version does not support, so it is refused.
+	// An unknown member may be a limit that this version does not support, so it is rejected.
 	for name, value := range root.Members() {
 		switch name.String() {
 		case "name", "sha256", "created":
@@ -146,8 +146,8 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	return k, nil
 }
 
-// parseNames reads an array of non-empty strings. Otherwise, a receipt without the member would
-// match an empty name.
+// parseNames reads an array of non-empty strings. If empty strings were accepted, a receipt without
+// the member would match an empty name.
 func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
 		return nil, fmt.Errorf("must be an array of strings; omit it if there is no limit")
@@ -175,7 +175,7 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 		return nil, err
 	}
 
-	// An unknown scope may be misspelled, so it is refused rather than ignored.
+	// An unknown scope may be misspelled, so it is rejected rather than ignored.
 	scopes := []Scope{}
 	for _, name := range names {
 		if scope := Scope(name); slices.Contains(known, scope) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of a file of API keys.
+// Limits on an API key file.
 const (
 	MaxAPIKeyBytes = 1 << 20 // of the file
 	maxAPIKeys     = 1000
@@ -23,7 +23,7 @@ type APIKeys struct {
 	names    map[string]bool
 }
 
-// NewAPIKeys returns a set of any number of keys, for example from a database. It refuses an
+// NewAPIKeys returns a set of any number of keys, for example from a database. It rejects an
 // invalid name, an entry without a digest, and two entries with the same name or digest.
 func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	k := new(APIKeys)
@@ -35,19 +35,20 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	return k, nil
 }
 
-// ParseAPIKeys parses a file of API keys, with one JSON object per line and optional blank lines.
+// ParseAPIKeys parses an API key file, which contains one JSON object per line and may contain
+// blank lines.
 //
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
-// Each object has these members. It may also have the members scopes (a subset of known, the scopes
-// of the server), issuers, tenants, and workspaces, which limit the key. Each is an array of
-// strings. An absent member means no limit, an empty array matches nothing, and null is refused.
+// Each object has these members. It may also have the members scopes (a subset of known, the
+// server's scopes), issuers, tenants, and workspaces, which limit the key. Each is an array of
+// strings. An absent member means no limit, an empty array matches nothing, and null is rejected.
 // The digest covers the entire key, including rk_:
 //
 //	printf %s "$KEY" | sha256sum
 //
-// A file without keys is refused, as are two entries with the same name or digest. Errors state the
-// line, but of its content only the names of members.
+// A file without keys is rejected, as are two entries with the same name or digest. Errors state
+// the line number but, of the line's content, only the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, fmt.Errorf("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
@@ -73,7 +74,7 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		}
 	}
 
-	// A file without keys is treated as an error, never as permission for everybody.
+	// A file without keys is treated as an error, never as permission for everyone.
 	if len(k.names) == 0 {
 		return nil, fmt.Errorf("API keys: the file holds none, so nobody could get in")
 	}

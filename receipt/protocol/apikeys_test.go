@@ -18,7 +18,7 @@ func parseKeys(data []byte) (*APIKeys, error) {
 	return ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
 }
 
-// apiKeysOf returns a key with a name, and the keys with it.
+// apiKeysOf returns a key with the given name, and the keys that contain it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	t.Helper()
 	key, entry, err := NewAPIKey(rand.Reader, name, noon())
@@ -31,7 +31,7 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	return key, keys
 }
 
-// authenticate returns the client of a request with an Authorization header.
+// authenticate returns the client for a request with the given Authorization header.
 func authenticate(a Authenticator, header string) (*Client, error) {
 	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
 }
@@ -82,7 +82,7 @@ func narrowed(line, members string) string { return strings.TrimSuffix(line, "}"
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
-	for members, want := range map[string]string{ // which of a, b, and no tenant are visible
+	for members, want := range map[string]string{ // which of tenant a, tenant b, and no tenant are visible
 		"": "ab-", `,"scopes":[]`: "ab-", `,"scopes":["receipts:verify"]`: "ab-",
 		`,"tenants":["a"]`: "a", `,"tenants":["b","a"]`: "ab", `,"tenants":[]`: "", `,"tenants":["A"]`: "",
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
@@ -167,8 +167,8 @@ func TestAPIKeyFiles(t *testing.T) {
 	}
 }
 
-// TestNewAPIKeys verifies that a program can make more keys than a file may have, that each key
-// authenticates its own client, and that invalid entries are refused.
+// TestNewAPIKeys verifies that a program can create more keys than a file may contain, that each
+// key authenticates its own client, and that invalid entries are rejected.
 func TestNewAPIKeys(t *testing.T) {
 	texts, entries := []string{}, []APIKey{}
 	for i := range 3000 {
@@ -208,7 +208,8 @@ func TestNewAPIKeys(t *testing.T) {
 	}
 }
 
-// TestAbsentKeys verifies that keys that are not loaded yet are 503, and that no keys are 401.
+// TestAbsentKeys verifies that keys that are not loaded yet result in a 503, and that an empty set
+// of keys results in a 401.
 func TestAbsentKeys(t *testing.T) {
 	key, _ := apiKeysOf(t, "ci")
 	none, err := NewAPIKeys()

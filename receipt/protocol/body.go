@@ -16,16 +16,16 @@ import (
 type intake struct {
 	body   *conn.Body
 	memory *conn.Shares // in bytes
-	client string       // to which the memory is charged
+	client string       // the client to which the memory is charged
 	stated int64        // Content-Length; -1: none
 
 	held int64
 }
 
 // read reads a body of at most limit bytes. The error is an *[Error]: the body is too long (instead
-// describes the alternative), there is no memory for it, or it is incomplete or late.
+// describes the alternative), no memory is available for it, or it is incomplete or late.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
-	// A body with a stated length is refused before it is read.
+	// A body whose stated length is too long is rejected before it is read.
 	if in.stated > limit {
 		return nil, tooLarge(limit, instead)
 	}
@@ -78,7 +78,7 @@ func (in *intake) close() {
 }
 
 // grow doubles a buffer, so that a client that announces a long body but sends little holds little
-// memory. One byte beyond the limit shows that the body is longer.
+// memory. One byte beyond the limit shows that the body is too long.
 func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
@@ -114,7 +114,7 @@ func Unread(err error) error {
 // readJSON parses the body as one object. Its digest is computed from the canonical form (RFC
 // 8785), so bodies that differ only in spelling are equal.
 func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
-	// Without a body, there is no Content-Type, either.
+	// A request without a body has no Content-Type either.
 	if len(data) == 0 && optional {
 		data = []byte("{}")
 	} else if _, err := ContentType(r.Request, MediaJSON); err != nil {
@@ -145,7 +145,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 		return nil
 	}
 
-	// The index is charged, because a client could choose a text with many values.
+	// The index is also charged, because a client could choose a text with many values.
 	if err := hold(indexSize(data)); err != nil {
 		return err
 	}
@@ -181,15 +181,15 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize returns the number of bytes that the index of a text takes in addition to that of an
-// empty text.
+// indexSize returns the number of bytes that a text's index uses in addition to an empty text's
+// index.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
 // MediaJSON is the media type of request and response bodies.
 const MediaJSON = "application/json"
 
 // ContentType returns the media type of a body, which must be one of the known types. A parameter
-// that changes the meaning of the bytes, such as charset=utf-16, is refused.
+// that changes the meaning of the bytes, such as charset=utf-16, is rejected.
 func ContentType(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Type"
 	list := r.Header.Values(name)
@@ -234,7 +234,7 @@ func ContentEncoding(r *http.Request, known ...string) (string, error) {
 		}
 	}
 
-	// RFC 9110 section 15.5.16: Accept-Encoding of a 415 lists the accepted codings.
+	// RFC 9110 section 15.5.16: Accept-Encoding in a 415 response lists the accepted codings.
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
 	return "", f.with("Accept-Encoding", strings.Join(known, ", "))

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// TestBrokenOff verifies that a client gets all that was written of an answer that fails midway,
-// also if it reads slowly and is still sending, and that it can see that the answer is incomplete.
+// TestBrokenOff verifies that a client gets everything that was written of a response that fails
+// midway, even if the client reads slowly and is still sending, and that it can detect that the
+// response is incomplete.
 func TestBrokenOff(t *testing.T) {
 	fails := Route{Pattern: "POST /v1/fails", Open: true, Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {
@@ -51,7 +52,7 @@ func TestLogged(t *testing.T) {
 	full.Cause = errors.New("no space left on device")
 	for _, c := range []struct {
 		err  error
-		want string // in the log; "": no entry
+		want string // in the log; "" means no entry
 	}{
 		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
 		{Busy(1, "come again"), ""},

@@ -13,17 +13,17 @@ import (
 // A Client is the sender of a request. The zero value represents nobody: it has no scope and sees
 // nothing.
 type Client struct {
-	// Name is the name of the client in logs. Clients with the same name share their limits; if
-	// there is no name, each address has its own limits.
+	// Name is the client's name in logs. Clients with the same name share their limits; if there is
+	// no name, each address has its own limits.
 	Name string
 
-	// Actor distinguishes the client from all others, and does not change during the life of the
-	// client. Responses to an Idempotency-Key are remembered per actor. Zero means unknown, so the
-	// client may not send an Idempotency-Key.
+	// Actor distinguishes the client from all others, and does not change while the client exists.
+	// Responses to an Idempotency-Key are remembered per actor. Zero means unknown, so the client
+	// may not send an Idempotency-Key.
 	Actor [32]byte
 
-	Scopes    []Scope // that the client has
-	AllScopes bool    // the client has every scope of every route
+	Scopes    []Scope // scopes that the client has
+	AllScopes bool    // the client has every scope for every route
 	Reach     Reach   // the streams that the client may see
 
 	anyone bool // represents all clients together
@@ -39,12 +39,12 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (*Client, error)
 }
 
-// anyone returns the client of a server without authentication. It has all scopes, sees everything,
-// and represents all clients together, including for an Idempotency-Key.
+// anyone returns the client for a server without authentication. It has all scopes, sees
+// everything, and represents all clients together, including for an Idempotency-Key.
 func anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
 
-// permits reports whether the client may use a route with a scope. Every client may use a route
-// without a scope.
+// permits reports whether the client may use a route that requires a scope. Every client may use a
+// route without a scope.
 func (c *Client) permits(s Scope) bool {
 	switch {
 	case s == "":
@@ -55,7 +55,7 @@ func (c *Client) permits(s Scope) bool {
 	return c.AllScopes || slices.Contains(c.Scopes, s)
 }
 
-// Sees reports whether the client may see values of a visibility.
+// Sees reports whether the client may see values with the given visibility.
 func (c *Client) Sees(visibility string) bool {
 	switch visibility {
 	case "public":
@@ -67,7 +67,7 @@ func (c *Client) Sees(visibility string) bool {
 }
 
 // Visible returns the part of a JSON text that the client may see. Parts of messages, artifacts,
-// and other objects may have a member visibility. Everybody may see the value "public", and clients
+// and other objects may have a member visibility. Everyone may see the value "public", and clients
 // with the scope [InternalRead] may also see "internal"; any other value requires
 // [ReceiptOnlyRead]. An object that the client may not see is removed if it is an element of an
 // array. Elsewhere, only its members id, object, and visibility are kept, if they are strings. A
@@ -91,7 +91,7 @@ func (c *Client) Visible(text []byte) ([]byte, error) {
 	return append(v.text, text[len(bytes.TrimRight(text, "\n")):]...), nil
 }
 
-// repeats returns nil if requests of the client may have an Idempotency-Key. Otherwise, it returns
+// repeats returns nil if the client's requests may have an Idempotency-Key. Otherwise, it returns
 // the error 400, because responses to clients that cannot be distinguished are not remembered.
 func (c *Client) repeats() error {
 	if c.anyone || c.Actor != [32]byte{} {
@@ -122,7 +122,7 @@ func (c *Client) Share(r *http.Request) string {
 	return "address " + host
 }
 
-// A view is the part that a client may see; it is written while the document is read.
+// A view is the part of a document that a client may see; it is written while the document is read.
 type view struct {
 	client *Client
 	text   []byte

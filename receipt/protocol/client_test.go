@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// tokens is an Authenticator without API keys: the header X-Token names the tenant of the client.
+// tokens is an Authenticator that does not use API keys: the header X-Token names the client's
+// tenant.
 type tokens struct{ withoutActor bool }
 
 func (a tokens) Authenticate(r *http.Request) (*Client, error) {
@@ -31,7 +32,7 @@ func (a tokens) Authenticate(r *http.Request) (*Client, error) {
 	}
 }
 
-// things is a route that counts the created things of each client.
+// things is a route that counts the things that each client has created.
 func things() Route {
 	count := map[string]int{}
 	return Route{Pattern: "POST /v1/things", Scope: TasksWrite, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -41,8 +42,8 @@ func things() Route {
 	}}
 }
 
-// TestAuthenticator verifies that an Authenticator of the caller separates its tenants: no
-// client gets the answer that was remembered for another.
+// TestAuthenticator verifies that a caller's Authenticator separates its tenants: no client gets a
+// response that was remembered for another client.
 func TestAuthenticator(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{} }, things())
 	for _, c := range []struct{ token, key, want string }{
@@ -61,7 +62,7 @@ func TestAuthenticator(t *testing.T) {
 	}
 }
 
-// TestAuthenticatorWithoutActor verifies that an Idempotency-Key is refused if clients cannot be
+// TestAuthenticatorWithoutActor verifies that an Idempotency-Key is rejected if clients cannot be
 // distinguished, and that requests without one are served.
 func TestAuthenticatorWithoutActor(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{withoutActor: true} }, things())
@@ -73,8 +74,8 @@ func TestAuthenticatorWithoutActor(t *testing.T) {
 	}
 }
 
-// TestAuthIsConfigured verifies that a Mux needs an Authenticator or the explicit choice to serve
-// all clients, and that keys that are not loaded yet accept no clients.
+// TestAuthIsConfigured verifies that a Mux requires an Authenticator or the explicit choice to
+// serve all clients, and that no client is accepted before the keys are loaded.
 func TestAuthIsConfigured(t *testing.T) {
 	for _, o := range []Options{{}, {Auth: tokens{}, Public: true}} {
 		o.Now, o.Random = noon, endless{}
@@ -89,8 +90,8 @@ func TestAuthIsConfigured(t *testing.T) {
 	}
 }
 
-// TestReachIsNarrowed verifies that the zero Reach sees nothing, and that a list of names
-// without entries never means all names.
+// TestReachIsNarrowed verifies that the zero Reach sees nothing, and that an empty list of names
+// never means all names.
 func TestReachIsNarrowed(t *testing.T) {
 	a := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}
 	all := Everything()

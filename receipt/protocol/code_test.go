@@ -38,7 +38,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestClosedCodes verifies that a code outside of the list is never sent.
+// TestClosedCodes verifies that a code that is not in the list is never sent.
 func TestClosedCodes(t *testing.T) {
 	e := &Error{Code: "teapot", Message: "short and stout"}
 	text, err := json.Marshal(e.Envelope("r1"))
@@ -48,7 +48,7 @@ func TestClosedCodes(t *testing.T) {
 	}
 }
 
-// TestEnvelope verifies that the envelope contains all of an error except its cause.
+// TestEnvelope verifies that the envelope contains every part of an error except its cause.
 func TestEnvelope(t *testing.T) {
 	cause := fmt.Errorf("open /etc/secret: %w", io.ErrUnexpectedEOF)
 	e := Invalid("limit", "limit is a number, found %.40q", "a\nb")
@@ -66,7 +66,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestErrorOf verifies that the text of an unknown error is not sent to the client.
+// TestErrorOf verifies that an unknown error's text is not sent to the client.
 func TestErrorOf(t *testing.T) {
 	plain := errorOf(errors.New("dial 10.0.0.1: refused"))
 	if plain.status() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {

@@ -12,8 +12,8 @@ import (
 //	16 bytes  the first half of the SHA-256 of the name of the list
 //	n bytes   what names the item in the list, 1 to 255
 //
-// It contains no position, so it stays valid after a restart and when items are added. It reveals
-// only an item that the client has already seen.
+// It contains no position, so it stays valid after a restart and when items are added. The name
+// reveals only an item that the client has already seen.
 const (
 	cursorForm = 0x02
 	cursorList = 16
@@ -27,10 +27,10 @@ const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 // no longer exist.
 const usedForm = 0x01
 
-// FormatCursor returns the cursor after an item of a list. last is the name of that item, 1 to 255
-// bytes; for any other length, the cursor is "". Lists with different names are different lists.
-// The name includes the path and the filters, or the task whose receipts are listed. A cursor of a
-// different list is refused.
+// FormatCursor returns the cursor that follows an item in a list. last is the item's name, which
+// has 1 to 255 bytes; for any other length, the cursor is "". Lists with different names are
+// different lists. The name includes the path and the filters, or the task whose receipts are
+// listed. A cursor for a different list is rejected.
 func FormatCursor(list string, last []byte) string {
 	if len(last) == 0 || len(last) > cursorLast {
 		return ""
@@ -40,8 +40,8 @@ func FormatCursor(list string, last []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, last...))
 }
 
-// ParseCursor returns the name of the item that precedes a cursor. It is nil without a cursor, and
-// with every error. Each cursor has one spelling.
+// ParseCursor returns the name of the item that precedes a cursor. The result is nil if there is no
+// cursor, and for every error. Each cursor has one spelling.
 func ParseCursor(list, cursor string) (last []byte, err error) {
 	if cursor == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 	return b[1+cursorList:], nil
 }
 
-// BadCursor returns the error 400 for a cursor that no list returned.
+// BadCursor returns a 400 error for a cursor that no list returned.
 func BadCursor() *Error {
 	return Invalid("cursor", "this cursor is none of this list; begin without one")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Version is the supported version of the protocol. It does not change with additive changes; a
+// Version is the supported version of the protocol. It does not change for additive changes; a
 // breaking change gets a new date.
 const Version = "agents-protocol-2026-04-25"
 
@@ -39,8 +39,8 @@ type Discovery struct {
 	Capabilities      map[string]bool `json:"capabilities"` // rest, sse, websocket, receipts, replay
 }
 
-// NewDiscovery returns the discovery of a server. The named capabilities are true, including names
-// that the protocol does not define; all other capabilities of the protocol are false.
+// NewDiscovery returns a server's discovery. The named capabilities are true, including names that
+// the protocol does not define; all other capabilities in the protocol are false.
 func NewDiscovery(capabilities ...string) Discovery {
 	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, versions(),
 		map[string]bool{"rest": false, "sse": false, "websocket": false, "receipts": false, "replay": false}}
@@ -58,7 +58,7 @@ type Card struct {
 	Name         string
 	Description  string
 	Since        receipt.Time // when the agent was created and updated
-	Transports   []string     // of the protocol: rest, sse, websocket, a2a, mcp, acp
+	Transports   []string     // transports in the protocol: rest, sse, websocket, a2a, mcp, acp
 	Input        []string     // media types that the agent accepts
 	Output       []string     // media types that the agent returns
 	Skills       []Skill
@@ -67,7 +67,7 @@ type Card struct {
 	Runner       bool // in the format that the protocol's conformance runner reads
 }
 
-// A cardResource is a Card as a resource of the protocol.
+// A cardResource represents a Card as a protocol resource.
 type cardResource struct {
 	ID              string          `json:"id"`
 	Object          string          `json:"object"`
@@ -85,7 +85,7 @@ type cardResource struct {
 	AuthSchemes     []string        `json:"auth_schemes"`
 }
 
-// An a2aCard is the card in the form of the A2A protocol.
+// An a2aCard represents the card in the A2A protocol's format.
 type a2aCard struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`
@@ -97,7 +97,7 @@ type a2aCard struct {
 	Skills       []Skill         `json:"skills"`
 }
 
-// An a2aInterface is an address of an agent and its protocol.
+// An a2aInterface is an agent's address and the protocol used there.
 type a2aInterface struct {
 	URL      string `json:"url"`
 	Binding  string `json:"protocolBinding"`
@@ -112,7 +112,7 @@ type a2aCapabilities struct {
 	ExtendedAgentCard bool     `json:"extendedAgentCard"`
 }
 
-// A cardInterface is a transport of the protocol: rest, sse, websocket, a2a, mcp, acp.
+// A cardInterface is a transport in the protocol: rest, sse, websocket, a2a, mcp, acp.
 type cardInterface struct {
 	Transport string `json:"transport"`
 	URL       string `json:"url"`
@@ -126,7 +126,7 @@ type Skill struct {
 	Tags        []string `json:"tags"`
 }
 
-// A skillResource is a Skill as a resource of the protocol, as in the card; the A2A card contains
+// A skillResource represents a Skill as a protocol resource, as in the card; the A2A card contains
 // the Skill itself. The schemas are null because input and output are not described.
 type skillResource struct {
 	Skill
@@ -138,8 +138,8 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// MarshalJSON returns the resource of the protocol. Its URLs are relative, because a server does
-// not know the names under which it is reachable.
+// MarshalJSON returns the skill as a protocol resource. Its URLs are relative, because a server
+// does not know the names under which it is reachable.
 func (c Card) MarshalJSON() ([]byte, error) {
 	const url = "/v1"
 	r := cardResource{
@@ -151,7 +151,7 @@ func (c Card) MarshalJSON() ([]byte, error) {
 		Skills: []skillResource{}, Capabilities: append([]string{}, c.Capabilities...), AuthSchemes: append([]string{}, c.AuthSchemes...),
 	}
 
-	// The lists of the card are never null.
+	// The card's lists are never null.
 	for _, skill := range c.Skills {
 		r.Skills = append(r.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: c.Since, UpdatedAt: c.Since})
 	}

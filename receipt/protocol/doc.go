@@ -22,8 +22,8 @@
 //		return protocol.WriteJSON(w, http.StatusOK, task)
 //	}
 //
-// A [Mux] does everything else, in the order that its documentation states. It also serves the
-// routes of package serve. The parts of the package are:
+// A [Mux] does everything else, in the documented order. It also serves the routes of package
+// serve. The parts of the package are:
 //
 //   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the
 //     streams that they may see.
@@ -32,17 +32,17 @@
 //   - [Memory]: remembered responses to requests with an Idempotency-Key.
 //   - [Stream]: responses without an end. Package feed of the module harness writes lists, ranges,
 //     and server-sent events.
-//   - [ContentType]: the accepted media types of a request.
+//   - [ContentType]: the media types that a request may have.
 //
 // # What is bounded
 //
 // Memory use does not grow with the data that clients send or fail to read. A [Memory] has limits;
-// beyond them, a use is refused with 429 or 503. A Mux has [Limits] on bodies, responses, requests,
-// and streams, which clients share. A client that makes no progress is disconnected. A request with
-// an Idempotency-Key continues even if its client disconnects.
+// beyond them, a use is rejected with 429 or 503. A Mux has [Limits] on bodies, responses,
+// requests, and streams, which clients share. A client that makes no progress is disconnected. A
+// request with an Idempotency-Key continues even if its client disconnects.
 //
-// Callers supply the clock and the randomness, except for the deadlines of connections. Errors
-// contain no key, no body, and no cause of a server error; these are only logged.
+// Callers supply the clock and the randomness, except for the deadlines of connections. Errors sent
+// to clients contain no key, no body, and no cause of a server error; these causes are only logged.
 //
 // The API may still change.
 package protocol

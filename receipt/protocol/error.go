@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// maxEcho is the maximum number of bytes of a request that an error may repeat.
+// maxEcho is the maximum number of request bytes that an error may repeat.
 const maxEcho = 64
 
-// An Error is the reason why a request fails. A handler returns it, and the client gets it in the
-// protocol's envelope, without Cause.
+// An Error is the reason why a request fails. A handler returns an Error, and the client receives
+// it in the protocol's envelope, without Cause.
 type Error struct {
 	Code    Code
-	Message string // for a person; foreign text in it is quoted and truncated, and it contains no secret
+	Message string // for people; foreign text in it is quoted and truncated, and it contains no secret
 	Param   string // the invalid part of the request, or ""
 	Details map[string]any
-	Status  int         // 0 means the status of the code
-	Type    string      // "" means the type of the code
-	Header  http.Header // in addition to the usual headers
+	Status  int         // 0 means the code's status
+	Type    string      // "" means the code's type
+	Header  http.Header // sent in addition to the usual headers
 	Cause   error       // for the log, never for the client
 }
 
@@ -48,7 +48,7 @@ func (e *Error) status() int {
 	return e.Code.row().status
 }
 
-// with sets a header of the response, and returns e.
+// with sets a response header and returns e.
 func (e *Error) with(name, value string) *Error {
 	if e.Header == nil {
 		e.Header = http.Header{}
@@ -66,19 +66,18 @@ func errorOf(err error) *Error {
 	return Internal(err, "the request could not be answered")
 }
 
-// Invalid returns the error 400 for an invalid part of a request: a parameter, a header, or a
-// member, or "" for the entire request. The format must quote and truncate foreign text, as %.40q
-// does.
+// Invalid returns a 400 error for an invalid part of a request: a parameter, a header, or a member,
+// or "" for the entire request. The format must quote and truncate foreign text, as %.40q does.
 func Invalid(param, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Param: cut(param), Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound returns the error 404, which does not distinguish absent resources from hidden ones.
+// NotFound returns a 404 error, which does not distinguish absent resources from hidden ones.
 func NotFound() *Error {
 	return &Error{Code: CodeNotFound, Message: "the resource does not exist or is not visible"}
 }
 
-// methodNotAllowed returns the error 405 for a path that has routes only for other methods. The
+// methodNotAllowed returns a 405 error for a path that has routes only for other methods. The
 // closed list of codes has no code for this error.
 func methodNotAllowed(allowed ...string) *Error {
 	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
@@ -86,33 +85,32 @@ func methodNotAllowed(allowed ...string) *Error {
 	return e.with("Allow", allow)
 }
 
-// Conflict returns the error 409 for a request that is not possible in the current state.
+// Conflict returns a 409 error for a request that is not possible in the current state.
 func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
 
-// Expired returns the error 410 for a position in a list or a log that no longer exists or never
-// existed. param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
+// Expired returns a 410 error for a position in a list or a log that no longer exists or never
+// existed. param is the cursor's name: cursor, after_event_id, or Last-Event-ID.
 func Expired(param string) *Error {
 	return &Error{Code: CodeExpired, Param: param, Message: "the item of this cursor no longer exists; start without a cursor"}
 }
 
-// Internal returns the error 500. The client receives only the message.
+// Internal returns a 500 error. The client receives only the message.
 func Internal(cause error, message string) *Error {
 	return &Error{Code: CodeInternal, Message: message, Cause: cause}
 }
 
-// Busy returns the error 503, and asks the client to retry after some seconds.
+// Busy returns a 503 error that asks the client to retry after the given number of seconds.
 func Busy(seconds int, message string) *Error {
 	e := &Error{Code: CodeUnavailable, Message: message}
 	return e.with("Retry-After", strconv.Itoa(max(seconds, 1)))
 }
 
-// tooLarge returns the error 413 for a body that exceeds a limit. instead describes the
-// alternative.
+// tooLarge returns a 413 error for a body that exceeds a limit. instead describes the alternative.
 func tooLarge(limit int64, instead string) *Error {
 	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
 }
 
-// ClientClosed returns the error 499 for a client that has disconnected. It is only logged.
+// ClientClosed returns a 499 error for a client that has disconnected. It is only logged.
 func ClientClosed(cause error) *Error {
 	return &Error{Code: CodeClientClosed, Message: "the client disconnected", Cause: cause}
 }
@@ -147,17 +145,17 @@ func (e *Error) Envelope(requestID string) any {
 	return envelope{out}
 }
 
-// A Code identifies the kind of an error for programs. The protocol's list is closed.
+// A Code identifies the kind of an error for programs. The protocol's list of codes is closed.
 type Code string
 
-// The codes of the protocol.
+// The codes in the protocol.
 const (
 	CodeInvalid      Code = "invalid_request"              // 400: a bad form or value
 	CodeTransition   Code = "invalid_state_transition"     // 400: the state of the resource does not allow the operation
 	CodeAuth         Code = "unauthenticated"              // 401: the key is missing or invalid
 	CodeForbidden    Code = "permission_denied"            // 403: the client lacks permission
 	CodeNotFound     Code = "resource_not_found"           // 404: absent or hidden
-	CodeConflict     Code = "conflict"                     // 409: not possible in the current state
+	CodeConflict     Code = "conflict"                     // 409: the request is not possible in the current state
 	CodeKeyReused    Code = "idempotency_key_reused"       // 409: the key was used with a different body
 	CodeExpired      Code = "cursor_expired"               // 410: the position no longer exists
 	CodeTooLarge     Code = "payload_too_large"            // 413: a limit is exceeded
@@ -179,7 +177,7 @@ type codeRow struct {
 	kind   string
 }
 
-// codes is the table of the protocol, in the order of the protocol.
+// codes is the protocol's table of codes, in the protocol's order.
 var codes = [...]codeRow{
 	{CodeInvalid, http.StatusBadRequest, "request_error"},
 	{CodeTransition, http.StatusBadRequest, "request_error"},
@@ -204,8 +202,8 @@ var codes = [...]codeRow{
 // statusClientClosed is not defined in an RFC. It is only logged.
 const statusClientClosed = 499
 
-// row returns the row of a code. A code that is not in the closed list is a server error, and
-// becomes an internal error.
+// row returns the table row for a code. A code that is not in the closed list is a server error,
+// and becomes an internal error.
 func (c Code) row() codeRow {
 	for _, row := range codes {
 		if row.code == c {
@@ -215,8 +213,8 @@ func (c Code) row() codeRow {
 	return CodeInternal.row()
 }
 
-// WithoutText removes text from a syntax error, because the text may be a key that was pasted into
-// a file or sent by mistake.
+// WithoutText removes the text from a syntax error, because the text may be a key that was pasted
+// into a file or sent by mistake.
 func WithoutText(err error) error {
 	if syntax, ok := err.(*canon.SyntaxError); ok {
 		return fmt.Errorf("%s at byte %d", syntax.Code, syntax.Offset)
@@ -224,5 +222,5 @@ func WithoutText(err error) error {
 	return err
 }
 
-// logged prepares a text for a log.
+// logged prepares a text for use in a log.
 func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }

@@ -86,7 +86,7 @@ func (x *exchange) admit(found match) error {
 		}
 	}
 
-	// On an open route, no client is identified.
+	// On an open route, the client is not identified.
 	if x.keyed = found.key; !x.keyed {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (x *exchange) admit(found match) error {
 		return err
 	}
 
-	// A connection that has presented a key is closed last.
+	// A connection that has presented a key is among the last to be closed.
 	x.r.Client, x.r.Use.Actor = client, client.Actor
 	if !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
@@ -138,7 +138,7 @@ func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	return func() { s.Give(client, 1) }, nil
 }
 
-// hold reserves memory for n bytes of the response, until the end of the exchange.
+// hold reserves memory for n response bytes until the end of the exchange.
 func (x *exchange) hold(n int64) error {
 	n = min(n, x.mux.limits.Memory-x.held) // a single response may take all of it
 
@@ -162,7 +162,7 @@ func (x *exchange) takePage(n int64) (give func()) {
 	}
 }
 
-// serve reads the query and the body that a route accepts, and calls its handler.
+// serve reads the query and the body that a route accepts, and calls the route's handler.
 func (x *exchange) serve(found match) (err error) {
 	r, route := x.r, found.route
 	for i, name := range namesOf(route.path) {
@@ -186,14 +186,14 @@ func (x *exchange) serve(found match) (err error) {
 	return once(x, route.Serve)
 }
 
-// readBody reads the body within the limits of the route.
+// readBody reads the body within the route's limits.
 func (x *exchange) readBody(route *servedRoute) error {
 	r := x.r
 	switch {
 	case route.Body == BodyStream:
-		// If a request has no body, a nested handler must be able to detect that. Otherwise, it
-		// would set a deadline for a read that never happens. net/http is then already waiting for
-		// the next request on the connection, and would treat the expired deadline as a
+		// If a request has no body, a nested handler must be able to detect that. Otherwise, the
+		// handler would set a deadline for a read that never happens. net/http is then already
+		// waiting for the next request on the connection, and would treat the expired deadline as a
 		// disconnected client for all later requests on that connection.
 		if !x.body.AtEnd() {
 			r.Body = io.NopCloser(x.body)
@@ -261,7 +261,7 @@ func (x *exchange) logMistake(e *Error) {
 	}
 }
 
-// end releases the resources of the exchange. After a panic, it responds with an error unless the
+// end releases the exchange's resources. After a panic, it responds with an error unless the
 // response has begun. The stack is only logged.
 func (x *exchange) end() {
 	p := recover()
@@ -295,7 +295,7 @@ func (x *exchange) logPanic(p any) {
 	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", logged(fmt.Sprint(p)), "stack", string(debug.Stack()))
 }
 
-// mistake returns the error that a client gets after a panic.
+// mistake returns the error that a client receives after a panic.
 func mistake() *Error {
 	return Internal(errors.New("the handler panicked"), "internal error; the log has details under this request ID")
 }

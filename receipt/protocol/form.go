@@ -22,7 +22,7 @@ const (
 	MaxID      = 1 << 10 // bytes of an id in a path
 )
 
-// checkForm refuses a request that is longer than any route allows.
+// checkForm rejects a request that is longer than any route allows.
 func checkForm(r *http.Request) error {
 	switch {
 	case len(r.Header) > maxHeaders:
@@ -43,7 +43,7 @@ func ambiguous(r *http.Request) bool {
 	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
 
-// checkFraming refuses a body without a recognizable end.
+// checkFraming rejects a body that has no recognizable end.
 func checkFraming(r *http.Request) error {
 	if !r.ProtoAtLeast(1, 1) && brings(r.Method) && r.Header.Get("Content-Length") == "" {
 		return Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
@@ -51,7 +51,7 @@ func checkFraming(r *http.Request) error {
 	return nil
 }
 
-// hosts contains the names under which a server may be reached. If it is empty, every name is
+// hosts contains the names under which a server may be reached. If it is empty, every host name is
 // allowed.
 type hosts map[string]bool
 
@@ -63,8 +63,8 @@ func newHosts(names []string) hosts {
 	return h
 }
 
-// check refuses a request that has a different host name. A web page can reach a local server only
-// under a name of its own (DNS rebinding).
+// check rejects a request for a different host name. A web page can reach a local server only under
+// a name of its own (DNS rebinding).
 func (h hosts) check(r *http.Request) error {
 	if len(h) > 0 && !h[hostName(r.Host)] {
 		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server does not accept this host name"}
@@ -80,7 +80,7 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// A Query contains the parameters of a request. Each parameter is known and occurs only once.
+// A Query contains a request's parameters. Each parameter is known and occurs only once.
 type Query map[string]string
 
 // parseQuery reads a query. Each parameter name must be in known.

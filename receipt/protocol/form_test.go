@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckForm verifies each bound, with values at the bound and beyond it.
+// TestCheckForm verifies each limit, with values at the limit and beyond it.
 func TestCheckForm(t *testing.T) {
 	many := func(n int) http.Header {
 		h := http.Header{}
@@ -36,8 +36,8 @@ func TestCheckForm(t *testing.T) {
 	}
 }
 
-// TestPermits verifies that missing scopes are refused, and that only operators have the scope
-// Operator.
+// TestPermits verifies that clients without the required scopes are rejected, and that only
+// operators have the scope Operator.
 func TestPermits(t *testing.T) {
 	want := map[string]string{"all": "tasks:read tasks:write operator", "some": "tasks:read", "none": "", "reach": "tasks:read tasks:write"}
 	for _, key := range []APIKey{
@@ -71,7 +71,7 @@ func TestPermits(t *testing.T) {
 	}
 }
 
-// TestHosts verifies that a Mux with Hosts refuses other host names before it checks the version.
+// TestHosts verifies that a Mux with Hosts rejects other host names before it checks the version.
 func TestHosts(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Hosts = []string{"localhost", "::1"} }, Route{Pattern: "GET /v1", Serve: says("x")})
 	for host, want := range map[string]int{

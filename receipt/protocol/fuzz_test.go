@@ -32,8 +32,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzHeaders verifies that no header from a client makes a Mux panic, or accepts a client without
-// a version, and that the answer is always an envelope.
+// FuzzHeaders verifies that no client header makes a Mux panic or admits a client without a
+// version, and that the response is always an envelope.
 func FuzzHeaders(f *testing.F) {
 	f.Add(Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
 	f.Add("", "", "", "", "", "/v1/%2f", "")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// unread sends a request of a client that does not read the answer until gate is closed.
+// unread sends a request from a client that does not read the response until gate is closed.
 func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckWriter, ended chan struct{}) {
 	w = &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 1000)}
 	r := httptest.NewRequest("GET", path, nil)
@@ -27,8 +27,8 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 	return w, ended
 }
 
-// TestUnreadAnswers verifies that answers that clients do not read use at most the permitted
-// memory, that no client uses all of it, and that it is released.
+// TestUnreadAnswers verifies that responses that clients do not read use at most the permitted
+// memory, that no client uses all of it, and that the memory is released.
 func TestUnreadAnswers(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 1<<20)
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 16 << 20 }, Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *Request) error {

@@ -26,7 +26,7 @@ type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return noon().Add(time.Duration(c.past.Load())) }
 
-// An endless source of the same byte, in the place of randomness.
+// An endless source of one repeated byte, used in place of randomness.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -51,14 +51,14 @@ func muxOf(t testing.TB, change func(*Options), routes ...Route) *Mux {
 	return m
 }
 
-// A reply is a completely read answer.
+// A reply is a response that has been read completely.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// said returns the status, the code, and the param of an error.
+// said returns an error's status, code, and param.
 func (r reply) said() string {
 	var e struct{ Error struct{ Code, Param string } }
 	_ = json.Unmarshal([]byte(r.body), &e)
@@ -94,7 +94,7 @@ func serving(t testing.TB, h http.Handler) *httptest.Server {
 	return s
 }
 
-// quiet waits until no more goroutines run than before.
+// quiet waits until no more goroutines are running than before.
 func quiet(t testing.TB, before int) {
 	t.Helper()
 	for range 600 {
@@ -119,7 +119,7 @@ func until(t testing.TB, what string, so func() bool) {
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
 
-// keysOf returns API keys with the given names and members, and the header of each key.
+// keysOf returns API keys with the given names and members, and the header for each key.
 func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[string]string) {
 	t.Helper()
 	text, bearer := "", map[string]string{}
@@ -143,7 +143,7 @@ func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[
 	return keys, bearer
 }
 
-// parses reports whether a request can have a path.
+// parses reports whether a request can have the given path.
 func parses(path string) bool {
 	u, err := url.ParseRequestURI(path)
 	return err == nil && u.Host == ""
@@ -158,7 +158,7 @@ func askRaw(h http.Handler, method, path, body string, header http.Header) reply
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// plain serves an http.Handler, which answers its errors itself.
+// plain serves an http.Handler, which writes its own error responses.
 func plain(h http.Handler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		h.ServeHTTP(w, r.Request)

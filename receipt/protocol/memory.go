@@ -23,7 +23,7 @@ const (
 // A Use is an Idempotency-Key and the body of its request.
 type Use struct {
 	Actor [32]byte     // the client to which the limits apply: the digest of the API key, or zero for all clients without a key
-	Key   canon.Digest // equal for requests of which only one may be processed; zero if the request may be processed again
+	Key   canon.Digest // equal for requests of which only one may be processed; zero if the request may be processed more than once
 	Body  canon.Digest // digest of the canonical body (RFC 8785)
 }
 
@@ -33,17 +33,18 @@ type answer struct {
 	header http.Header
 	body   []byte
 
-	// stored returns the body from another place, such as a log, so that the body does not occupy
-	// memory. If it is nil, body contains the response.
+	// stored returns the body from another location, such as a log, so that the body does not
+	// occupy memory. If it is nil, body contains the response.
 	stored func() ([]byte, error)
 }
 
 // A Memory remembers the uses of Idempotency-Keys, and the responses, for 24 hours. It is safe for
-// concurrent use. No caller blocks in it; a request that repeats a request in progress gets a
-// channel that signals its end.
+// concurrent use. No caller blocks in a Memory; a request that repeats a request in progress gets a
+// channel that signals the end of that request.
 //
-// It is lost when the program ends. If a server must remember completed work after a restart, it
-// writes the Use into its own log together with that work, and passes it to Remember at startup.
+// The content is lost when the program ends. If a server must remember completed work after a
+// restart, it writes the Use into its own log together with that work, and passes it to Remember at
+// startup.
 //
 // The zero value of a field means its default. Fields must not change after the first use.
 type Memory struct {
@@ -51,8 +52,9 @@ type Memory struct {
 	Keys int
 
 	// Bytes is the approximate maximum size of all uses and responses together. An actor that holds
-	// some gets at most as much as is then left. A single actor gets half, two get a third each,
-	// and a new actor always finds room. Responses in preparation are not counted. Default: 64 MiB.
+	// some of the memory gets at most as much as would then be left. A single actor gets half, two
+	// actors get a third each, and a new actor always finds room. Responses in preparation are not
+	// counted. Default: 64 MiB.
 	Bytes int64
 
 	// Forget specifies what happens beyond the limits. If it is set, the oldest use of the actor is
@@ -70,7 +72,7 @@ type Memory struct {
 // actorUses are the uses of one actor.
 type actorUses struct {
 	byKey map[canon.Digest]*use
-	order list.List // like those of the Memory
+	order list.List // like the corresponding fields of Memory
 	bytes int64
 }
 
@@ -80,8 +82,8 @@ type use struct {
 	busy   chan struct{} // closed when the work has ended; nil if there is a response
 	logged *answer       // the response that the log already contains, while the work is in progress
 	answer answer
-	at     time.Time        // time of the answer
-	places [2]*list.Element // in the lists of the Memory and of the actor
+	at     time.Time        // time of the response
+	places [2]*list.Element // its elements in the Memory's and the actor's lists
 }
 
 // most returns the limits.
@@ -126,21 +128,22 @@ func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 	return &claim{memory: m, use: mine}, nil
 }
 
-// keyReused returns the error 409 for an Idempotency-Key that was used with another body.
+// keyReused returns a 409 error for an Idempotency-Key that was used with another body.
 func keyReused() *Error {
 	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key was used with another body; use a new key for each request"}
 }
 
-// logged reports whether the log already has the answer to the claimed use ([Memory.Remember]).
+// logged reports whether the log already contains the response to the claimed use
+// ([Memory.Remember]).
 func (c *claim) logged() bool {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
 	return c.use.logged != nil
 }
 
-// end ends a claim. Without a response, nothing was done, and the next request may do it, even with
-// a different body. A response that was passed to Remember in the meantime takes precedence. Only
-// the first call of end counts.
+// end ends a claim. If there is no response, nothing was done, and the next request may do the
+// work, even with a different body. A response that was passed to Remember in the meantime takes
+// precedence. Only the first call to end counts.
 func (c *claim) end(answer *answer, now time.Time) {
 	if c.use == nil {
 		return
@@ -148,8 +151,8 @@ func (c *claim) end(answer *answer, now time.Time) {
 	m, mine := c.memory, c.use
 	c.use = nil
 
-	// No caller may see a use that is neither in progress nor answered, because the request would
-	// be processed twice.
+	// No caller may see a use that is neither in progress nor answered, because its request would
+	// then be processed twice.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(mine.busy)
@@ -170,7 +173,7 @@ func (c *claim) end(answer *answer, now time.Time) {
 // The response is the one that [WriteJSON] would write. Read returns its value from the log
 // whenever it is needed, so that the value does not occupy memory.
 //
-// If the use is in progress, the response takes effect when the work ends. Remember reports false,
+// If the use is in progress, the response takes effect when the work ends. Remember returns false,
 // and changes nothing, if the key already has a response or was used with a different body, or if
 // the response is too old. It cannot fail, because a response must never prevent a log from being
 // read.
@@ -222,7 +225,7 @@ func (m *Memory) add(u *use) {
 	m.count(a, useBytes)
 }
 
-// settle records the answer of a use.
+// settle records the response to a use.
 func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	a := m.actors[u.Actor]
 	u.answer, u.at = answer, at
@@ -271,7 +274,7 @@ func (a *answer) text() ([]byte, error) {
 	return a.stored()
 }
 
-// size returns the approximate size of an answer in bytes.
+// size returns the approximate size of a response in bytes.
 func (a *answer) size() int64 {
 	n := len(a.body)
 	if a.stored != nil {
@@ -311,7 +314,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
-		// If it exceeds its own limits, an actor loses its own oldest use, never another actor's.
+		// If an actor exceeds its own limits, it loses its own oldest use, never another actor's.
 		oldest := m.order.Front()
 		if own {
 			oldest = a.order.Front()
@@ -328,7 +331,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	}
 }
 
-// noRoom returns an error that states when there will be room again.
+// noRoom returns an error that states when room will be available again.
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {

@@ -13,13 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// useOf returns a use by an actor with a key and a body, each named by a string.
+// useOf returns a use by an actor with a key and a body, each of which is named by a string.
 func useOf(actor, key, body string) Use {
 	return Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
 }
 
-// claimed claims a use and settles it with answer, if there is one. It returns what a request would
-// see: a stored answer, that another request does the work, or that it did the work itself.
+// claimed claims a use and settles it with answer, if there is one. It returns the result that a
+// request would see: a stored response, a note that another request is doing the work, or a note
+// that it did the work itself.
 func claimed(m *Memory, u Use, now time.Time, answer *answer) string {
 	claim, err := m.claim(u, now)
 	switch {
@@ -39,7 +40,7 @@ func answerOf(text string) *answer {
 	return &answer{status: 201, header: http.Header{"Content-Type": {"x"}}, body: []byte(text)}
 }
 
-// TestMemory verifies the rules of a key, one after another.
+// TestMemory verifies the rules for a key, one after another.
 func TestMemory(t *testing.T) {
 	m := new(Memory)
 	first, err := m.claim(useOf("a", "k", "b"), noon())
@@ -71,9 +72,9 @@ func TestMemory(t *testing.T) {
 		}
 	}
 
-	// The day starts with the answer, not with the first request.
+	// The day starts with the response, not with the first request.
 	first.end(answerOf("late"), noon().Add(day))
-	first.end(nil, noon().Add(day)) // the first end counts
+	first.end(nil, noon().Add(day)) // only the first call to end counts
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
 		t.Error(got)
 	}
@@ -82,9 +83,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull verifies that a use without room is refused until the oldest use is a day old,
-// that no client takes all the room, and that a client without uses is accepted while there is
-// room.
+// TestMemoryIsFull verifies that a use for which there is no room is rejected until the oldest use
+// is a day old, that no client takes all the room, and that a client without uses is accepted while
+// there is room.
 func TestMemoryIsFull(t *testing.T) {
 	m := &Memory{Keys: 3}
 	for i := range 3 {
@@ -106,8 +107,8 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("when the oldest is forgotten: %s", got)
 	}
 
-	// With a limit in bytes: half for one client alone, a third each for two. A new client finds
-	// room, regardless of how much other clients use.
+	// With a limit in bytes, one client alone gets half, and two clients get a third each. A new
+	// client finds room, regardless of how much other clients use.
 	m = &Memory{Bytes: 64 << 10}
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
@@ -118,7 +119,7 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 
-	// A memory that may forget never refuses.
+	// A Memory that may forget uses never rejects one.
 	m = &Memory{Keys: 3, Forget: true}
 	for i := range 9 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon(), answerOf("")); got != "done" || uses(m) > 3 {
@@ -134,7 +135,7 @@ func TestMemoryIsFull(t *testing.T) {
 }
 
 // TestMemoryIsShared verifies that, regardless of how many keys two clients use, a third and a
-// fourth find room for thousands of their own.
+// fourth client find room for thousands of their own keys.
 func TestMemoryIsShared(t *testing.T) {
 	m := &Memory{Keys: 1 << 20, Bytes: 16 << 20}
 	used := map[string]int{}
@@ -157,7 +158,8 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// TestRemember verifies that uses from a log are answered after a restart as before, in any order.
+// TestRemember verifies that, after a restart, uses from a log get the same responses as before, in
+// any order.
 func TestRemember(t *testing.T) {
 	m := &Memory{Keys: 1}
 	for _, c := range []struct {
@@ -180,8 +182,8 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestOnceAmongMany verifies that one of many concurrent callers does the work, even if callers
-// before it failed, and that waiting callers find its answer, even at the moment when it is
+// TestOnceAmongMany verifies that only one of many concurrent callers does the work, even if
+// earlier callers failed, and that waiting callers find its response, even at the moment when it is
 // settled.
 func TestOnceAmongMany(t *testing.T) {
 	for _, fails := range []int{0, 2} {
@@ -193,8 +195,8 @@ func TestOnceAmongMany(t *testing.T) {
 	}
 }
 
-// onceAmong lets n goroutines claim the same work at the same time, and returns how many did it.
-// The first fails attempts fail, after which the next caller may do the work.
+// onceAmong lets n goroutines claim the same work at the same time, and returns how many of them
+// did the work. The first fails attempts fail; after each of them, the next caller may do the work.
 func onceAmong(n, fails int) (did int) {
 	m := new(Memory)
 	var among sync.WaitGroup
@@ -231,7 +233,7 @@ func onceAmong(n, fails int) (did int) {
 	return did
 }
 
-// TestIdempotencyKey verifies that a request has no key, one key, or an error.
+// TestIdempotencyKey verifies that a request results in no key, one key, or an error.
 func TestIdempotencyKey(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -247,8 +249,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestOnceOf verifies that each part of the scope counts, and where one ends and the next begins.
-// The digest is in logs and must never change.
+// TestOnceOf verifies that each part of the scope counts, and that the boundaries between parts
+// count. The digest is in logs and must never change.
 func TestOnceOf(t *testing.T) {
 	base := idempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
 	seen := map[canon.Digest]string{}
@@ -276,7 +278,7 @@ func TestOnceOf(t *testing.T) {
 
 const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b3964cf4"
 
-// TestClaimErrorsSayNothing verifies that an error repeats neither key nor body.
+// TestClaimErrorsSayNothing verifies that an error repeats neither the key nor the body.
 func TestClaimErrorsSayNothing(t *testing.T) {
 	m := new(Memory)
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))

@@ -23,7 +23,7 @@ type Options struct {
 	// Auth determines which client sent a request. Required, unless Public is set.
 	Auth Authenticator
 
-	// Public serves everybody without authentication, as a single client. Auth must be nil.
+	// Public serves everyone without authentication, as a single client. Auth must be nil.
 	Public bool
 
 	// Now is the clock for idempotency. Required. Deadlines of connections use the system's clock.
@@ -36,12 +36,12 @@ type Options struct {
 	// the default limits is used, whose content a restart discards.
 	Memory *Memory
 
-	// Log gets a record for each response 500, for each response above 500 that has a cause, and
+	// Log gets a record for each 500 response, for each response above 500 that has a cause, and
 	// for each panic. It never contains data from clients. If it is nil, nothing is logged.
 	Log *slog.Logger
 
 	// Observe, if not nil, is called when a request arrives. The function that it returns is called
-	// when the response is complete. Both serve for access logs and metrics.
+	// when the response is complete. Both functions serve for access logs and metrics.
 	Observe func() (answered func(Outcome))
 
 	// Hosts are the names, without port, that a Host header may contain; the response to any other
@@ -95,7 +95,7 @@ type Mux struct {
 	hosts    hosts
 }
 
-// NewMux returns a Mux. It refuses options without a clock or randomness, invalid routes, and two
+// NewMux returns a Mux. It rejects options without a clock or randomness, invalid routes, and two
 // routes with the same method and path.
 func NewMux(o Options) (*Mux, error) {
 	if o.Now == nil || o.Random == nil {
@@ -155,15 +155,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Close ends the streams, each between two events, so that http.Server.Shutdown does not wait for
-// clients that never disconnect. They reconnect with the last ID. Other requests are still served;
-// the response to requests for streams is 503.
+// clients that never disconnect. Clients reconnect with the last ID that they received. Other
+// requests are still served; requests for streams get the response 503.
 func (m *Mux) Close() { m.closed.Do(func() { close(m.closing) }) }
 
 // A match is the result of a route lookup.
 type match struct {
-	route   *servedRoute // nil if no route has the path, or no route with the path has the method
+	route   *servedRoute // nil if no route has the path, or if no route with the path has the method
 	vars    []string     // of the path, unescaped
-	allowed []string     // methods, if a route has the path
+	allowed []string     // the allowed methods, if a route has the path
 	version bool         // the request must have the version
 	key     bool         // and an API key
 }
@@ -193,7 +193,8 @@ func (m *Mux) find(method, escaped string) (found match) {
 		return found
 	}
 
-	// A protected path requires version and key before the answer reveals whether it exists.
+	// A protected path requires the version and a key before the response reveals whether the path
+	// exists.
 	guarded := versioned || !known && strings.HasPrefix(escaped, m.options.Guarded)
 	found.version, found.key = guarded, guarded
 	return found
@@ -207,12 +208,12 @@ type ids struct {
 
 // newIDs returns a generator that reads from random.
 func newIDs(random io.Reader) *ids {
-	const ahead = 512 // number of bytes that are read at once
+	const ahead = 512 // number of bytes to read at a time
 	return &ids{random: bufio.NewReaderSize(random, ahead)}
 }
 
-// next returns 16 hexadecimal digits, or "unnamed" if there is no randomness, because a response
-// matters more than an ID.
+// next returns 16 hexadecimal digits, or "unnamed" if no randomness is available, because a
+// response matters more than an ID.
 func (d *ids) next() string {
 	var id [8]byte
 	d.mu.Lock()

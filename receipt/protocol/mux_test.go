@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// says returns a handler that answers with text and the values of the path, to distinguish routes.
+// says returns a handler that responds with text and the values from the path, to distinguish
+// routes.
 func says(text string) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
@@ -52,7 +53,7 @@ func TestOrder(t *testing.T) {
 		{"PUT", "/v1/tasks/t", "", all, "405 invalid_request"},
 		{"GET", "/v1/tasks/t", "", all, "200"},
 		{"GET", "/v1/tasks/t", "", reader, "200"},
-		{"POST", "/v1/tasks?x=1", "nonsense", reader, "404 resource_not_found"}, // as if it were not there
+		{"POST", "/v1/tasks?x=1", "nonsense", reader, "404 resource_not_found"}, // as if the route did not exist
 		{"POST", "/v1/tasks?x=1", "nonsense", all, "400 invalid_request x"},
 		{"POST", "/v1/tasks?workspace_id=", "{}", all, "400 invalid_request workspace_id"},
 		{"POST", "/v1/tasks", "nonsense", all, "400 invalid_request"},
@@ -132,7 +133,8 @@ func TestGuarded(t *testing.T) {
 // A muxKey is the key of a Mux in a context.
 type muxKey struct{}
 
-// TestObserve verifies that each request is observed when it arrives and when it has been answered.
+// TestObserve verifies that each request is observed both when it arrives and when the response is
+// complete.
 func TestObserve(t *testing.T) {
 	now, seen := 0, ""
 	m := muxOf(t, func(o *Options) {
@@ -225,7 +227,7 @@ func TestBadRoutes(t *testing.T) {
 	}
 }
 
-// TestBodies verifies which bodies each kind of route accepts, and what its handler gets.
+// TestBodies verifies which bodies each kind of route accepts, and what its handler receives.
 func TestBodies(t *testing.T) {
 	show := func(w http.ResponseWriter, r *Request) error {
 		text, err := io.ReadAll(r.Body)
@@ -283,7 +285,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestErrorsOfHandlers verifies which part of an error the client gets, and which the log.
+// TestErrorsOfHandlers verifies which parts of an error the client receives, and which parts are
+// logged.
 func TestErrorsOfHandlers(t *testing.T) {
 	var log bytes.Buffer
 	fail := map[string]error{
@@ -315,7 +318,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		}
 	}
 
-	// An answer that has begun is aborted, and never ends as if it were complete.
+	// A response that has begun is aborted, and never ends as if it were complete.
 	func() {
 		defer func() {
 			if p := recover(); p != http.ErrAbortHandler {
@@ -337,8 +340,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
-// TestPlaces verifies that a request is refused while all slots are in use, that one client cannot
-// use all slots, and that slots are released, even after a panic of a handler.
+// TestPlaces verifies that a request is rejected while all slots are in use, that one client cannot
+// use all slots, and that slots are released, even after a handler panics.
 func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
@@ -377,7 +380,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // TestLateBody verifies that a body that does not arrive in time results in a 504, and that the
-// request then uses no slot.
+// request then occupies no slot.
 func TestLateBody(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
@@ -401,7 +404,7 @@ func TestLateBody(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAll verifies that, with Limits.Memory, bodies and answers share one pool.
+// TestMemoryOfAll verifies that bodies and responses share the pool that Limits.Memory specifies.
 func TestMemoryOfAll(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
 		Route{Pattern: "POST /", Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -427,7 +430,8 @@ func TestMemoryOfAll(t *testing.T) {
 	}
 }
 
-// TestMemoryOfBodies verifies that the memory for bodies and their indexes is shared, and released.
+// TestMemoryOfBodies verifies that the memory for bodies and their indexes is shared and is
+// released.
 func TestMemoryOfBodies(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
 		Route{Pattern: "POST /", Serve: says("x")},
@@ -441,7 +445,7 @@ func TestMemoryOfBodies(t *testing.T) {
 				t.Error(got.body)
 			}
 		}
-		for _, path := range []string{"/", "/bytes"} { // as long, with an index of ten times its length
+		for _, path := range []string{"/", "/bytes"} { // of the same length, with an index of ten times that length
 			if got := ask(m, "POST", path, many); got.said() != "503 service_unavailable" || got.header.Get("Retry-After") == "" {
 				t.Errorf("%s: %s", path, got.body)
 			}

@@ -231,7 +231,7 @@ func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 		return members{"replayed": true, "replay": members{"source_task_id": p.Log.TaskID, "replay_task_id": task, "original_event_id": of}}
 	}
 
-	const clock = "2031-05-05T05:05:05Z" // of the machine on which it runs
+	const clock = "2031-05-05T05:05:05Z" // of the machine on which the module runs
 	say("task.submitted", clock, members{"autonomy_tier": "act_auto", "policy_ref": "policy_replay_conformance",
 		"model_route": members{"chosen_model": members{"model": "replay-fixture", "provider": "fixture"}, "route_policy_reason": "replayed from recorded provider response"}}, nil)
 	say("task.started", clock, members{}, nil)
