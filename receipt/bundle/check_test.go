@@ -344,7 +344,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("the second time %v", twice.Entries)
 	}
 
-	// The bundle itself cannot go.
+	// The bundle itself cannot be removed.
 	whole := tree(t, file(t, "local.json"))
 	whole[secret] = 1
 	_, err := bundle.Sanitize(parse(t, encode(t, whole)), bundle.Sanitized, false)

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Kind is the cause of an [Error]. Kinds are never renamed.
+// A Kind identifies the cause of an [Error]. Kinds are never renamed.
 type Kind string
 
 // The kinds.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// counting counts its calls, and answers with the number.
+// counting counts its calls, and responds with the number.
 func counting(n *atomic.Int64) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		w.Header().Set("Location", "/v1/things/1")
@@ -169,7 +169,7 @@ func TestOnceAtOnce(t *testing.T) {
 						firsts.Add(1)
 						return
 					case got.status == 202 && got.body == "{\"object\":\"request.in_flight\"}\n" && got.header.Get("Retry-After") == "1":
-						if flying.Add(1) == 31 { // every request except the one that does the work got 202
+						if flying.Add(1) == 31 { // every request except the one that does the work received a 202
 							close(gate)
 						}
 					default:
@@ -269,7 +269,7 @@ func TestUnreadAnswer(t *testing.T) {
 	<-ended
 }
 
-// A stuckWriter is a client that does not read.
+// A stuckWriter represents a client that does not read.
 type stuckWriter struct {
 	*httptest.ResponseRecorder
 	gate    chan struct{}

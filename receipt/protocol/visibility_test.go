@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestVisible verifies what each client sees of nested objects with a visibility.
+// TestVisible verifies which parts of nested objects with a visibility each client sees.
 func TestVisible(t *testing.T) {
 	nobody := new(Client)
 	inside := &Client{Scopes: []Scope{InternalRead}}
@@ -44,7 +44,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestMuxReduces verifies that every kind of answer omits what the client may not see.
+// TestMuxReduces verifies that every kind of response omits the parts that the client may not see.
 func TestMuxReduces(t *testing.T) {
 	const value = `{"id":"one","parts":[{"visibility":"internal","text":"redcurrant"}]}`
 	raw := []byte(value)

@@ -48,7 +48,7 @@ func TestFailedReplay(t *testing.T) {
 	}
 }
 
-// TestZeros verifies that a digest of zeros is refused, because no value has it.
+// TestZeros verifies that a digest of zeros is rejected, because no value has it.
 func TestZeros(t *testing.T) {
 	_, err := replay.ParseRequest([]byte(`{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":1,"sha256":"sha256:` + strings.Repeat("0", 64) + `"}}}`))
 	if wrong, ok := errors.AsType[*replay.RequestError](err); !ok || wrong.Param != "override.llm:main:1.sha256" {

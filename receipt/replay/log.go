@@ -28,10 +28,10 @@ type Log struct {
 // ErrReplay indicates that a log is the log of a replay. Replay the log of its source instead.
 var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
-// ReadLog reads the log of a task, an event a line. If the log contains several tasks, taskID is
-// required; "" selects the only task of the log. The rules are those of a recording: events are in
-// sequence order without gaps, and each ID has only one content. The error is an error of package
-// event, [record.ErrNotEnded], [ErrReplay], or an error of the reader.
+// ReadLog reads a task's log, which contains one event per line. If the log contains several tasks,
+// taskID is required; "" selects the only task of the log. The rules are those of a recording:
+// events are in sequence order without gaps, and each ID has only one content. The error is an
+// error of package event, [record.ErrNotEnded], [ErrReplay], or an error of the reader.
 //
 // The log is read again when answers or events are requested, so it must not change; a changed line
 // is refused.

@@ -28,7 +28,7 @@ type Plan struct {
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
-	boundary string          // the event ID of the checkpoint, or ""
+	boundary string          // the event ID for the checkpoint, or ""
 	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex

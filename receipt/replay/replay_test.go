@@ -132,7 +132,7 @@ func TestTake(t *testing.T) {
 		t.Error(got)
 	}
 
-	// The first that is not there, in the order of the events.
+	// The first missing answer, in event order.
 	if u := p.Unavailable(); u == nil || u.Key != "snap_1" {
 		t.Error(u)
 	}
@@ -164,7 +164,7 @@ func TestTakenOnce(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreNone verifies that requests are refused that do not fit the log.
+// TestPlansThatAreNone verifies that requests that do not match the log are rejected.
 func TestPlansThatAreNone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	llm := func(more string) string { return `{"kind":"llm_provider_response",` + more + `}` }

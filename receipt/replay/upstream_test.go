@@ -198,7 +198,7 @@ func TestTwoHarnesses(t *testing.T) {
 		}
 	}
 
-	// With pinned ids all bytes are equal.
+	// With pinned IDs, all bytes are equal.
 	ran.ReceiptID, ran.Subject.ID, ran.Identifiers, ran.Metadata = told.ReceiptID, told.Subject.ID, told.Identifiers, told.Metadata
 	if diff := replay.Compare(a, sealed(t, ran), replay.Strict); diff != nil {
 		t.Error(diff)
