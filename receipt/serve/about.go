@@ -21,10 +21,10 @@ func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
 func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI) }
 
-// schemaPath is the path of the schema of receipts in openapi.json.
+// schemaPath is the path of the receipt schema in openapi.json.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 
-// getSchema returns the JSON Schema of receipts.
+// getSchema returns the JSON Schema for receipts.
 func getSchema(c *call) error {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
@@ -44,14 +44,14 @@ func getDiscovery(c *call) error {
 	return c.json(http.StatusOK, protocol.NewDiscovery(capabilities...))
 }
 
-// status is the response of the routes for load balancers.
+// status is the response from the routes for load balancers.
 type status struct {
 	Status string `json:"status"`
 }
 
 func getHealth(c *call) error { return c.json(http.StatusOK, status{"ok"}) }
 
-// getReady reports whether the server should get requests.
+// getReady reports whether the server should receive requests.
 func getReady(c *call) error {
 	switch {
 	case c.s.draining.Load():
@@ -81,7 +81,7 @@ func getPage(c *call) error {
 		return c.send(http.StatusOK, mediaText, []byte(text))
 	}
 
-	// The page sets its own caching headers, and gets only the headers that they require.
+	// The page sets its own caching headers, and receives only the headers that they require.
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -97,7 +97,7 @@ func getPage(c *call) error {
 }
 
 // shownMembers returns the public members of a JWK (RFC 7517 section 4, RFC 7518 section 6, RFC
-// 8037 section 2, package keys). All other members are removed, in particular the private ones.
+// 8037 section 2, package keys). All other members are removed, in particular private ones.
 func shownMembers() []string {
 	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
 }
@@ -113,7 +113,7 @@ func getKeySet(c *call) error {
 		return protocol.NotFound()
 	}
 
-	// Members that are private or unknown are removed.
+	// Private and unknown members are removed.
 	out, err := c.s.shown.of(text)
 	if err != nil {
 		return protocol.Internal(protocol.WithoutText(err), "the key set cannot be read")
@@ -121,8 +121,8 @@ func getKeySet(c *call) error {
 	return c.send(http.StatusOK, mediaKeys, out)
 }
 
-// shownKeys is the public form of a key set. It is computed once, because anybody may request it
-// any number of times.
+// shownKeys is the public form of a key set. It is computed once, because anyone may request it any
+// number of times.
 type shownKeys struct {
 	mu        sync.Mutex
 	text, out []byte

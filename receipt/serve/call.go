@@ -16,14 +16,14 @@ type call struct {
 	r *protocol.Request
 
 	// w is the response, which a Mux may remember for an Idempotency-Key. Data written to it is not
-	// reduced to the parts that the client may see: receipts are served byte for byte.
+	// reduced to the parts that the client may see, because receipts are served byte for byte.
 	w http.ResponseWriter
 }
 
 // id returns the ID in the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// json responds with a short value on one line.
+// json responds with a short JSON value on one line.
 func (c *call) json(status int, v any) error {
 	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *call) json(status int, v any) error {
 // the number of requests is limited.
 const smallAnswer = 64 << 10
 
-// write responds with a text. A long text occupies memory until its client has read it.
+// write responds with text. A long text uses memory until the client has read it.
 func (c *call) write(status int, media string, text []byte) error {
 	if len(text) > smallAnswer && c.r.Method == http.MethodGet {
 		if err := c.r.Hold(int64(len(text))); err != nil {
@@ -60,7 +60,7 @@ func (c *call) send(status int, media string, text []byte) error {
 func (c *call) share() string { return c.r.Client.Share(c.r.Request) }
 
 // turn waits until a document may be judged. A small document waits for a processor. A large
-// document waits for the memory that it needs, which only a few documents have at a time.
+// document waits for the memory that it needs, which only a few documents can use at the same time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)

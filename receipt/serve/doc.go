@@ -28,7 +28,7 @@
 // # What an answer means
 //
 // The body of /v1/verify is evidence. A report with the status 200 states everything that is wrong
-// with the evidence; any other status is about the request. For a stored receipt, valid is true
+// with the evidence; any other status concerns the request. For a stored receipt, valid is true
 // only if the receipt is verified, never if only its content was checked. A streamed response is
 // complete if and only if its last line is a summary. The response to a replay is the new task; the
 // receipt of that task states the outcome.
@@ -37,7 +37,7 @@
 //
 // A client chooses the time, the issuer, and the scope of the verification, and names a trust
 // anchor that the server has. Keys are never taken from a request, no URL in a request is fetched,
-// and nothing is opened by a name in a request. [Limits] limit everything else: sizes, memory,
+// and no file is opened by a name in a request. [Limits] bound everything else: sizes, memory,
 // concurrent requests, and the time for which a connection may make no progress.
 //
 // The API may still change; routes and responses are described in docs/http.md.

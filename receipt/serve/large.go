@@ -22,17 +22,17 @@ const largeLine = 1 << 20
 // largeStreams is the maximum number of large streams that are verified concurrently.
 const largeStreams = 2
 
-// headOfStream is the number of bytes of a stream that are kept to identify it if it contains no
-// receipts.
+// headOfStream is the number of bytes at a stream's beginning that are kept to identify the stream
+// if it contains no receipts.
 const headOfStream = 4 << 10
 
 // enterInterval is the interval at which a large stream tries to get a slot.
 const enterInterval = 20 * time.Millisecond
 
-// A gate admits few streams with long lines at a time, because judging a line takes a multiple of
-// its size in memory. The content of a compressed stream is not visible here, so every compressed
+// A gate admits only a few streams with long lines at a time, because judging a line uses several
+// times its size in memory. A compressed stream's content is not visible here, so every compressed
 // stream counts as large. The ends of items in a CBOR sequence are not visible either, so a
-// sequence counts as large if it is longer than a line may be.
+// sequence counts as large if it is longer than the limit for a line.
 type gate struct {
 	c      *streamed
 	from   io.Reader // of the call's body
@@ -41,7 +41,7 @@ type gate struct {
 	cancel context.CancelFunc
 
 	mu     sync.Mutex // held during a read
-	inside bool       // has a slot for large streams
+	inside bool       // the stream has a slot for large streams
 	err    error
 	begun  bool
 	packed bool
@@ -114,7 +114,7 @@ func (g *gate) see(piece []byte) {
 		g.first.Store(&head)
 	}
 
-	// Only lines have a visible end; all other bodies count as a single line.
+	// Only lines have a visible end; any other body counts as a single line.
 	end := bytes.IndexByte(piece, '\n')
 	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
 		g.line += len(piece)
@@ -123,7 +123,7 @@ func (g *gate) see(piece []byte) {
 	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
 }
 
-// head returns the beginning of the body, as much as arrived at once.
+// head returns the beginning of the body, as much of it as arrived together.
 func (g *gate) head() []byte {
 	if first := g.first.Load(); first != nil {
 		return *first
@@ -137,8 +137,8 @@ func mayBePacked(first byte) bool {
 	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
 }
 
-// enter waits for a slot, but at most as long as a client may be idle. A stream may keep its slot
-// indefinitely, so a slot may never become free.
+// enter waits for a slot, but at most for the time that a client may be idle. A stream may keep its
+// slot indefinitely, so a slot may never become free.
 func (g *gate) enter() error {
 	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
 	defer cancel()
@@ -155,17 +155,17 @@ func (g *gate) enter() error {
 	return nil
 }
 
-// Limits on a stream and its response. Receipts use a few percent of them.
+// Limits for a stream and its response. Receipts use only a few percent of these limits.
 const (
-	mostRatio   = 200     // decompressed bytes for each compressed one
-	mostStreams = 4096    // total size of the names of streams, which average one KiB each
+	mostRatio   = 200     // decompressed bytes for each compressed byte
+	mostStreams = 4096    // total size of the streams' names, which average 1 KiB each
 	mostIndexed = 1 << 16 // receipts whose IDs are compared
 	mostOthers  = 10_000  // lines that are not receipts
 	mostAnswer  = 64      // bytes of the response per byte of the body
 	freeAnswer  = 16 << 20
 )
 
-// bounded counts the reports of a stream, and ends the stream if a limit is exceeded.
+// bounded counts a stream's reports, and ends the stream if a limit is exceeded.
 type bounded struct {
 	c      *streamed
 	others int

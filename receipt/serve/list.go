@@ -53,16 +53,16 @@ func listReceipts(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
 }
 
-// mostListed is the maximum length of a page, in bytes of its receipts. A single receipt may be
-// longer.
+// mostListed is the maximum length of a page, counting the bytes of its receipts. A single receipt
+// may be longer.
 const mostListed = 8 << 20
 
-// pageOf reads the receipts of a page from the source in small groups, because every receipt may be
-// up to 16 MiB long.
+// pageOf reads a page's receipts from the source in small groups, because each receipt may be up to
+// 16 MiB long.
 func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	const mostAtATime = 16
 	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
-		// Few receipts are read at first, because they may be large.
+		// Only a few receipts are read at first, because they may be large.
 		next := q
 		next.Limit = min(n, q.Limit-len(page))
 		some, more, err := c.s.options.Source.ByTask(c.r.Context(), next)
@@ -87,8 +87,8 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	}
 }
 
-// lastOf returns the hash of the last of some receipts, after which a source continues. It must
-// differ from the hash that preceded them.
+// lastOf returns the hash of the last receipt in a list, after which a source continues. It must
+// differ from the hash that preceded the receipts.
 func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	doc, err := storedDocument(some[len(some)-1])
 	if err != nil {
@@ -115,8 +115,8 @@ func afterCursor(task, cursor string) (after canon.Digest, err error) {
 	return after, nil
 }
 
-// beginPage returns the text before the receipts of a page. If the content of some receipts of the
-// task was pruned, it states their number.
+// beginPage returns the text that precedes a page's receipts. If the content of some of the task's
+// receipts was pruned, the text states their number.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
 	if p, ok := c.s.options.Source.(pruner); ok {
@@ -131,8 +131,8 @@ func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	return append(begin, `"data":[`...), nil
 }
 
-// appendPage appends the resources of a page, and returns the hash of the last receipt. A receipt
-// that was found by a placeholder for an unreported task is skipped.
+// appendPage appends a page's resources, and returns the hash of the last receipt. A receipt that
+// was found by a placeholder for an unreported task is skipped.
 func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
 	begin := len(dst)
 	for i, stored := range page {

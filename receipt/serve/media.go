@@ -21,9 +21,9 @@ const (
 	mediaText     = "text/plain; charset=utf-8"
 )
 
-// preferred returns the form of a stored receipt that a client prefers to its resource: the
-// archive, the bare receipt, or mediaJSON if it prefers neither. The client must name the media
-// type, and must not give application/json a higher weight (RFC 9110, 12.5.1).
+// preferred returns the form of a stored receipt that a client prefers to the resource: the
+// archive, the bare receipt, or mediaJSON if the client prefers neither. The client must name the
+// media type, and must not give application/json a higher weight (RFC 9110, 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {
@@ -45,7 +45,7 @@ func preferred(r *http.Request) string {
 	return best
 }
 
-// rival returns the weight of application/json with which a named form competes.
+// rival returns the weight of application/json, against which a named form competes.
 func rival(named map[string]float64, weight float64) float64 {
 	if weight, ok := named[mediaJSON]; ok {
 		return weight
@@ -53,7 +53,7 @@ func rival(named map[string]float64, weight float64) float64 {
 	if other := max(named["application/*"], named["*/*"]); other > weight {
 		return other
 	}
-	return 0 // a range is not a named type
+	return 0 // a range does not name a type
 }
 
 // accepted parses one media range and its weight.

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A family contains the metrics with one name, which differ in their labels.
+// A family contains the metrics that share a name and differ in their labels.
 type family struct {
 	name, kind, help string
 	set              *metrics.Set
@@ -24,7 +24,7 @@ func newFamily(name, kind, help string) family {
 	return family{name, kind, help, metrics.NewSet()}
 }
 
-// labeled returns the name of the metric with labels: name, value, name, value, …
+// labeled returns a metric's name with labels: name, value, name, value, …
 func (f *family) labeled(labels []string) string {
 	var pairs []string
 	for i := 0; i < len(labels); i += 2 {
@@ -49,7 +49,7 @@ func (f *family) write(b *bytes.Buffer) {
 	}
 }
 
-// meters contains the metrics of a server. No label is taken from a request.
+// meters contains a server's metrics. No label is taken from a request.
 type meters struct {
 	requests, duration, verdicts, reloads, running family
 	inFlight                                       *metrics.Gauge
@@ -76,7 +76,7 @@ func (m *meters) count(method, route string, status int, took time.Duration) {
 	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
 }
 
-// methodOf returns the method of a request, or "other" for an unusual method, because methods are
+// methodOf returns a request's method, or "other" for an unusual method, because methods are
 // untrusted.
 func methodOf(r *protocol.Request) string {
 	switch m := r.Method; m {
@@ -89,7 +89,7 @@ func methodOf(r *protocol.Request) string {
 // reloaded counts an attempt to reload the keys.
 func (m *meters) reloaded(result string) { m.reloads.counter("result", result).Inc() }
 
-// judged returns a function that counts the verdicts of one scope.
+// judged returns a function that counts the verdicts for one scope.
 func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
 	counters := map[receipt.Verdict]*metrics.Counter{}
 	for _, v := range []receipt.Verdict{receipt.Undecided, receipt.Verified, receipt.Refuted} {

@@ -18,16 +18,16 @@ const (
 	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
 )
 
-// hint adds a hint to the report for a body that is not a receipt: what the body is, and what to
-// send instead. Verdict and codes do not change.
+// hint adds a hint to the report for a body that is not a receipt; the hint states what the body
+// is, and what to send instead. The verdict and the codes do not change.
 func hint(rep *receipt.Report, data []byte, form stream.Kind) {
 	if noReceipt(rep) {
 		setHint(rep, instead(data, form, rep.Finding()))
 	}
 }
 
-// hintFirst does the same for a stream, in the report for its first line. head is the beginning of
-// the stream.
+// hintFirst adds such a hint for a stream, in the report for its first line. head is the beginning
+// of the stream.
 func hintFirst(rep *receipt.Report, head []byte) {
 	if rep.Index != 1 || !noReceipt(rep) {
 		return
@@ -51,7 +51,7 @@ func setHint(rep *receipt.Report, text string) {
 	}
 }
 
-// instead returns what to send instead of a body, or what the body is, or "" if that is unknown.
+// instead returns what to send instead of a body, or what the body is, or "" if neither is known.
 func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -63,7 +63,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendUnpacked
 	}
 
-	// The log of a task also has several documents.
+	// A task's log also consists of several documents.
 	what := named(data, true)
 	if what == "" && why.Code == receipt.CodeTrailingData && why.Hint != "" {
 		return sendLines
@@ -71,7 +71,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	return what
 }
 
-// isPage reports whether a text begins like a list of the protocol.
+// isPage reports whether text begins like a protocol list.
 func isPage(text []byte) bool {
 	const begin, seen = `{"object":"list"`, 128
 	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))

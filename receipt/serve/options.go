@@ -15,40 +15,41 @@ import (
 // Options configure a Server. Functions are called for each request, so their results may change
 // while the server runs; they must be safe for concurrent use and fast.
 type Options struct {
-	// Verifier returns the verifier of receipts. Required; it may return nil while the server is
-	// not ready.
+	// Verifier returns the verifier of receipts. Required; the function may return nil while the
+	// server is not ready.
 	Verifier func() *Verifier
 
-	// Anchors are the verifiers that a request may select instead, keyed by the name that it states
-	// as trust_anchor. Nil: none.
+	// Anchors are the verifiers that a request may select instead, keyed by the name that the
+	// request states as trust_anchor. Nil: none.
 	Anchors map[string]func() *Verifier
 
 	// Source holds the receipts of the protocol's routes. If it is nil, these routes do not exist,
 	// and discovery states receipts: false.
 	Source Source
 
-	// Replay replays tasks for clients with the scope tasks:replay. If it is nil, the response is
-	// 404, and discovery states replay: false.
+	// Replay replays tasks for clients that have the scope tasks:replay. If it is nil, the response
+	// is 404, and discovery states replay: false.
 	Replay Replayer
 
 	// Keys returns the JWK Set whose public members /.well-known/jwks.json shows. If it or its
 	// result is nil, the response is 404.
 	Keys func() []byte
 
-	// Auth determines which client sent a request. Required, unless Public is set.
+	// Auth determines which client sent a request. It is required unless Public is set.
 	Auth protocol.Authenticator
 
-	// Public serves everybody without authentication, as a single client. Auth must be nil.
+	// Public serves everyone without authentication, as a single client. Auth must be nil in this
+	// case.
 	Public bool
 
 	// Page is served at /. It sets its own headers. If it is nil, a short text is served.
 	Page http.Handler
 
-	// Proofs are served below /x/ to clients that may read all receipts of the checkpoint. They are
-	// also evidence: a stored receipt is verified with its proof. Nil: 404.
+	// Proofs are served below /x/ to clients that may read all receipts that the checkpoint covers.
+	// They are also evidence: a stored receipt is verified with its proof. Nil: 404.
 	Proofs Proofs
 
-	// Batches are the batches with which stored receipts are verified, as with receipt verify
+	// Batches are the batches against which stored receipts are verified, as with receipt verify
 	// --batch: each receipt must be in one of them. If it is nil, batches are not checked.
 	Batches []receipt.Batch
 
@@ -57,12 +58,12 @@ type Options struct {
 	// the program is always ready.
 	Ready func() error
 
-	// Hosts are the names, without port, that a Host header may contain. A server on a loopback
+	// Hosts are the names, without a port, that a Host header may contain. A server on a loopback
 	// address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page can reach
 	// it under a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
-	// Tool is the name of the program in summaries. Empty: "receipt".
+	// Tool is the program's name in summaries. Empty: "receipt".
 	Tool string
 
 	// Now is the clock. Nil: time.Now.
@@ -71,8 +72,8 @@ type Options struct {
 	// Random is the source of request IDs. Nil: crypto/rand.
 	Random io.Reader
 
-	// Log gets one record per request and one per fault. Records contain no body, header, or query,
-	// and no receipt ID. If it is nil, nothing is logged.
+	// Log receives one record per request and one per fault. Records contain no body, header, or
+	// query, and no receipt ID. If it is nil, nothing is logged.
 	Log *slog.Logger
 
 	// Limits bound the resources that clients may use. The zero value means the defaults.
@@ -81,46 +82,48 @@ type Options struct {
 
 // Limits bound the resources that clients may use. The zero value of a field means its default.
 type Limits struct {
-	// Document is the maximum size of a body with one receipt, in bytes of JSON. Default and
-	// maximum: receipt.MaxBytes. CBOR may be longer by the factor that package archive allows.
-	// Lines of a stream are limited only by the format.
+	// Document is the maximum size of a body that contains one receipt, in bytes of JSON. The
+	// default is also the maximum: receipt.MaxBytes. CBOR may be longer by the factor that package
+	// archive allows. Lines of a stream are limited only by the format.
 	Document int64
 
-	// Requests is the maximum number of concurrent requests, except requests that need no API key,
-	// and metrics. Default: 256. The response to further requests is 503. Each API key, or each
-	// address if no key is required, gets at most half of Requests, of Memory, and of Streams. If
-	// other clients hold some, it gets less, because it must leave as much for one more client.
+	// Requests is the maximum number of concurrent requests, not counting metrics requests and
+	// requests that need no API key. Default: 256. Additional requests receive the status 503. Each
+	// API key, or each address if no key is required, can use at most half of Requests, of Memory,
+	// and of Streams. If other clients use some of them, the share is smaller, because it must
+	// leave an equal share for one more client.
 	Requests int
 
-	// Memory is the maximum number of bytes that are held at the same time by request bodies with
-	// one receipt, and by responses to GET beyond 64 KiB until clients have read them. Default: 128
-	// MiB. Beyond it, the response is 503. While a body arrives, it takes up to one and a half
-	// times its size, and leaves as much to other clients.
+	// Memory is the maximum number of bytes used at the same time by request bodies with one
+	// receipt, and by GET responses longer than 64 KiB until clients have read them. Default: 128
+	// MiB. If more would be needed, the response is 503. While a body arrives, it uses up to one
+	// and a half times its size, and leaves as much to other clients.
 	Memory int64
 
-	// Judging is the maximum number of bytes of memory that judging receipts beyond 256 KiB takes
-	// at the same time: according to [stream.Weight], 200 MiB for 16 MiB of the worst structure.
-	// Default: 256 MiB. A receipt that needs more is judged alone. Such receipts, including those
-	// in streams, wait for their turn, and clients take turns.
+	// Judging is the maximum number of bytes of memory used at the same time for judging receipts
+	// larger than 256 KiB: according to [stream.Weight], 200 MiB for 16 MiB with the worst
+	// structure. Default: 256 MiB. A receipt that needs more is judged alone. Such receipts,
+	// including those in streams, wait for their turn, and clients take turns.
 	Judging int64
 
-	// Streams is the maximum number of streams that are verified concurrently. Default: 8. The
-	// response to a further stream is 503. Two of them may have lines beyond 1 MiB, be compressed,
-	// or be CBOR sequences beyond 1 MiB; the next such stream waits, at most for Idle. Such a
-	// stream takes up to 100 MiB in addition to the memory for judging, and any other stream takes
-	// at most 30 MiB.
+	// Streams is the maximum number of streams that are verified concurrently. Default: 8.
+	// Additional streams receive the status 503. Two of them may have lines longer than 1 MiB, be
+	// compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, at most for
+	// Idle. Such a stream uses up to 100 MiB in addition to the memory for judging, and any other
+	// stream uses at most 30 MiB.
 	Streams int
 
 	// Jobs is the number of processors that one stream uses. It is also the maximum number of
-	// single receipts that are judged concurrently, and half of it is the maximum for those beyond
-	// 256 KiB; further receipts wait. Default: the number that the program may use.
+	// single receipts that are judged concurrently, and half of it is the maximum for receipts
+	// larger than 256 KiB; additional receipts wait. Default: the number of processors that the
+	// program may use.
 	Jobs int
 
 	// Idle is the maximum time for which reading a body or writing a response may make no progress.
 	// Default: 30 s. A stream has no other time limit.
 	Idle time.Duration
 
-	// Body is the maximum time for the body of one receipt to arrive. Default: 60 s.
+	// Body is the maximum time in which a body with one receipt must arrive. Default: 60 s.
 	Body time.Duration
 }
 
@@ -145,7 +148,7 @@ func orElse[T int | int64 | time.Duration](value, other T) T {
 	return value
 }
 
-// document returns the maximum size of the body of one receipt in a form.
+// document returns the maximum size of a body with one receipt in the given form.
 func (l *Limits) document(cbor bool) int64 {
 	if !cbor {
 		return l.Document
@@ -161,10 +164,10 @@ const (
 	scopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
-// scopes returns the scopes that a key of a Server can have.
+// scopes returns the scopes that an API key for a Server can have.
 func scopes() []protocol.Scope { return []protocol.Scope{scopeRead, ScopeVerify, scopeReplay} }
 
-// ParseAPIKeys reads a file of API keys with the scopes of a Server.
+// ParseAPIKeys reads a file of API keys with a Server's scopes.
 func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {
 	return protocol.ParseAPIKeys(data, scopes()...)
 }

@@ -20,16 +20,17 @@ type Proofs interface {
 	// modify.
 	Checkpoint() []byte
 
-	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ledger.ErrNotFound if the
+	// Proof returns a receipt's C2SP tlog-proof. The error is or wraps ledger.ErrNotFound if the
 	// checkpoint does not cover the receipt.
 	Proof(receiptID string) ([]byte, error)
 
-	// Within reports whether every receipt of the checkpoint is within reach. A proof reveals the
-	// number of receipts, and hashes of some, so other clients must not get it.
+	// Within reports whether every receipt that the checkpoint covers is within reach. A proof
+	// reveals the number of receipts and some of their hashes, so other clients must not receive
+	// it.
 	Within(reach protocol.Reach) bool
 }
 
-// proofsFor returns the proofs if the client may see all of them, or the error 404.
+// proofsFor returns the proofs if the client may see all of them, or a 404 error.
 func proofsFor(c *call) (Proofs, error) {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.r.Client.Reach) {

@@ -22,18 +22,18 @@ import (
 var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
 // A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent use and
-// should end early if the context is canceled. IDs of tasks are untrusted: a Replayer must only
-// look them up, and must never open anything by such a name.
+// should end early if the context is canceled. Task IDs are untrusted: a Replayer must only look
+// them up, and must never open anything by such a name.
 type Replayer interface {
-	// Owner returns the owner of a task. The server checks that the client may see it before
-	// anything is replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or
-	// describes another failure.
+	// Owner returns a task's owner. The server checks that the client may see it before anything is
+	// replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or describes
+	// another failure.
 	Owner(ctx context.Context, task string) (Owner, error)
 
-	// Replay starts a replay and returns the ID of its new task, which no other task has. It may
-	// return before the replay has ended; the replay then continues independently of the context.
-	// It is called once for all requests with the same Idempotency-Key, unless it returns an error
-	// whose status is not 500. The error is or wraps
+	// Replay starts a replay and returns the ID of its new task, which no other task may have. It
+	// may return before the replay has ended; the replay then continues independently of the
+	// context. It is called once for all requests with the same Idempotency-Key, unless it returns
+	// an error whose status is not 500. The error is or wraps
 	//
 	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
 	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, otherwise 409;
@@ -45,7 +45,7 @@ type Replayer interface {
 	Replay(ctx context.Context, q ReplayQuery) (task string, err error)
 }
 
-// An Owner is the owner of a task, as its receipt states it.
+// An Owner is a task's owner, as stated in the task's receipt.
 type Owner struct {
 	Stream  chain.Stream // the issuer, the tenant, and the workspace
 	Session string       // identifiers.session_id
@@ -56,9 +56,9 @@ type ReplayQuery struct {
 	Task    string          // the task to replay
 	Request *replay.Request // its stated digests are correct, except possibly those of artifacts
 
-	// Once is equal for requests of which at most one may be replayed: those of one client with the
-	// same Idempotency-Key. The Mux ensures that for a day; with Once, a harness can do so for
-	// longer. Zero means that the request has no key.
+	// Once is equal for requests of which at most one may be replayed: those that one client sent
+	// with the same Idempotency-Key. The Mux ensures this for a day; with Once, a harness can
+	// ensure it for longer. Zero means that the request has no key.
 	Once canon.Digest
 }
 
@@ -121,7 +121,7 @@ func postReplay(c *call) error {
 
 // replayRequest parses the body, which may be absent.
 func replayRequest(c *call) (*replay.Request, error) {
-	// An index of many values takes more memory than their text.
+	// An index of many values requires more memory than their text.
 	done, err := c.turn(c.r.Context(), c.r.Bytes, stream.JSON)
 	if err != nil {
 		return nil, protocol.ClientClosed(err)
@@ -138,9 +138,9 @@ func replayRequest(c *call) (*replay.Request, error) {
 	return request, nil
 }
 
-// ReplayError returns the response for an error of a replay, such as an error of a [Replayer]. A
+// ReplayError returns the response for a replay error, such as an error from a [Replayer]. A
 // harness that serves the route itself can also use it. Errors without a specific response are
-// internal.
+// reported as internal errors.
 func ReplayError(err error) error {
 	var request *replay.RequestError
 	var wrong replay.Mismatch

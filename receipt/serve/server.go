@@ -27,16 +27,15 @@ type Server struct {
 	codec    *archive.Codec
 	streams  *conn.Shares
 	large    *conn.Shares // of streams
-	judging  *turns       // turns of processors, for documents that are not large
-	heavy    *turns       // turns of memory, for large documents
+	judging  *turns       // turns for processors, for documents that are not large
+	heavy    *turns       // turns for memory, for large documents
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
 }
 
-// idempotencyKeys is the maximum number of Idempotency-Keys that are remembered per client. If
-// there is no room for a further key or its response, the oldest key is forgotten, so no client is
-// refused.
+// idempotencyKeys is the maximum number of Idempotency-Keys remembered per client. If there is no
+// room for another key or its response, the oldest key is forgotten, so no client is refused.
 const idempotencyKeys = 1024
 
 // New returns a Server. It returns an error if the options have no verifier, or if an anchor has no
@@ -88,9 +87,9 @@ func New(o Options) (*Server, error) {
 // ServeHTTP responds to one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
-// them with its own routes on one [protocol.Mux]. Each request then takes a request slot of that
-// Mux, whose Limits apply instead of Requests, Memory, Body, and Idle.
+// Routes returns the server's routes, in the order of docs/http.md, for a program that serves them
+// with its own routes on one [protocol.Mux]. Each request then takes a request slot of that Mux,
+// whose Limits apply instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
@@ -112,13 +111,13 @@ func (s *Server) Routes() []protocol.Route {
 	}
 }
 
-// answer returns the handler of a route.
+// answer returns a route's handler.
 func (s *Server) answer(serve func(*call) error) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error { return serve(&call{s, r, w}) }
 }
 
-// Observe counts a request, and logs it after the response. It is for the Observe option of a Mux
-// with the server's routes.
+// Observe counts a request, and logs it after the response. It is intended for the Observe option
+// of a Mux that has the server's routes.
 func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	s.meters.inFlight.Inc()
 	return func(o protocol.Outcome) {

@@ -11,7 +11,8 @@ import (
 // A Source finds receipts by the IDs and tasks that their texts state, and the server compares
 // these with the request. Both use the functions of this file.
 
-// Tasks returns the tasks of a receipt: its subject, and the task that its identifiers name.
+// Tasks returns the tasks to which a receipt belongs: its subject, and the task that its
+// identifiers name.
 func Tasks(root canon.Node) (tasks []string) {
 	subject := root.Member("subject")
 	if id := subject.Member("id").String(); id != "" && subject.Member("object").String() == "task" {
@@ -34,8 +35,8 @@ func tells(root canon.Node, task string) bool {
 	return root.Member("identifiers").Member("task_id").String() == task && !untold.Has("/identifiers/task_id")
 }
 
-// DamagedID returns the receipt_id in a text that is not JSON or cannot be parsed, or "". The
-// result serves only to find the text. It is the value of the first member with that name in the
+// DamagedID returns the receipt_id in text that is not JSON or cannot be parsed, or "". The result
+// is used only to find the text. It is the value of the first member with that name in the
 // outermost object, as far as brackets and strings show.
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
@@ -64,8 +65,8 @@ func DamagedID(text []byte) string {
 	return ""
 }
 
-// cutString cuts a string, with its quotes, from the beginning of a text. It returns nil if there
-// is no string.
+// cutString cuts a string, including its quotes, from the beginning of the text. It returns nil if
+// there is no string.
 func cutString(text []byte) (token, rest []byte) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text

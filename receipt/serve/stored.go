@@ -17,12 +17,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Limits on pages and on request bodies of the protocol.
+// Limits for pages and for request bodies of the protocol.
 const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // maximum bytes of a value of a receipt
+	maxEcho       = 64 // maximum number of bytes in a value of a receipt
 )
 
 // getReceipt serves GET /v1/receipts/{id}: the resource or, if the client prefers one of them, the
@@ -54,7 +54,7 @@ func getReceipt(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.id()), '\n'))
 }
 
-// storedReceipt returns the receipt that the path names, never another one.
+// storedReceipt returns the receipt that the path names, never another receipt.
 func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
@@ -69,8 +69,8 @@ func storedReceipt(c *call) (Stored, error) {
 	return stored, stored.isReceipt(c.id(), c.r.Client.Reach)
 }
 
-// moved returns the error 410 for a receipt that was moved to an archive. Only a client that may
-// see all receipts learns the name of the archive.
+// moved returns a 410 error for a receipt that was moved to an archive. Only a client that may see
+// all receipts learns the name of the archive.
 func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive contains it, and the ledger keeps its hash",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
@@ -80,8 +80,8 @@ func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	return e
 }
 
-// sourceFault returns the answer to an error of a source. The cause is only logged, because it may
-// contain file names.
+// sourceFault returns the response to an error from a source. The cause is only logged, because it
+// may contain file names.
 func sourceFault(err error) error {
 	switch {
 	case err == nil:
@@ -109,7 +109,7 @@ func storedDocument(s Stored) (*canon.Document, error) {
 	return doc, nil
 }
 
-// appendResource appends the protocol's resource of a receipt: members that repeat parts of the
+// appendResource appends the protocol's resource for a receipt: members that repeat parts of the
 // receipt, and the complete receipt in wire.payload, byte for byte as stored, without surrounding
 // whitespace. Members that a damaged object lacks are empty strings.
 func appendResource(dst []byte, doc *canon.Document, id string) []byte {
@@ -185,7 +185,7 @@ func verifyStored(c *call) error {
 		return err
 	}
 
-	// The judgment and checked_at use the same instant.
+	// The judgment and checked_at use the same time.
 	now := c.s.options.Now()
 	judge, err := judgeFor(v, question, now)
 	if err != nil {
@@ -200,9 +200,9 @@ func verifyStored(c *call) error {
 	})
 }
 
-// weighing returns a judge that also uses the server's evidence for the receipt in the path: the
-// proof of a checkpoint, and batches. As with receipt verify, the evidence must suffice, so a
-// receipt that follows those of the checkpoint is undecided.
+// weighing returns a judge that also uses the server's evidence for the receipt in the path: a
+// checkpoint proof, and batches. As with receipt verify, the evidence must suffice, so a receipt
+// that follows those covered by the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 
@@ -217,7 +217,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		switch {
 		case errors.Is(err, ledger.ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
-			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it proves nothing about any receipt
+			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // the evidence proves nothing about any receipt
 				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"
 			}
 		case err != nil:
@@ -261,11 +261,11 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 }
 
 // storedQuestion reads the body. An unknown member is refused, because it may be a requirement that
-// would not be checked.
+// would remain unchecked.
 func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
 
-	// A null member is equivalent to an absent one.
+	// A null member is equivalent to an absent member.
 	for name, value := range c.r.JSON.Root().Members() {
 		switch member, kind := name.String(), value.Kind(); {
 		case member != "trust_anchor" && member != "at_time":

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// turns divides a resource, processors or memory, among clients that wait for it. The waiting
-// clients are served in rotation, regardless of how many requests each has, and the requests of
-// each client are served in order. Processing, never a client, releases a turn, so every waiting
-// request gets its turn.
+// turns divides a resource, such as processors or memory, among the clients that wait for it. The
+// waiting clients are served in rotation, regardless of how many requests each client has, and each
+// client's requests are served in order. Turns are released by processing, never by a client, so
+// every waiting request eventually gets its turn.
 type turns struct {
 	mu      sync.Mutex
 	all     int64
 	left    int64
-	waiting []*clientQueue // clients, next one first
+	waiting []*clientQueue // clients, in the order in which they are served
 }
 
 // A clientQueue contains the waiting requests of one client.
@@ -60,8 +60,8 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 	return nil, ctx.Err()
 }
 
-// begin begins the turns for which there is enough of the resource. Small turns do not overtake a
-// large turn, because they could do so forever.
+// begin begins the turns for which enough of the resource is available. Small turns do not overtake
+// a large turn, because otherwise the large turn might never begin.
 func (t *turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]

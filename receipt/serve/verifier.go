@@ -13,8 +13,8 @@ import (
 )
 
 // A Verifier combines a set of trusted keys with a policy. Requests may choose the time, the
-// issuer, and the scope. It is immutable and safe for concurrent use; a reloaded key file gets a
-// new Verifier.
+// issuer, and the scope. It is immutable and safe for concurrent use; a reloaded key file results
+// in a new Verifier.
 type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
@@ -31,20 +31,20 @@ type question struct {
 	Integrity bool      // content only
 }
 
-// made is a verifier that was created for one second.
+// made is a verifier that was created for a particular second.
 type made struct {
 	now time.Time
 	v   *receipt.Verifier
 }
 
-// mostReady is the maximum number of verifiers that are kept for repeated questions. Creating one
-// takes about as long as verifying a hundred receipts.
+// mostReady is the maximum number of verifiers that are kept for repeated questions. Creating a
+// verifier takes about as long as verifying a hundred receipts.
 const mostReady = 64
 
 // NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own
-// time. If a policy is for integrity only, it needs no trust, but answers no other question. keys
-// describes the key file in summaries; if it is nil, they name none. The rules of the policy apply
-// to every question, including those for integrity only.
+// time. If a policy checks only integrity, it needs no trusted keys, but answers no other question.
+// keys describes the key file in summaries; if it is nil, they name no key file. The policy's rules
+// apply to every question, including questions about integrity only.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
 	valid, err := receipt.NewVerifier(trust, policy)
 	if err != nil {
@@ -61,7 +61,7 @@ var (
 )
 
 // verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore
-// differ by that much, and equal requests within a second get equal responses.
+// differ by up to a second, and equal requests within a second receive equal responses.
 func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {
@@ -127,7 +127,7 @@ type judge struct {
 }
 
 // mostOpened is the maximum length, in bytes, of an attestation that is opened here. Its content is
-// encoded, so the required memory cannot be determined in advance. Attestations of typical receipts
+// encoded, so the required memory cannot be determined in advance. Typical receipts' attestations
 // are a twentieth of this length.
 const mostOpened = largeLine
 

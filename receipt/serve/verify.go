@@ -21,7 +21,7 @@ const sourceName = "body"
 // A bodyForm states how a body contains receipts.
 type bodyForm struct {
 	kind   stream.Kind
-	stream bool // any number of receipts, with as many reports in the response
+	stream bool // any number of receipts, with the same number of reports in the response
 }
 
 func forms() map[string]bodyForm {
@@ -40,7 +40,8 @@ func verifyMedia() []string {
 	return []string{mediaJSON, mediaReceipt, mediaCBOR, mediaArchive, mediaNDJSON, mediaJSONL, mediaSequence}
 }
 
-// verifyParams returns the parameters of POST /v1/verify. The last three apply only to streams.
+// verifyParams returns the parameters of POST /v1/verify. The last three parameters apply only to
+// streams.
 func verifyParams() []string {
 	return []string{"at_time", "issuer", "scope", "expect_head", "expect_count", "partial"}
 }
@@ -84,7 +85,7 @@ func verify(c *call) error {
 	return verifyDocument(c, judge, f.kind)
 }
 
-// questionOf reads the question about every receipt.
+// questionOf reads the question that applies to every receipt.
 func questionOf(q protocol.Query) (question, error) {
 	at, err := q.Time("at_time")
 	if err != nil {
@@ -105,7 +106,7 @@ func refusedQuestion(err error) error {
 	return protocol.Internal(err, "the policy of this server cannot be used")
 }
 
-// continuityOf reads the requirements on the end of a stream.
+// continuityOf reads the requirements for the end of a stream.
 func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error) {
 	for _, name := range []string{"expect_head", "expect_count", "partial"} {
 		if _, given := q[name]; given && !streamed {
@@ -156,8 +157,8 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	return c.write(http.StatusOK, mediaJSON, append(text, '\n'))
 }
 
-// judgeOne passes the report of one receipt to give, when it is the request's turn to use a
-// processor. link is the position of the receipt among others, or nil if it is alone.
+// judgeOne passes one receipt's report to give, when it is the request's turn to use a processor.
+// link is the receipt's position among others, or nil if there are no others.
 func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {

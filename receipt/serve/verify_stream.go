@@ -43,7 +43,7 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	}
 	defer c.s.streams.Give(c.share(), 1)
 
-	// Otherwise, HTTP/1 would stop reading at the first report (net/http).
+	// Otherwise, an HTTP/1 server would stop reading at the first report (net/http).
 	c.answer.Duplex()
 	in, err := encodedBody(c, encoding)
 	if err != nil {
@@ -145,7 +145,7 @@ func incomplete(c *streamed, err error, g *gate) error {
 }
 
 // A lineWriter writes values as JSON, one per line. It sends them when there are many, or when no
-// more arrive for a while.
+// further values arrive for a while.
 type lineWriter struct {
 	c    *streamed
 	text []byte
@@ -236,7 +236,7 @@ func (l *lineWriter) halt() {
 }
 
 // end sends the rest. An error before the first line gets an ordinary error response. After the
-// first line, the error is the last line, and the response is aborted.
+// first line, the error becomes the last line, and the response is aborted.
 func (l *lineWriter) end(err error) error {
 	l.halt()
 

@@ -9,25 +9,25 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An entry is the location of a document and the expected content.
+// An entry is a document's location and its expected content.
 type entry struct {
-	digest canon.Digest // digest of its bytes or, in a compressed file, of its JSON
+	digest canon.Digest // digest of the document's bytes or, in a compressed file, of its JSON
 	hash   canon.Digest // the receipt hash of its content; zero if there is none
 	offset int64        // number of bytes; not used in a compressed file
 	length int32
 	source int32
 	stream int32 // noStream for text that is not JSON
 	link   int32 // position among the other receipts, in links
-	index  int32 // line, item or element
-	listed bool  // the source contains other documents, too
+	index  int32 // number of the line, item, or element
+	listed bool  // the source also contains other documents
 	intact bool  // the content matches its stated hash
 	copy   bool  // of an earlier entry
 }
 
-// noStream is the stream of a text that states no stream.
+// noStream is the stream of text that states no stream.
 const noStream = -1
 
-// A place is the number of an entry, with the key by which it is found.
+// A place is an entry's number, together with the key by which the entry is found.
 type place struct {
 	key   fingerprint
 	entry int32

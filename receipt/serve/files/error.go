@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A ConflictError indicates that two different receipts have one receipt_id.
+// A ConflictError indicates that two different receipts have the same receipt_id.
 type ConflictError struct {
 	ReceiptID     string // untrusted text
 	First, Second string // their addresses, as in reports
@@ -17,8 +17,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("serve: the receipt_id %.80q belongs to two different receipts, %q and %q", e.ReceiptID, e.First, e.Second)
 }
 
-// A CheckpointError states why a checkpoint is not served: it is not a checkpoint, or it does not
-// cover the receipts of the files.
+// A CheckpointError states why a checkpoint is not served: it is malformed, or it does not cover
+// the receipts in the files.
 type CheckpointError struct {
 	Code   receipt.Code
 	Detail string // the expected and the actual value

@@ -17,8 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An Index is the [serve.Source] of files. It takes 136 bytes per receipt, 156 if its subject is a
-// task other than identifiers.task_id, and 20 more while it is created.
+// An Index is a [serve.Source] that reads files. It uses 136 bytes per receipt, or 156 if the
+// receipt's subject is a task other than identifiers.task_id, and 20 more while it is being
+// created.
 //
 // # What is indexed
 //
@@ -32,9 +33,9 @@ import (
 //
 // # Several of one id
 //
-// A receipt_id is unique only for its issuer, but a request names nothing else. Copies, which have
-// the same receipt hash, count once, and the first copy is served. Two contents with one ID are
-// refused at startup (*[ConflictError]), because no response would be correct.
+// A receipt_id is unique only for its issuer, but a request names no issuer. Copies, which have the
+// same receipt hash, count once, and the first copy is served. Two contents with one ID are refused
+// at startup (*[ConflictError]), because no response would be correct.
 //
 // # Links
 //
@@ -44,9 +45,9 @@ import (
 //
 // # Changes
 //
-// Bytes that are read for a request are compared with the digest in the index. Other bytes are
-// never served; the error is [serve.ErrChanged]. Receipts that are appended to a file later have no
-// effect, and are not served.
+// Bytes that are read for a request are compared with the digest in the index. Bytes that differ
+// are never served; the error is [serve.ErrChanged]. Receipts that are appended to a file later
+// have no effect, and are not served.
 type Index struct {
 	codec   *archive.Codec
 	sources []origin
@@ -65,7 +66,7 @@ const maxPacked = 16 << 20
 
 // Options describe the files.
 type Options struct {
-	// Partial indicates that the files are a selection of their streams. An absent predecessor is
+	// Partial indicates that the files are a selection from their streams. An absent predecessor is
 	// then reported as not checked, instead of as a break.
 	Partial bool
 }
@@ -75,9 +76,9 @@ type Options struct {
 // by their own Open. Data that is appended to a file while it is read is ignored, if the file has a
 // Stat method like that of *os.File.
 //
-// The error names the source: it cannot be read to its end, it is compressed and too large, or it
-// has the same name as another source. Otherwise, the error is a *[ConflictError] or the error of
-// ctx.
+// The error names the source if the source cannot be read to its end, is compressed and too large,
+// or has the same name as another source. Otherwise, the error is a *[ConflictError] or the error
+// from ctx.
 func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -93,11 +94,11 @@ func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, err
 // Len returns the number of served receipts.
 func (x *Index) Len() int { return len(x.ids) }
 
-// Skipped returns notices of skipped documents, at most [stream.MaxNotices], and their total
-// number.
+// Skipped returns notices about skipped documents, at most [stream.MaxNotices], and the total
+// number of such documents.
 func (x *Index) Skipped() (notices []stream.Notice, count int) { return x.skipped, x.skippedCount }
 
-// Get returns the receipt of a receipt_id.
+// Get returns the receipt with a receipt_id.
 func (x *Index) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
 	i, found := x.find(fingerprintOf(receiptID))
 	if !found || !x.within(i, reach) {
@@ -115,7 +116,7 @@ func (x *Index) within(number int32, reach protocol.Reach) bool {
 // maxPageBytes is the maximum length of the receipts on a page, not counting the first receipt.
 const maxPageBytes = 8 << 20
 
-// ByTask returns receipts of a task in the order of the files: at most 8 MiB, or one receipt
+// ByTask returns a task's receipts in the order of the files: at most 8 MiB, or one receipt
 // regardless of its size.
 func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
 	list, err := x.behind(x.list(fingerprintOf(q.Task)), q)
@@ -143,7 +144,7 @@ func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	return page, false, nil
 }
 
-// behind returns the part of a list after the receipt that a query names.
+// behind returns the part of a list that follows the receipt that a query names.
 func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	if q.After.IsZero() {
 		return list, nil
@@ -155,13 +156,13 @@ func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	return list[i+1:], nil
 }
 
-// address returns the address of an entry, as in reports.
+// address returns an entry's address, as used in reports.
 func (x *Index) address(e *entry) string {
 	r := receipt.Report{Source: x.sources[e.source].Name, Index: int(e.index), Listed: e.listed}
 	return r.Address()
 }
 
-// read returns the receipt of an entry.
+// read returns an entry's receipt.
 func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 	if err := ctx.Err(); err != nil {
 		return serve.Stored{}, err
@@ -183,7 +184,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 	return serve.Stored{JSON: text, Link: x.links[e.link]}, nil
 }
 
-// readEntry reads an entry's bytes and compares them with the indexed ones.
+// readEntry reads an entry's bytes and compares them with the indexed digest.
 func (x *Index) readEntry(e *entry) ([]byte, error) {
 	text, err := x.sources[e.source].read(e, x.codec)
 	if err == serve.ErrChanged { // of these bytes, not of anything else that a source states
@@ -192,7 +193,7 @@ func (x *Index) readEntry(e *entry) ([]byte, error) {
 	return text, err
 }
 
-// find returns the entry of a receipt_id.
+// find returns the entry with a receipt_id.
 func (x *Index) find(id fingerprint) (int32, bool) {
 	i, found := slices.BinarySearchFunc(x.ids, id, func(p place, key fingerprint) int { return bytes.Compare(p.key[:], key[:]) })
 	if !found {
@@ -201,7 +202,7 @@ func (x *Index) find(id fingerprint) (int32, bool) {
 	return x.ids[i].entry, true
 }
 
-// list returns the entries of a task, in the order of the input.
+// list returns a task's entries, in input order.
 func (x *Index) list(task fingerprint) []place {
 	begin, _ := slices.BinarySearchFunc(x.tasks, place{task, 0}, byKey)
 	end, _ := slices.BinarySearchFunc(x.tasks, place{task, maxEntries}, byKey)

@@ -64,7 +64,7 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 		x.skip(n)
 	}
 
-	// Further notices may have been dropped there, so they are counted.
+	// Some notices may have been dropped there, so they are counted.
 	x.index.skippedCount += sum.SkippedCount - len(sum.Skipped)
 
 	var incomplete *stream.IncompleteError
@@ -171,7 +171,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// stream numbers a stream.
+// stream returns a stream's number.
 func (x *indexer) stream(s chain.Stream) int32 {
 	number, known := x.streams[s]
 	if !known {
@@ -181,7 +181,7 @@ func (x *indexer) stream(s chain.Stream) int32 {
 	return number
 }
 
-// link numbers the link of a receipt. Most receipts have the same link.
+// link returns the number of a receipt's link. Most receipts have the same link.
 func (x *indexer) link(rep *receipt.Report) int32 {
 	link := linkOf(rep)
 	number, known := x.links[*link]
@@ -192,16 +192,16 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 	return number
 }
 
-// identify returns the bytes of a receipt, without surrounding whitespace, and its receipt_id,
-// which is "" for a skipped document. The document is then in x.doc, or x.doc is empty if the bytes
-// cannot be parsed.
+// identify returns a receipt's bytes, without surrounding whitespace, and its receipt_id, which is
+// "" for a skipped document. The document is then in x.doc, or x.doc is empty if the bytes cannot
+// be parsed.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
 	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
 		return nil, ""
 	}
 
-	// Text that cannot be parsed is kept as well, because verification reports why.
+	// Text that cannot be parsed is also kept, because verification reports the reason.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
 		return bytes.TrimSpace(text), serve.DamagedID(text)
@@ -209,7 +209,7 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
 }
 
-// settle finds the location of the bytes of an entry.
+// settle finds the location of an entry's bytes.
 func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
 	origin := &x.index.sources[x.current]
 	switch origin.form {
@@ -225,7 +225,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 		stored = x.bytes
 	}
 
-	// Bytes that are read later must be equal.
+	// Bytes that are read later must match.
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -259,8 +259,8 @@ func (x *indexer) finish() (*Index, error) {
 	return f, nil
 }
 
-// compact leaves one place for each receipt_id, the place of its first entry. If there are several
-// conflicts, it reports the first.
+// compact leaves one place for each receipt_id, namely that of its first entry. If there are
+// several conflicts, it reports the first.
 func (x *indexer) compact() error {
 	f := x.index
 	kept := f.ids[:0]

@@ -7,8 +7,8 @@ import (
 )
 
 // A locator finds documents again in the file from which they were extracted, in order. The found
-// bytes equal those of the document, so it does not matter if they are an earlier copy. It holds
-// twice the size of the longest document.
+// bytes equal those of the document, so it does not matter if they are an earlier copy. It holds up
+// to twice the size of the longest document.
 type locator struct {
 	r    io.ReaderAt
 	buf  []byte // bytes that may still be needed

@@ -19,7 +19,7 @@ type origin struct {
 	form form
 }
 
-// A form states how to locate and read the bytes of a receipt.
+// A form states how to locate and read a receipt's bytes.
 type form uint8
 
 const (
@@ -65,8 +65,8 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	return o, file, nil
 }
 
-// isCBOR reports whether package stream treats a text as CBOR: a map, an array, or a tag, which are
-// the major types 4 to 6 of RFC 8949 section 3.1.
+// isCBOR reports whether package stream treats text as CBOR: a map, an array, or a tag, which are
+// the major types 4 to 6 in RFC 8949 section 3.1.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 func (o *origin) open() (readerAt, error) {
@@ -82,7 +82,7 @@ func (o *origin) open() (readerAt, error) {
 	return file, nil
 }
 
-// sizeOf returns the size of a file, or -1 if it is unknown.
+// sizeOf returns a file's size, or -1 if it is unknown.
 func sizeOf(file readerAt) int64 {
 	if s, ok := file.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := s.Stat(); err == nil {
@@ -109,8 +109,8 @@ func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadClose
 	}
 }
 
-// read returns the receipt of an entry, translated to JSON. If the bytes differ from the indexed
-// ones, the error is serve.ErrChanged.
+// read returns an entry's receipt, converted to JSON. If the bytes differ from the indexed bytes,
+// the error is serve.ErrChanged.
 func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	if o.form == formPacked {
 		return o.unpack(e)
@@ -140,7 +140,7 @@ func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	return data, nil
 }
 
-// unpack returns a document of a compressed file, or the receipt in an envelope. A document that
+// unpack returns a document from a compressed file, or the receipt in an envelope. A document that
 // could be read before but cannot be read now has changed.
 func (o *origin) unpack(e *entry) ([]byte, error) {
 	text, err := o.Find(int(e.index), false)

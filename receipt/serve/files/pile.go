@@ -1,9 +1,9 @@
 package files
 
-// A pile is a list that grows in blocks. Adding an item copies no other item, so a long list takes
-// only the memory of its items, not twice as much while it grows.
+// A pile is a list that grows in blocks. Adding an item copies no other item, so a long list
+// requires only the memory for its items, not twice as much while it grows.
 type pile[T any] struct {
-	blocks [][]T // each but the last one is full
+	blocks [][]T // each block but the last is full
 	len    int
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is served unchanged, byte
-// for byte; clients decide whether to trust its log. They take 33 bytes of memory per receipt.
+// Proofs are the [serve.Proofs] for the receipts in files. The checkpoint is served unchanged, byte
+// for byte; clients decide whether to trust its log. They use 33 bytes of memory per receipt.
 type Proofs struct {
 	index   *Index
 	streams []chain.Stream // that the checkpoint covers
@@ -20,9 +20,10 @@ type Proofs struct {
 	tree    *tree
 }
 
-// NewProofs returns Proofs for a signed checkpoint over the first documents of an index, in order
-// and including copies, as receipt batch checkpoint signs it. Its signatures are not checked. The
-// error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these files.
+// NewProofs returns Proofs for a signed checkpoint that covers the first documents in an index, in
+// order and including copies, as receipt batch checkpoint signs it. Its signatures are not checked.
+// The error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these
+// files.
 func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	// No keys are needed, because clients decide which log to trust.
 	claims, err := tlog.OpenSigned(note, nil, nil)
@@ -74,8 +75,8 @@ func streamsOf(index *Index, n int) (list []chain.Stream) {
 	return list
 }
 
-// Within reports whether every receipt of the checkpoint is within reach. A proof reveals the
-// number of receipts, and hashes of some, so other clients must not get it.
+// Within reports whether every receipt that the checkpoint covers is within reach. A proof reveals
+// the number of receipts and some of their hashes, so other clients must not receive it.
 func (p *Proofs) Within(r protocol.Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
@@ -83,8 +84,8 @@ func (p *Proofs) Within(r protocol.Reach) bool {
 // Checkpoint returns the signed checkpoint. Callers must not modify it.
 func (p *Proofs) Checkpoint() []byte { return p.note }
 
-// Proof returns the C2SP tlog-proof of a receipt, or ledger.ErrNotFound if the checkpoint does not
-// cover it.
+// Proof returns a receipt's C2SP tlog-proof, or ledger.ErrNotFound if the checkpoint does not cover
+// the receipt.
 func (p *Proofs) Proof(receiptID string) ([]byte, error) {
 	i, found := p.index.find(fingerprintOf(receiptID))
 	if !found || int(i) >= len(p.tree.leaves) {

@@ -8,14 +8,14 @@ import (
 )
 
 // A tree contains the hashes that proofs consist of: all leaf hashes, 32 bytes each, and the roots
-// of perfect subtrees with 256 leaves or more, a quarter of a byte per leaf. A proof then takes
+// of perfect subtrees with 256 leaves or more, a quarter of a byte per leaf. A proof then requires
 // about 300 hash computations, instead of as many as there are leaves.
 type tree struct {
 	leaves []merkle.Hash
-	levels [][]merkle.Hash // subtrees of 256 leaves each, of 512, and so on
+	levels [][]merkle.Hash // subtrees with 256 leaves each, with 512, and so on
 }
 
-// blockBits is the logarithm of the number of leaves of the smallest stored subtree.
+// blockBits is the base-2 logarithm of the number of leaves in the smallest stored subtree.
 const blockBits = 8
 
 func newTree(leaves []merkle.Hash) *tree {
@@ -28,7 +28,7 @@ func newTree(leaves []merkle.Hash) *tree {
 	}
 
 	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A last
-	// subtree without a neighbor is in no larger subtree.
+	// subtree without a neighbor is not part of a larger subtree.
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash
@@ -52,12 +52,12 @@ func (t *tree) root(from, to int) merkle.Hash {
 		return t.levels[bits.Len(uint(n))-1-blockBits][from/n]
 	}
 
-	// RFC 9162 section 2.1.1: the left subtree is the largest perfect one below n.
+	// RFC 9162 section 2.1.1: the left subtree is the largest perfect subtree smaller than n.
 	middle := from + leftSize(n)
 	return merkle.NodeHash(t.root(from, middle), t.root(middle, to))
 }
 
-// prove returns the proof of merkle.ProveInclusion for an existing leaf.
+// prove returns the same proof as merkle.ProveInclusion for an existing leaf.
 func (t *tree) prove(index int) []merkle.Hash {
 	proof := []merkle.Hash{}
 
@@ -76,5 +76,5 @@ func (t *tree) prove(index int) []merkle.Hash {
 	return proof
 }
 
-// leftSize returns the size of the left subtree of n > 1 leaves: the largest power of two below n.
+// leftSize returns the size of the left subtree for n > 1 leaves: the largest power of two below n.
 func leftSize(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }

@@ -1,6 +1,6 @@
-// Package page contains the verification page: the recipient of a receipt drops it there and reads
-// what is verified about it. It is one self-contained file of HTML that works from a server and
-// from disk, and sends nothing anywhere. Receipts are judged in the browser, by the packages of
+// Package page contains the verification page, on which the recipient of a receipt drops it and
+// reads the result of its verification. The page is one self-contained HTML file that works from a
+// server and from disk, and sends no data. Receipts are judged in the browser, by the packages of
 // this module compiled to WebAssembly (cmd/receipt-wasm).
 //
 // # Building it
@@ -13,5 +13,6 @@
 // # Isolation
 //
 // A Content Security Policy, in the file and as a header, prevents all loading and sending, and
-// names the one script and the one style by their hashes. Foreign text is only ever set as text.
+// names the one script and the one style by their hashes. Foreign text is only ever inserted as
+// text.
 package page

@@ -38,21 +38,21 @@ func Handler() http.Handler {
 	}
 
 	h, err := NewHandler(packed)
-	if err != nil { // it was damaged before the command was built
+	if err != nil { // the page was damaged before the command was built
 		return newHandler(nil, absentPage())
 	}
 	return h
 }
 
-// NewHandler returns a handler of a page as gzip (RFC 1952), the form in which go generate writes
-// it.
+// NewHandler returns a handler for a gzip-compressed page (RFC 1952), the form in which go generate
+// writes it.
 func NewHandler(packed []byte) (http.Handler, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
 
-	// Clients without gzip get the plain form.
+	// Clients that do not accept gzip receive the plain form.
 	plain, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 
 	// The page is written in one call, because copies of parts for clients that do not read would
-	// add up.
+	// accumulate.
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
@@ -129,7 +129,7 @@ func acceptsGzip(values []string) bool {
 	})
 }
 
-// policyOf returns the Content Security Policy in a page.
+// policyOf returns the Content Security Policy that a page contains.
 func policyOf(page []byte) string {
 	_, rest, found := bytes.Cut(page, []byte(`<meta http-equiv="Content-Security-Policy" content="`))
 	policy, _, closed := bytes.Cut(rest, []byte(`"`))

@@ -26,7 +26,7 @@ type moreJSON struct {
 	Undecided int `json:"undecided"`
 }
 
-// groupsJSON contains the largest groups of each verdict, and the numbers of groups.
+// groupsJSON contains each verdict's largest groups, and the numbers of groups.
 type groupsJSON struct {
 	Refuted        []*group `json:"refuted"`
 	RefutedCount   int      `json:"refuted_count"`
@@ -64,9 +64,9 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	return receipt.AppendJSON(nil, d)
 }
 
-// SummaryData returns the members of a summary in its JSON form, as the views show it: without the
-// roster, and with lists of at most 1,000 entries. Members with the suffix _count are the numbers of
-// all entries. The lists are shortened as JSON, because a Summary with fewer streams could have
+// SummaryData returns the members of a summary's JSON form, as the views show it: without the
+// roster, and with lists of at most 1,000 entries. Members with the suffix _count are the numbers
+// of all entries. The lists are shortened as JSON, because a Summary with fewer streams could have
 // another verdict.
 func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(sum)

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A groupName contains the values that the receipts of a group have in common. They are untrusted.
+// A groupName contains the values that a group's receipts have in common. They are untrusted.
 type groupName struct {
 	Directory string        `json:"directory"`
 	Issuer    string        `json:"issuer"`
@@ -21,7 +21,7 @@ type groupName struct {
 	Others    bool          `json:"others,omitzero"` // all receipts whose groups are not counted separately
 }
 
-// A group is receipts of one verdict with one name.
+// A group is a set of receipts with the same verdict and the same name.
 type group struct {
 	groupName
 	Count   int `json:"count"`
@@ -29,7 +29,7 @@ type group struct {
 }
 
 // listed lists some of the receipts of a verdict, at most maxListed. The groups share the list, so
-// that none of them hides the others.
+// that no group hides the others.
 type listed struct {
 	groups []*group
 	named  map[groupName]*group
@@ -50,7 +50,7 @@ func (l *listed) add(rep *receipt.Report, root canon.Node) {
 	l.most = max(l.most, len(g.reports))
 }
 
-// group returns the group of a receipt.
+// group returns a receipt's group.
 func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	f := rep.Finding()
 	name := groupName{Issuer: text(root.Member("issuer").Member("id")), Workspace: text(root.Member("identifiers").Member("workspace_ref")), Code: f.Code, Cause: f.Cause}
@@ -80,8 +80,8 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 
 func text(n canon.Node) string { return untrusted.Cut(n.String(), 200) }
 
-// evict removes the last receipt from the longest list of a group, if that list stays at least as
-// long as the one that another group wants.
+// evict removes the last receipt from the longest of the groups' lists, if that list stays at least
+// as long as the list that another group wants.
 func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false
@@ -113,7 +113,7 @@ func (l *listed) reports() (list []*receipt.Report) {
 // more returns the number of receipts that are not listed.
 func (l *listed) more() int { return l.count - l.kept }
 
-// largest returns the groups with the most receipts, or nil if one group has all.
+// largest returns the groups with the most receipts, or nil if one group has all of them.
 func (l *listed) largest() []*group {
 	if len(l.groups) < 2 {
 		return nil

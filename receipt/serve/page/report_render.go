@@ -31,8 +31,8 @@ var reportStyle string
 //go:embed report.gohtml
 var reportTemplate string
 
-// Render writes the report as one file of HTML. The summary is that of the run
-// whose reports were added.
+// Render writes the report as one HTML file. The summary must be that of the run whose reports were
+// added.
 func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	sum = worded(sum)
 	data, err := r.data(sum)
@@ -40,7 +40,7 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		return err
 	}
 
-	// The template escapes text. The script, the style, and the data are this program's own, or
+	// The template escapes text. The script, the style, and the data belong to this program, or are
 	// already escaped.
 	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 }
 
 // worded returns a summary for people: it lists the unchecked steps of single receipts together
-// with the notes about all, and streams with breaks first.
+// with the notes about the entire input, and lists streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -96,7 +96,7 @@ type titled struct {
 	*listed
 }
 
-// Rows returns the receipts of a list.
+// Rows returns the receipts in a list.
 func (l titled) Rows() []*receipt.Report { return l.reports() }
 
 // More returns the number of receipts that are not listed.
@@ -111,15 +111,15 @@ func (l titled) Groups() []*group { return l.largest() }
 // OtherGroups returns the number of groups that are not listed.
 func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }
 
-// maxShown is how many bytes of a foreign text the plain part shows.
+// maxShown is the number of bytes of foreign text that the plain part shows.
 const maxShown = 1200
 
-// visible escapes invisible characters, and shortens long texts.
+// visible escapes invisible characters, and shortens long text.
 func visible(v any) string {
 	s := fmt.Sprint(v)
 	more := 0
 	if len(s) > maxShown {
-		// The cut may be within a character.
+		// The cut may be in the middle of a character.
 		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
 	}
 	s = untrusted.Escape(s)
@@ -131,7 +131,7 @@ func visible(v any) string {
 
 func hashText(d canon.Digest) string { return d.String() }
 
-// streamText formats a stream: issuer, tenant, workspace.
+// streamText formats a stream as issuer, tenant, and workspace.
 func streamText(s chain.Stream) string {
 	parts := []string{s.Issuer}
 	if s.HasTenant {

@@ -20,8 +20,9 @@ import (
 )
 
 // Run tests whether sources meet the requirements of [serve.Source], with one subtest per
-// requirement. open returns a source of receipts. The receipts are in the order of storing, which
-// is the chain order within each stream. open may clean up with t.Cleanup.
+// requirement. open returns a source that contains the given receipts. The receipts are in the
+// order in which they were stored, which is the chain order within each stream. open may clean up
+// with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T, receipts []*receipt.Sealed) serve.Source) {
 	for _, promise := range []struct {
 		name string
@@ -56,7 +57,7 @@ type shelf struct {
 	receipts []*receipt.Sealed
 }
 
-// list reads all pages of a task, each with at most limit receipts, and returns the IDs.
+// list reads all pages of a task's receipts, each with at most limit receipts, and returns the IDs.
 func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int) (ids []string) {
 	t.Helper()
 	q := serve.TaskQuery{Task: task, Reach: reach, Limit: limit}
@@ -87,7 +88,7 @@ func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int)
 	return ids
 }
 
-// want returns the IDs of the receipts of a task within reach, in the order of storing.
+// want returns the IDs of a task's receipts within reach, in the order in which they were stored.
 func (s *shelf) want(task string, reach protocol.Reach) (ids []string) {
 	for _, r := range s.receipts {
 		if reach.Sees(r.Stream()) && slices.Contains(serve.Tasks(r.Document().Root()), task) {
@@ -97,7 +98,7 @@ func (s *shelf) want(task string, reach protocol.Reach) (ids []string) {
 	return ids
 }
 
-// created returns receipts of several streams, tenants, and tasks.
+// created returns receipts from several streams, tenants, and tasks.
 func created(t *testing.T) (list []*receipt.Sealed) {
 	t.Helper()
 	heads := map[chain.Stream]chain.Head{}
@@ -182,7 +183,7 @@ func absent(t *testing.T, s *shelf) {
 	}
 }
 
-// link verifies that the link of a receipt in an intact chain is not refuted.
+// link verifies that a receipt's link in an intact chain is not refuted.
 func link(t *testing.T, s *shelf) {
 	for _, r := range s.receipts {
 		got, err := s.Get(t.Context(), r.ID(), protocol.Everything())
@@ -222,8 +223,8 @@ func reach(t *testing.T, s *shelf) {
 	}
 }
 
-// tasks verifies that the receipts of a task are those that have it as the subject and those that
-// name it, each once, in the order of storing.
+// tasks verifies that a task's receipts are those that have it as their subject and those that name
+// it, each listed once, in the order in which they were stored.
 func tasks(t *testing.T, s *shelf) {
 	for _, task := range append([]string{"t", "other", "x", "y", "unknown", ""}, awkward...) {
 		if got, want := s.list(t, task, protocol.Everything(), 50), s.want(task, protocol.Everything()); !slices.Equal(got, want) {
@@ -270,7 +271,7 @@ func canceled(t *testing.T, s *shelf) {
 	}
 }
 
-// concurrent verifies that concurrent requests get their own responses.
+// concurrent verifies that concurrent requests receive their own responses.
 func concurrent(t *testing.T, s *shelf) {
 	q := serve.TaskQuery{Task: "t", Reach: protocol.Everything(), Limit: 5}
 	first, _, err := s.ByTask(t.Context(), q)

@@ -49,8 +49,7 @@ func makePage() ([]byte, error) {
 	return p.fill(index)
 }
 
-// fill replaces the placeholders. Scripts of other types than JavaScript are data for the
-// JavaScript.
+// fill replaces the placeholders. Scripts whose type is not JavaScript are data for the JavaScript.
 func (p *parts) fill(index []byte) ([]byte, error) {
 	places := []struct{ mark, before, text, after string }{
 		{"<!-- policy -->", `<meta http-equiv="Content-Security-Policy" content="`, p.policy(), `">`},

@@ -12,8 +12,8 @@ import (
 
 const wasmPackage = "github.com/receiptkit/receiptkit/cmd/receipt-wasm"
 
-// buildWASM builds the core of the page in the module of the library. The result does not depend
-// on this machine or on the state of the repository.
+// buildWASM builds the page's core in the library's module. The result does not depend on this
+// machine or on the state of the repository.
 func buildWASM() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "receipt-page-*")
 	if err != nil {
@@ -47,7 +47,7 @@ func inlining() []string {
 	return flags
 }
 
-// wasmExec returns the file of the Go toolchain that runs its WebAssembly.
+// wasmExec returns the Go toolchain's file that runs WebAssembly.
 func wasmExec() (string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -56,7 +56,7 @@ func wasmExec() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), nil
 }
 
-// compress returns gzip (RFC 1952) without a name and a time.
+// compress returns gzip data (RFC 1952) without a name and a time.
 func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
