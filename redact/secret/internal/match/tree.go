@@ -142,7 +142,7 @@ func (s *sorter) count(class uint32) int { return s.counts[class] }
 // A space finds room for some states' edges between the edges of other states.
 type space struct {
 	edges []edge
-	taken []bool // whether an edge is taken by the state with that number
+	taken []bool // whether a state with that number exists
 	span  uint32 // number of edges that a state can reach
 	one   uint32 // position from which to search for room for one edge
 	more  uint32 // the same for several edges: further on, so that the search stays short
