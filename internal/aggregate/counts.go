@@ -41,7 +41,7 @@ func (c *counts) plus(d *counts) {
 	}
 }
 
-// costs are sums by currency.
+// costs are sums, keyed by currency.
 type costs map[string]*cost
 
 // A cost is the sum of a number of terms. Without a term there is no sum.

@@ -1,21 +1,20 @@
-// Package aggregate adds up what receipts say over time: what tasks cost, which
-// files they changed, what they sent and which tools they called. The verification
-// page and the printed report draw their charts from it.
+// Package aggregate adds up values that receipts state over time: the costs of tasks, the files
+// that they changed, the data that they sent, and the tools that they called. The verification page
+// and the printed report draw their charts from it.
 //
-// Only receipts count that fit the schema and their own hash: what was altered is
-// no evidence of anything. Of those, receipts that are verified with their
-// signature and all others (undecided, refuted for another reason, or judged by
-// integrity alone) are added up apart, and never together. The sums are what the
-// issuers state, no more.
+// Only receipts that match the schema and their own hash count, because altered content is not
+// evidence of anything. Of those, receipts that are verified with their signature and all others
+// (undecided, refuted for another reason, or judged by integrity alone) are added up apart, and
+// never together. The sums contain only values that the issuers state.
 //
 // # Versions
 //
-// Of a receipt and the receipts of its issuer that supersede it (metadata.supersedes),
-// only the newest is in the sums. Anyone can write an issuer's name, so a receipt whose
-// signer is not confirmed supersedes only others of its kind. To subtract a receipt whose
-// successor is read later, an aggregate keeps what each receipt added, within [maxSeen]
-// receipts and 64 MiB. Beyond that, the older version stays, the newer one is left out,
-// and the JSON form contains the number of those.
+// Of a receipt and the receipts of its issuer that supersede it (metadata.supersedes), only the
+// newest is in the sums. Anyone can write an issuer's name, so a receipt whose signer is not
+// confirmed supersedes only other receipts of its kind. To subtract a receipt whose successor is
+// read later, an aggregate keeps what each receipt added, within [maxSeen] receipts and 64 MiB.
+// Beyond that, the older version stays, the newer one is left out, and the JSON form contains the
+// number of those.
 //
 // # Exactness
 //

@@ -12,7 +12,7 @@ const (
 	maxModels = 64
 	maxKeys   = 256
 	maxFiles  = 10_000
-	maxListed = 20  // rows that are shown, the largest
+	maxListed = 20  // number of the largest rows, which are shown
 	maxName   = 512 // bytes of a name
 )
 
@@ -22,7 +22,7 @@ type tally[T any] struct {
 	more int // entries whose name is not kept
 }
 
-// of returns the row of a name, nil if it is not kept.
+// of returns the row for a name, or nil if it is not kept.
 func (t *tally[T]) of(name string, most int) *T {
 	if row := t.rows[name]; row != nil {
 		return row

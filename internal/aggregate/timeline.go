@@ -67,7 +67,7 @@ func (l *timeline[T]) starts() []time.Time {
 	return slices.SortedFunc(maps.Keys(l.bins), time.Time.Compare)
 }
 
-// gap returns how many empty bins lie before one of those that start at starts.
+// gap returns the number of empty bins that precede one of the bins that start at starts.
 func (u unit) gap(starts []time.Time, i int) int {
 	if i == 0 {
 		return 0

@@ -29,7 +29,7 @@ type version struct {
 	hash   canon.Digest
 }
 
-// A place is what became of a receipt. Without a part, it is in no sum, unless it is fixed.
+// A place records how a receipt was processed. Without a part, it is in no sum, unless it is fixed.
 type place struct {
 	issuer uint32
 	fixed  bool  // the receipt, or an older version of it, is in the sums and cannot be subtracted

@@ -26,8 +26,7 @@ const MaxBytes = receipt.MaxBytes
 // mediaPrefix is the common beginning of the media types of all bundle versions.
 const mediaPrefix = "application/vnd.dev.sigstore.bundle"
 
-// Encode returns the pre-authentication encoding, which the signature of a DSSE envelope
-// covers.
+// Encode returns the pre-authentication encoding, which a DSSE envelope's signature covers.
 func Encode(payloadType string, payload []byte) []byte {
 	b := append([]byte("DSSEv1 "), strconv.Itoa(len(payloadType))...)
 	b = append(append(b, ' '), payloadType...)

@@ -16,7 +16,7 @@ type judge struct {
 	policy receipt.Policy
 
 	mu    sync.Mutex
-	v     *receipt.Verifier // nil until the first envelope, because creating a Verifier takes long
+	v     *receipt.Verifier // nil until the first envelope, because creating a Verifier is slow
 	trust *envelopeTrust
 	doc   *canon.Document
 	rep   receipt.Report

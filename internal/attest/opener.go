@@ -91,8 +91,9 @@ func Unopened(why string) *receipt.Check {
 	return fault(unsupported("", "%s; the receipt inside, if there is one, is judged by itself", why))
 }
 
-// fault returns what is wrong with a readable envelope. An invalid signature refutes it,
-// regardless of its content. Other subjects contradict the receipt only if the signer is known.
+// fault returns the check that describes a fault in a readable envelope. An invalid signature
+// refutes it, regardless of its content. Other subjects contradict the receipt only if the signer
+// is known.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
 		bad.Step = receipt.StepParse // nothing else of the document is judged
