@@ -15,7 +15,7 @@ type session struct {
 	unpriced    bool // a result states an invalid cost
 	models      []modelUse
 	usage       story.Usage      // usage of the main thread, if results do not list models
-	told, whole bool             // a result states the total usage, and each model's usage
+	told, whole bool             // a result states usage, and usage by model
 	open        event.List[said] // messages since the latest result
 	settled     map[string]bool  // IDs of messages that a result covers
 	less        bool             // a result states less than an earlier result
