@@ -166,8 +166,8 @@ func (d *Document) Find(p Pointer) (Node, bool) {
 }
 
 // push appends a node, which the caller fills in field by field. A composite literal would be built
-// on the stack with small stores and moved with large loads, and the resulting stalls take a fifth
-// of the parsing time.
+// on the stack with small stores and moved with large loads, and the resulting stalls would take a
+// fifth of the parsing time.
 func (d *Document) push() *node {
 	d.nodes = append(d.nodes, node{})
 	return &d.nodes[len(d.nodes)-1]

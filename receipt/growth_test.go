@@ -42,7 +42,7 @@ func growthKeys() *growthRing {
 	return r
 }
 
-// growthKey returns the key with an ID.
+// growthKey returns the key with the given ID.
 func growthKey(id string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(id))
 	return ed25519.NewKeyFromSeed(seed[:])

@@ -125,8 +125,9 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners appends to ids the IDs of a checkpoint's witnesses, counted by distinct material that
-// neither the log nor the issuer uses. It returns the reasons why the other witnesses do not count.
+// cosigners appends to ids the IDs of a checkpoint's witnesses, one for each distinct key material
+// that neither the log nor the issuer uses. It returns the reasons why the other witnesses do not
+// count.
 func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {

@@ -125,8 +125,8 @@ func broken(root string, claims []claim) (list []mutant, of []*claim, err error)
 	return list, of, nil
 }
 
-// runClaims makes each mutant of the claims, and reports those that survive the tests of their
-// claim. If several places have the same key, the tests must kill one of them.
+// runClaims makes every mutant of the claims, and reports those that survive their claim's tests.
+// If several places have the same key, the tests must kill one of them.
 func runClaims(root string, claims []claim, timeout time.Duration) error {
 	list, of, err := broken(root, claims)
 	if err != nil {

@@ -81,7 +81,7 @@ func TestMergeEdited(t *testing.T) {
 }
 
 // TestMergeLaundered verifies that merge rejects a report whose summary was consistently changed to
-// verified, because its reports or its roster contradict it.
+// verified, if its reports or its roster contradict the summary.
 func TestMergeLaundered(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")

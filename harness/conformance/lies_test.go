@@ -244,7 +244,7 @@ func plain(o *honest) http.Handler {
 	})
 }
 
-// restated changes a time in a second read.
+// restated changes a time on a second read.
 func restated(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		x.set("/created_at", `"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`"`)

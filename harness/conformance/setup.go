@@ -59,7 +59,8 @@ type ended struct {
 }
 
 // end waits until a task has ended and, if the server issues receipts, has its receipt. Servers
-// need not end a task soon or without a person, so a task that has not ended is not a failure.
+// need not end a task soon, or without a person's action, so a task that has not ended is not a
+// failure.
 func end(ctx context.Context, s *suite, id string) *ended {
 	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))

@@ -57,10 +57,10 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 // doc is the receipt, and rep is the verifier's report about it.
 type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 
-// Unwrap opens a document that is an attestation. It returns the receipt inside, or what is
-// wrong with the attestation: a failed check if it is invalid or malformed, and an unchecked
-// one if it is of an unsupported kind. For any other document, both are nil. weigh is nil if
-// there is nothing to weigh.
+// Unwrap opens a document that is an attestation. It returns the receipt inside, or the
+// attestation's fault: a failed check if the attestation is invalid or malformed, and a check with
+// the status not checked if its kind is unsupported. For any other document, both are nil. weigh is
+// nil if there is nothing to weigh.
 func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
 	// A receipt without an attestation is not attested for any subject.
 	if !Is(doc) {

@@ -38,7 +38,7 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 		return b
 	}
 
-	// A handler above may have wrapped a body that is absent.
+	// An outer handler may have wrapped an absent body.
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.from, b.ended = http.NoBody, true
 		return b

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A usage reads the parts of a receipt about models, tokens, and the budget.
+// A usage reads the parts of a receipt that concern models, tokens, and the budget.
 type usage struct{ counter }
 
 // models describes the chosen model, its alternatives, and the tokens. Several models with tokens

@@ -15,7 +15,7 @@ const (
 	roleStates role = iota + 1 // by digest: its stated hash is the digest
 	roleHas                    // its content has the digest, but it states another one
 	roleNames                  // it names the digest as the hash of its predecessor
-	roleOrphan                 // by stream: it may begin the stream
+	roleOrphan                 // by stream: whether it may begin the stream
 	roleTail                   // no receipt of its stream names it
 	roleStray                  // it does not match its own hash, and nothing shows its place
 	roleBehind                 // it follows a damaged receipt
@@ -56,7 +56,7 @@ func (p *Part) Digest() canon.Digest {
 type Terms struct {
 	Partial  func(chain.Stream) bool         // whether a stream is a selection, in which an absent predecessor refutes nothing
 	Previous func(chain.Stream) canon.Digest // the hash that its first receipt must name; zero: unknown
-	Head     func(chain.Stream) canon.Digest // the hash that must be in it; zero: unknown
+	Head     func(chain.Stream) canon.Digest // the hash that must be in it; zero if unknown
 }
 
 func (t *Terms) partial(s chain.Stream) bool { return t.Partial != nil && t.Partial(s) }

@@ -45,7 +45,7 @@ func filled(t *testing.T, text, mark, rows string) string {
 	return before[:head+len("|---|\n")] + rows + "<!-- " + mark + " -->\n" + after
 }
 
-// A sample is a bundle with a value at one place, and the name of the value on the page.
+// A sample is a bundle with a value at one place, together with the value's name on the page.
 type sample struct{ what, json string }
 
 // modeRows tries each kind of value in each mode.

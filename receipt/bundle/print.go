@@ -55,7 +55,7 @@ func (p *printer) text(s string) {
 	p.write(p.scratch)
 }
 
-// line begins a line at a level.
+// line begins a line at the given level.
 func (p *printer) line(level int) {
 	if p.out == nil {
 		p.count(len("\n") + 2*level)

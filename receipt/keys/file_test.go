@@ -207,7 +207,7 @@ func written(tb testing.TB, f *File) []byte {
 // TestFileSize verifies that a file that was read can be written and read again, even if its source
 // had little whitespace.
 func TestFileSize(t *testing.T) {
-	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes if each number is on a line of 60 bytes
+	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes if each number is on its own line of 60 bytes
 	if testsize.Full() {
 		ones, deep = 600_000, 1
 	}

@@ -57,7 +57,7 @@ func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	return r, nil
 }
 
-// Get returns the receipt with a receipt_id. The receipt is the requested receipt, its content
+// Get returns the receipt with a receipt_id. The returned receipt is the one requested, its content
 // matches its hash, and its row matches the receipt; otherwise, the error is a
 // *[receipt.RefutedError] or a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
 // If there is no such receipt, the error is or wraps ErrNotFound.

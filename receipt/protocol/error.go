@@ -20,7 +20,7 @@ const maxEcho = 64
 // it in the protocol's envelope, without Cause.
 type Error struct {
 	Code    Code
-	Message string // for people; foreign text in it is quoted and truncated, and it contains no secret
+	Message string // for people; foreign text in it is quoted and truncated, and it contains no secrets
 	Param   string // the invalid part of the request, or ""
 	Details map[string]any
 	Status  int         // 0 means the code's status

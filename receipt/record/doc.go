@@ -29,7 +29,7 @@
 //
 // The draft contains the digest of the log: the SHA-256 of the canonical forms (RFC 8785) of the
 // task's events, each followed by a line feed. The digest covers events of unknown kinds. It does
-// not cover receipt.* events and events after the end. For a canonical log of one task, the shell
+// not cover receipt.* events or events after the end. For a canonical log of one task, the shell
 // command is
 //
 //	sha256sum events.jsonl

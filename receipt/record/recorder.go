@@ -286,7 +286,7 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// tellAgain applies a source event, for its materials and times.
+// tellAgain applies a source event again, to obtain its materials and times.
 func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()

@@ -141,7 +141,7 @@ func ones() string { return `[` + strings.Repeat("1,", large()/2) + `1]` }
 var filler = strings.Repeat("x", 4<<10) // read only
 
 // shapes returns all shapes. Unless a shape states otherwise, the names of the task's objects
-// differ in each line.
+// differ from line to line.
 func shapes() []shape {
 	all := append(eventShapes(), frameShapes()...)
 	for _, s := range all {

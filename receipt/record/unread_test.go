@@ -97,9 +97,9 @@ func named(d *receipt.Draft, name string) map[string]bool {
 	return all
 }
 
-// TestUnreadTypes replaces each type in the logs of testdata in turn, of frames, events, and their
-// parts, by an unknown type. It verifies that a smaller list or count of the draft is unreported or
-// a lower bound.
+// TestUnreadTypes replaces each type of a frame, an event, or a part of one in the logs of
+// testdata, in turn, with an unknown type. It verifies that a smaller list or count of the draft is
+// unreported or a lower bound.
 func TestUnreadTypes(t *testing.T) {
 	known := strings.NewReplacer(`"vendor.example.frost_warning"`, `"session.message_appended"`, `"source.unread"`, `"session.message_appended"`,
 		`"not_of_any_dialect"`, `"log"`, `"new-kind": 3`, ``, `"new-kind":3`, ``, `"method": "builtin_call", "params": {}`, `"method": "initialize", "params": {}`)

@@ -336,8 +336,8 @@ func TestClientLeaves(t *testing.T) {
 	quiet(t, before)
 }
 
-// begin sends a part of a stream, reads a part of the answer and leaves. It reports
-// whether there was a place for it.
+// begin sends part of a stream, reads part of the answer, and leaves. It reports whether there was
+// a place for it.
 func (h *host) begin(t *testing.T, part []byte) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

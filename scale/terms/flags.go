@@ -98,8 +98,8 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 	return t, err
 }
 
-// requirements returns the policy of the flags, and the keys of logs and witnesses that its file
-// states.
+// requirements returns the policy that the flags specify, and the keys of logs and witnesses in its
+// file.
 func (f *Flags) requirements(now time.Time) (p receipt.Policy, stated []byte, err error) {
 	if f.policy != "" {
 		data, err := readBounded(f.policy, keys.MaxPolicyBytes)

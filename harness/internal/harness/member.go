@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// textMember returns a member of the body that is a string, or "" if it is absent or null.
+// textMember returns a string member of the body, or "" if the member is absent or null.
 func textMember(r *protocol.Request, name string) (string, error) {
 	switch member := r.JSON.Root().Member(name); member.Kind() {
 	case canon.KindInvalid, canon.KindNull:

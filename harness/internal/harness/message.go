@@ -59,7 +59,7 @@ type messageInput struct {
 	role            string
 	parts, metadata json.RawMessage
 	text            string          // the texts of all public text parts, one per line
-	value           json.RawMessage // of the first JSON part; nil: there is none
+	value           json.RawMessage // of the first JSON part; nil if there is none
 }
 
 // told returns the payload of an event that contains the message.

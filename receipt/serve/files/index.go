@@ -73,8 +73,8 @@ type Options struct {
 
 // Open reads sources and indexes their receipts. Each source must open a file: the result of its
 // Open must be an [io.ReaderAt] unless it is compressed. Files are opened again for requests, only
-// by their own Open. Data that is appended to a file while it is read is ignored, if the file has a
-// Stat method like that of *os.File.
+// by their own Open. Data that is appended to a file while it is being read is ignored if the file
+// has a Stat method like that of *os.File.
 //
 // The error names the source if the source cannot be read to its end, is compressed and too large,
 // or has the same name as another source. Otherwise, the error is a *[ConflictError] or the error

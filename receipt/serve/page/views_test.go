@@ -142,7 +142,8 @@ func TestViews(t *testing.T) {
 }
 
 // opened returns a document, "views" or "report", after its scripts have run. With testsize.Full,
-// each document is opened separately, the report as a file. Otherwise, one browser opens both.
+// each document is opened separately, and the report is opened as a file. Otherwise, one browser
+// opens both.
 func opened(t *testing.T, name string) string {
 	t.Helper()
 	chromium := browser(t)

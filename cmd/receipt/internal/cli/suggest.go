@@ -68,7 +68,7 @@ func WithLine(ctx context.Context, args []string) context.Context {
 }
 
 // rest returns the words after a misspelled command, including flags, so that the hint can repeat
-// them. It returns them only if they are few, short, and either files or words without special
+// them. It returns them only if they are few, short, and either file names or words without special
 // characters, because other words may contain anything.
 func rest(cmd *cobra.Command, args []string) (words []string) {
 	const most, longest = 8, 60

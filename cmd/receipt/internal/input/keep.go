@@ -51,8 +51,8 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 	return err
 }
 
-// writtenBy returns the flags that name the outputs of a command. Other commands than
-// redact read the file of --disclosures.
+// writtenBy returns the flags that name the outputs of a command. Commands other than redact read
+// the file of --disclosures.
 func writtenBy(cmd *cobra.Command) []string {
 	written := []string{"output", "report", "manifest", "private", "state"}
 	if cmd.Name() == "redact" {

@@ -32,7 +32,7 @@ func gitHook(ctx context.Context) (string, error) {
 	return filepath.Abs(strings.TrimSuffix(string(out), "\n"))
 }
 
-// addBlock adds the line to a hook, before the other lines, which may end the script.
+// addBlock adds the line to a hook, before the other lines, because they may end the script.
 func addBlock(text []byte, line string) ([]byte, error) {
 	block := blockBegin + line + "\n" + blockEnd
 	if text == nil {

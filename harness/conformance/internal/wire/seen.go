@@ -19,7 +19,7 @@ const maxResources = 1 << 14
 // resource with earlier reads of it. It is safe for concurrent use.
 type Seen struct {
 	mu      sync.Mutex
-	faults  map[string]string // by component, the first fault
+	faults  map[string]string // the first fault, by component
 	count   map[string]int    // by component, the number of values compared
 	fixed   map[canon.Digest]map[string]canon.Digest
 	changed string // the first resource that changed, and where

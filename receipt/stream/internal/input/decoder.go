@@ -128,7 +128,7 @@ func (d *Decoder) open(c *Contents) {
 	}
 }
 
-// itemFault returns the fault of CBOR that is not an archived document.
+// itemFault returns the fault for CBOR that is not an archived document.
 func itemFault(err error) *Fault {
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {

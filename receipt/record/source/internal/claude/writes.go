@@ -78,7 +78,7 @@ func notebook(w *story.Write, told canon.Node) {
 }
 
 // edited applies the edits to the original text. The result counts only if the patch in the line
-// produces it, too.
+// also produces it.
 func edited(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	original := told.Member("originalFile")

@@ -17,7 +17,7 @@ func (l *index[T]) entry(s *Story, id string) (*T, bool) {
 	return t, fresh
 }
 
-// Handoffs are the work that was delegated to other agents.
+// Handoffs lists the work that was delegated to other agents.
 type Handoffs struct {
 	story *Story
 	list  index[Handoff]
