@@ -24,7 +24,7 @@ type Headline struct {
 // and a session bundle are named before what is stated of the task.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
-	h := &Headline{Title: Origin{s.counter}.title(), Rows: rowsOf(s), Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
+	h := &Headline{Title: Origin(s).title(), Rows: rowsOf(s), Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
 	switch {
 	case isReplay(r.Root):
 		h.Sentence = replay{s}.sentence()

@@ -38,7 +38,7 @@ func rowsOf(s story) []Row {
 		d.row("Replay", Words{}.add(s.Determinism()))
 	}
 
-	use := usage{s.counter}
+	use := usage(s)
 	d.list("Model", use.models())
 	d.row("Budget", use.budget(true))
 	d.list("Files", append(limited(d.files(), "file"), d.outside()))
@@ -54,7 +54,7 @@ func rowsOf(s story) []Row {
 	if n := s.Root.Member("metadata").Member("supersedes"); !n.IsZero() {
 		d.row("Supersedes", Words{}.quote(n))
 	}
-	d.row("Receipt", Origin{s.counter}.words())
+	d.row("Receipt", Origin(s).words())
 	return d.rows
 }
 
