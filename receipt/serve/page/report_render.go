@@ -48,11 +48,11 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	}
 
 	return t.Execute(w, map[string]any{
-		"Policy":  reportPolicy(),
+		"Policy":  Policy(reportScript, reportStyle, "", "'none'"),
 		"Style":   template.CSS(reportStyle),
 		"Script":  template.JS(reportScript),
 		"Data":    template.JS(data),
-		"Verdict": verdictWord(sum),
+		"Verdict": VerdictWord(sum),
 		"Summary": sum,
 		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
 		"Lists":   []titled{{"Refuted receipts", &r.refuted}, {"Undecided receipts", &r.undecided}},
@@ -69,11 +69,11 @@ func worded(sum *stream.Summary) *stream.Summary {
 	return &shown
 }
 
-// reportPolicy returns the Content Security Policy (CSP 3): only this script and this style are
-// allowed. No text becomes markup (Trusted Types).
-func reportPolicy() string {
-	return "default-src 'none'; script-src " + hashSource(reportScript) + "; style-src " + hashSource(reportStyle) +
-		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// Policy returns the Content Security Policy (CSP 3) of a page with one script and one style. The
+// other arguments are further sources of scripts, each after a space, and the trusted-types value.
+func Policy(script, style, sources, types string) string {
+	return "default-src 'none'; script-src " + hashSource(script) + sources + "; style-src " + hashSource(style) +
+		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types " + types
 }
 
 func hashSource(text string) string {
@@ -81,8 +81,8 @@ func hashSource(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// verdictWord returns a verdict in one word; integrity alone is never called verified.
-func verdictWord(sum *stream.Summary) string {
+// VerdictWord returns a verdict in one word; integrity alone is never called verified.
+func VerdictWord(sum *stream.Summary) string {
 	v := sum.Verdict()
 	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
 		return "intact"

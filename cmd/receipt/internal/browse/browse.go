@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -27,10 +28,10 @@ func New(e *cli.Env) *cobra.Command {
 		Use:   "browse INPUT",
 		Short: "search and read receipts in a web browser",
 		Long: `Verify the receipts in a ledger, a directory, or a file, or read a JSON report of
-verify, and serve a read-only view until interrupted.
+verify, and serve a read-only view until interrupted. Omit contents in which a
+secret is found.
 
-With --output, write the view as files, without receipts in which a secret is
-found. The exit code is that of receipt verify.`,
+With --output, write the view as files; the exit code is that of receipt verify.`,
 		Example: `  receipt browse --keys keys.json receipt.json --output site
   receipt browse --integrity-only receipt.json --output site`,
 		Args: cli.ExactArgs(1, "one input"),
@@ -67,7 +68,7 @@ func browse(ctx context.Context, e *cli.Env, path string, o *options) error {
 	if err != nil {
 		return err
 	}
-	tell(e, sum)
+	fmt.Fprintln(e.Text(), new(print.Totals).Line(sum))
 	return serveDir(ctx, e, host, o.addr, dir)
 }
 
@@ -80,7 +81,7 @@ func export(ctx context.Context, e *cli.Env, path string, o *options) error {
 	if err != nil {
 		return err
 	}
-	tell(e, sum)
+	fmt.Fprintln(e.Text(), new(print.Totals).Line(sum))
 	fmt.Fprintf(e.Text(), "view: %s\n", cli.EscapeLine(filepath.Join(o.output, "index.html")))
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
@@ -115,9 +116,4 @@ func write(ctx context.Context, e *cli.Env, path, dir string, o *options) (*stre
 		return nil, err
 	}
 	return sum, s.end(sum)
-}
-
-// tell prints the verdict and its counts.
-func tell(e *cli.Env, s *stream.Summary) {
-	fmt.Fprintf(e.Text(), "%s: %s verified, %s refuted, %s undecided\n", verdictWord(s), cli.Count(s.Verified), cli.Count(s.Refuted), cli.Count(s.Undecided))
 }

@@ -2,9 +2,7 @@ package browse
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed" // the parts of the page
-	"encoding/base64"
 	"html/template"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -41,28 +39,13 @@ func indexPage(sum *stream.Summary, count int) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Policy": policy(), "Style": template.CSS(style), "Script": template.JS(script), "Data": template.JS(data), "Verdict": verdictWord(sum), "Summary": sum,
+		"Policy": policy(), "Style": template.CSS(style), "Script": template.JS(script), "Data": template.JS(data), "Verdict": page.VerdictWord(sum), "Summary": sum,
 	})
 	return b.Bytes(), err
 }
 
-// policy returns the Content Security Policy (CSP 3) of the page: one script, one style, and the
-// data files. No text becomes markup, and only checked names become addresses (Trusted Types).
+// policy returns the Content Security Policy of the page: one script, one style, and the data
+// files. No text becomes markup, and only checked names become addresses (Trusted Types).
 func policy() string {
-	return "default-src 'none'; script-src " + hashSource(script) + " 'self'; style-src " + hashSource(style) +
-		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types receipt-data"
-}
-
-func hashSource(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// verdictWord returns a verdict in one word; integrity alone is never called verified.
-func verdictWord(sum *stream.Summary) string {
-	v := sum.Verdict()
-	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
-		return "intact"
-	}
-	return v.String()
+	return page.Policy(script, style, " 'self'", "receipt-data")
 }
