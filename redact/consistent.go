@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Consistent checks that the receipt could have contained all of its disclosed values. The location
-// of each value must be an absent member, be empty, or hold a placeholder or a text to which
-// redaction can reduce the value. If an ancestor was also disclosed, the value must equal the value
-// at its location in the ancestor, or the ancestor must have a placeholder there because the draft
-// was redacted more than once. The values must match their commitments; see [Disclosures.Check].
+// Consistent checks that the receipt could have contained all of its disclosed values. At the
+// location of each value, the receipt must have no member, an empty value, a placeholder, or a text
+// to which redaction can reduce the value. If an ancestor was also disclosed, it must contain the
+// value at that location, or the result of an earlier redaction of the value. The values must match
+// their commitments; see [Disclosures.Check].
 //
 // The error is a *[DisclosureError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {

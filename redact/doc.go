@@ -41,7 +41,7 @@
 //	deltas[]: path, override_key, or what   before_sha256, after_sha256
 //	  path leads to
 //
-// In open objects, such digests are members such as pin_sha256 next to pin, and hash or args_hash
+// In open objects, these digests are members such as pin_sha256 next to pin, and hash or args_hash
 // next to any member. The following digests are withheld wherever they occur: the SHA-256 of the
 // value and of strings in it, and the digests listed above. Existing entries of redactions[] keep
 // their proof_hash, unless it is one of these digests.
@@ -57,9 +57,9 @@
 // # Entries and commitments
 //
 // Each withheld value has an entry in redactions[]: field is its pointer in the unredacted form,
-// reason lists the rules, and proof_hash is a salted [Commitment]. The values and salts are
-// [Disclosures]. Any of them can later be disclosed to a recipient, who checks them against the
-// sealed receipt with [Disclosures.Check].
+// reason lists the rules, and proof_hash is a salted commitment ([Disclosure.Commitment]). The
+// values and salts are [Disclosures]. Any of them can later be disclosed to a recipient, who checks
+// them against the sealed receipt with [Disclosures.Check].
 //
 // Redacting a redacted draft again changes nothing. A placeholder in a draft is not a secret and
 // adds no entry.
@@ -68,8 +68,7 @@
 //
 // Redact, then seal, then sign. A document with /chain/receipt_hash or /signatures is sealed, and
 // is rejected (already_sealed) because its hash covers the values that would be removed. Either
-// member is sufficient to make a document sealed. [Policy.Find] also accepts sealed documents,
-// because it changes nothing.
+// member is sufficient. [Policy.Find] also accepts sealed documents, because it changes nothing.
 //
 // No error, finding, entry, or summary quotes a withheld value. [Disclosures] are printed as their
 // field names.

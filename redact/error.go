@@ -14,14 +14,23 @@ import (
 type code string
 
 const (
-	codeInvalidRule    code = "invalid_rule"     // the rule matches nothing or everything
-	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts require, or a value that contains one
-	codeNoSuchPath     code = "no_such_path"     // a pointer refers to no value, and no entry states that the value was withheld
-	codeSchemaBreak    code = "schema_break"     // the format requires a value at this location that cannot be hidden
-	codeAlreadySealed  code = "already_sealed"   // the document has a hash or signatures
-	codeNotObject      code = "not_object"       // the document is not a JSON object
-	codeSizeLimit      code = "size_limit"       // the redacted draft would be larger than canon.MaxBytes
-	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), which shares its canonical form with other integers
+	codeInvalidRule   code = "invalid_rule"   // the rule matches nothing or everything
+	codeAlreadySealed code = "already_sealed" // the document has a hash or signatures
+	codeNotObject     code = "not_object"     // the document is not a JSON object
+	codeSizeLimit     code = "size_limit"     // the redacted draft would be larger than canon.MaxBytes
+
+	// A rule would withhold a member that receipts require, or a value that contains one.
+	codeProtectedField code = "protected_field"
+
+	// A pointer refers to no value, and no entry states that the value was withheld.
+	codeNoSuchPath code = "no_such_path"
+
+	// The format requires a value at this location that cannot be hidden.
+	codeSchemaBreak code = "schema_break"
+
+	// The value is an integer outside ±(2^53−1), or contains one. Such an integer shares its
+	// canonical form with other integers.
+	codePrecision code = "number_precision"
 )
 
 // A ruleError identifies an invalid rule. The error of a detector is a *[secret.DetectorError].

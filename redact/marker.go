@@ -16,7 +16,7 @@ import (
 type Marker struct {
 	whole urlRule                           // upstream's rule, for texts that consist of one http(s) URL
 	urls  urlRule                           // for URLs with any scheme, anywhere in a text
-	all   *secret.Scanner                   // all 16 patterns in one scan, because most texts match none of them
+	all   *secret.Scanner                   // all 16 patterns in one scan; most texts match none
 	each  func() ([]*secret.Scanner, error) // the patterns one by one, in order, for texts that match
 	names []string
 }
@@ -50,7 +50,7 @@ func NewMarker() (*Marker, error) {
 // A Marked is the result for a text in which Mark found something to replace.
 type Marked struct {
 	Text    []byte   // with placeholders
-	Rules   []string // rules that matched: url, and names of patterns, in the order in which they were applied
+	Rules   []string // rules that matched, in the order of application: url, and names of patterns
 	Certain bool     // at least one of the rules matches only secrets; if false, all of them are heuristics
 }
 

@@ -88,7 +88,7 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 type pair struct {
 	name  []byte
 	value string // the member that contains the value
-	weak  bool   // the name may be that of a kind of value
+	weak  bool   // the name is a label, which may denote only a kind of value
 }
 
 // pairOf interprets an object as a pair.

@@ -13,7 +13,7 @@ import (
 type Entry struct {
 	Field     string       // JSON Pointer (RFC 6901) into the unredacted form
 	Reason    string       // the rules that withheld the value, separated by commas
-	ProofHash canon.Digest // the commitment; see [Commitment]
+	ProofHash canon.Digest // the commitment; see [Disclosure.Commitment]
 }
 
 // A Result is a redacted draft and the values withheld from it.
@@ -30,8 +30,8 @@ type Finding struct {
 }
 
 // Redact withholds the values in a draft that match the policy. For each entry, it reads 16 bytes
-// from salts, which must be random and secret, such as crypto/rand.Reader. Redacting a result again
-// changes nothing.
+// from salts, which must supply random, secret bytes, as crypto/rand.Reader does. Redacting a
+// result again changes nothing.
 //
 // If the draft cannot be redacted, the error lists the first 20 problems and states the total
 // number.
@@ -156,7 +156,8 @@ func listed(redactions canon.Node, pointer string) bool {
 }
 
 // plan returns all values to withhold, in the order of their pointers. It returns false if the
-// pointers alone are longer than a document may be, because one long name can contain many values.
+// pointers alone are longer than a document may be, as is possible if one long name occurs in many
+// pointers.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	w := find(p, d)
 	if !w.point(0) {

@@ -6,11 +6,11 @@ import "strings"
 // the same list from the schema. An unlisted location accepts a placeholder, because it is free
 // text or is in an open object.
 //
-//	protected  nothing at or below it is withheld, and nothing that holds it
-//	list       redactions[], which rules by pointer and name do not reach
-//	text       takes a placeholder
-//	drop       optional, and no text: the member is removed
-//	refuse     required, and no text: the value cannot be withheld
+//	protected  never withheld, nor is any value inside it or any value that contains it
+//	list       redactions[], to which rules by pointer and name do not apply
+//	text       accepts a placeholder
+//	drop       optional, but not text: the member is removed
+//	refuse     required, but not text: the value cannot be withheld
 //	open       an open object, withheld as {}
 //
 // Any other word is the JSON value that replaces the withheld value. An object or array element
@@ -212,7 +212,7 @@ func (s *shape) child(token string) *shape {
 	return s.members[anyToken]
 }
 
-// find returns the shape of the place.
+// find returns the shape of the place to which tokens lead.
 func (s *shape) find(tokens []string) *shape {
 	for _, t := range tokens {
 		s = s.child(t)

@@ -24,7 +24,7 @@ type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
 	detectors map[string]bool // names whose placeholders are recognized
-	longest   int             // of them
+	longest   int             // length of the longest of these names
 }
 
 // isPlaceholder reports whether a text consists only of a placeholder, so that there is nothing to
@@ -43,7 +43,7 @@ func (p *cleaner) placeholderAt(text []byte) int {
 	}
 
 	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name that is no longer than the longest
-	// detector name
+	// detector name.
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {

@@ -35,7 +35,7 @@ func newURLRule(mode URLs, references bool) urlRule {
 // An edit replaces the bytes of a text from start up to, but not including, end.
 type edit struct {
 	start, end int
-	from       int // start of the parameter's name; start if there is no parameter
+	from       int // start of the parameter's name; equal to start if there is no parameter
 	with       string
 	rule       string
 }
@@ -109,8 +109,8 @@ func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
 }
 
-// urlEnd returns where the URL ends whose slashes are at i. If the text is only a URL, it ends
-// with the text. In prose it ends before whitespace, a quotation mark or an angle bracket, and
+// urlEnd returns the end of the URL whose slashes are at i. If the text is only a URL, the URL ends
+// with the text. In prose, it ends before whitespace, a quotation mark, or an angle bracket, and
 // excludes the punctuation of the sentence.
 func urlEnd(text []byte, i int) int {
 	start := i
@@ -204,8 +204,8 @@ func badPort(authority []byte) bool {
 	return bytes.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// parameters replaces the values of sensitive parameters in the query and, in URLs anywhere in a
-// text, also in path segments (;name=value) and in the fragment.
+// parameters replaces the values of sensitive parameters in the query and, with [URLsAnywhere],
+// also in path segments (;name=value) and in the fragment.
 func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	anywhere := u.mode == URLsAnywhere
 	fragment, query := false, false

@@ -46,7 +46,8 @@ type allowlist struct {
 //
 // The secret is the submatch with the number secretGroup, or the first non-empty submatch. An id is
 // converted to a lowercase name, with - in place of characters that a name cannot contain. extend
-// and required are rejected, because their meaning depends on other files.
+// is rejected because it refers to rules outside the file, and required is rejected because a
+// detector applies to a single string.
 func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -109,8 +110,9 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 	if d.Group == 0 {
 		d.Group = secret.FirstGroup
 	}
+	// gitleaks requires an entropy that is greater than the stated value.
 	if d.Entropy > 0 {
-		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks requires an entropy greater than that value
+		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1))
 	}
 
 	for _, k := range r.Keywords {

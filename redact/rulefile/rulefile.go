@@ -15,7 +15,7 @@
 //	urls: anywhere            # or none, whole: where URLs are cleaned
 //	references: true          # keep references such as ${NPM_TOKEN}
 //	without: [twilio_key]     # detectors of extends to omit
-//	detectors:                # one with the name of another replaces it
+//	detectors:                # each replaces a detector with the same name
 //	  - name: badge
 //	    pattern: '\b(BADGE-[0-9]{6})\b'
 //	    group: 1              # the submatch that is the secret, or first

@@ -17,8 +17,9 @@ func Default() []Detector {
 	return append(list, commands()...)
 }
 
-// HomePath finds a person's name in the path of a home directory. The name is not a secret, but a
-// receipt's readers do not need it. Common accounts on machines and images are excluded.
+// HomePath returns a detector for a person's name in the path of a home directory. The name is not
+// a secret, but a receipt's readers do not need it. Common accounts on machines and images are
+// excluded.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",

@@ -3,7 +3,7 @@ package secret
 // argument matches a value on a command line that is neither an option nor a variable.
 const argument = `(?:"([^"\n]{3,})"|'([^'\n]{3,})'|\\+"([^"\\\n]{3,})\\+"|([^\s"'|;&<>$\\\x60-][^\s"'|;&<>\x60]{2,}))`
 
-// commands detects secrets that are passed to commands.
+// commands returns detectors for secrets that are passed to commands.
 func commands() []Detector {
 	stop := placeholders()
 	var list []Detector
@@ -87,7 +87,7 @@ func commands() []Detector {
 	return list
 }
 
-// gap matches a command and the text on its line before an option.
+// gap returns a pattern that matches a command and the text on its line before an option.
 func gap(command string) string {
 	return `\b` + command + `[ \t](?:[^\n|;&]*?[ \t])?`
 }

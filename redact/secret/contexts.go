@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// contexts detects secrets by the surrounding text, in a table, a protocol dialogue, a form, or a
-// sentence.
+// contexts returns detectors for secrets that are recognized by the surrounding text: in a table, a
+// protocol dialogue, a form, or a sentence.
 func contexts() []Detector {
 	stop := placeholders()
 	noValue := []string{words, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,4}$`, `\w\(`, `^\w+://`, `^\w:[0-9]`}
@@ -109,9 +109,9 @@ func contexts() []Detector {
 // maxColumn is the maximum number of table columns after the password column.
 const maxColumn = 6
 
-// columns detects values below their column's heading, in the first row of a table and in the first
-// row that a statement inserts. A column is counted from the end of the row, so that a match begins
-// at the column's heading.
+// columns returns detectors for values below their column's heading, in the first row of a table
+// and in the first row that a statement inserts. A column is counted from the end of the row, so
+// that a match begins at the column's heading.
 func columns() []Detector {
 	stop := placeholders()
 	const (
@@ -142,12 +142,12 @@ func columns() []Detector {
 	return list
 }
 
-// latestTokens comes last, so that secrets of known services are reported under the services'
-// names.
+// latestTokens returns the detectors that come last, so that secrets of known services are reported
+// under the services' names.
 func latestTokens() []Detector {
 	return []Detector{
 		// Tokens of services without a detector of their own consist of the owner, the kind, and at
-		// least 20 letters.
+		// least 20 letters or digits.
 		token("prefixed_token", `[a-z]{2,12}_(?:live|test|prod|sk|sec|secret|key|pat|api|apikey|token)_[A-Za-z0-9]{20,}\b`, 3.5).allow(words, identifier, `^[^0-9]*$`),
 		token("extended_private_key", `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,112}\b`, 4),
 		token("firecrawl_key", `fc-[0-9a-f]{32}\b`, 3),

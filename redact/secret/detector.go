@@ -4,17 +4,25 @@ import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 
 // A Detector finds secrets of one kind in text.
 type Detector struct {
-	Name      string      // consists of a-z, 0-9, _, and -
-	Pattern   string      // a regular expression of package regexp
-	Group     int         // the submatch that is the secret; 0 for the entire match; or FirstGroup
-	Keywords  []string    // in lowercase; a text that contains none of them is not searched. If empty, every text is searched
-	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0 accepts any entropy
-	Allow     []string    // patterns of texts that are not secrets, compared with the secret and with the entire match
-	StopWords []string    // a text that contains any of these words, in uppercase or lowercase, is not a secret
+	Name    string // consists of a-z, 0-9, _, and -
+	Pattern string // a regular expression of package regexp
+	Group   int    // the submatch that is the secret; 0 for the entire match; or FirstGroup
+
+	// Keywords are in lowercase. A text that contains none of them is not searched. If Keywords is
+	// empty, every text is searched.
+	Keywords []string
+
+	Entropy float64 // minimum Shannon entropy of the secret, in bits per byte; 0 accepts any entropy
+
+	// Allow lists patterns of texts that are not secrets. They are compared with the secret and with
+	// the entire match.
+	Allow []string
+
+	StopWords []string    // a secret contains none of these words, in uppercase or lowercase
 	Allowed   []Allowance // further exceptions
 }
 
-// As a [Detector]'s Group, FirstGroup means the first non-empty submatch, or the entire match if
+// FirstGroup, as a [Detector]'s Group, means the first non-empty submatch, or the entire match if
 // there is none.
 const FirstGroup = match.FirstGroup
 

@@ -3,7 +3,8 @@ package secret
 // written matches a quoted value in a program or a statement.
 const written = `(?:[NEnebru]?'([^'\n]{4,})'|[NEnebru]?"([^"\\\n]{4,})"|\\+["']([^"'\\\n]{4,})\\+["'])`
 
-// formats detects secrets by the statement, the file, or the call that contains them.
+// formats returns detectors for secrets that are recognized by the statement, the file, or the call
+// that contains them.
 func formats() []Detector {
 	stop := placeholders()
 	none := []Allowance{{Patterns: append(references(), noPassword()...)}}

@@ -61,7 +61,7 @@ type digest [sha256.Size / 2]byte
 // A digester computes digests. Many detectors share a list of stop words and a list of allowances,
 // so a digester keeps the digests of the most recent lists.
 type digester struct {
-	memory  []byte // of the hashed data
+	memory  []byte // buffer for the hashed data
 	words   []string
 	ofWords [sha256.Size]byte
 	allowed []Allowance

@@ -21,8 +21,8 @@ const (
 	shortPassword  = `(?:(?:^|[^A-Za-z])(?:pass|pw|pwd|psw|pswd|psk|senha)|(?-i:[a-z](?:Pass|Pw|PW|Pwd|PWD|Psk)))`
 )
 
-// passwords detects values by the name to which they are assigned. The values may have any form
-// except prose, code, and placeholders.
+// passwords returns detectors for values that are recognized by the name to which they are
+// assigned. The values may have any form except prose, code, and placeholders.
 func passwords() []Detector {
 	stop := placeholders()
 	allowed := []Allowance{{Patterns: append(references(), noPassword()...)}, {Target: TargetWord, Patterns: []string{otherMeaning, workDir}}}
@@ -66,8 +66,8 @@ func passwords() []Detector {
 	}
 }
 
-// references matches text that refers to a value elsewhere: a variable, a template, a statement
-// parameter, or an expression in a program.
+// references returns patterns for text that refers to a value elsewhere: a variable, a template, a
+// statement parameter, or an expression in a program.
 func references() []string {
 	const name = `(?:_*(?:[A-Z]?[a-z]+|[A-Z]+))+_*[0-9]?`
 	return []string{
@@ -81,7 +81,8 @@ func references() []string {
 	}
 }
 
-// noPassword matches text that people write in place of a password: a word for password, or prose.
+// noPassword returns patterns for text that people write in place of a password: a word for
+// password, or prose.
 func noPassword() []string {
 	return []string{
 		`(?i)^(?:new-|current-|old-|my_?|your_?|the_?|db_?|user_?|admin_?)?(?:passw(?:or)?d|passphrase|pass|pw|pwd|secret|token|string|text|str|char|varchar|bytes|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|prompt|value|username|user|input|field|label|hash|plain|plaintext|disabled|enabled|default|unknown|invalid|missing|object|number|boolean|array|redacted|removed|masked|filtered)s?[0-9]?$`,
@@ -100,7 +101,7 @@ const otherMeaning = `(?i)^[\w.-]*?(?:passw(?:or)?d|passphrase|passwort|passcode
 // workDir matches the shell's names for the working directory.
 const workDir = `(?i)^(?:old|init_?)?pwd["']?[ \t]*[=:][ \t]*["']?(?:[/~.]|[a-z]:)`
 
-// placeholders matches text that documentation shows in place of a secret.
+// placeholders returns stop words: text that documentation shows in place of a secret.
 func placeholders() []string {
 	return strings.Fields(`example placeholder changeme change_me change-me changeit your_ your- yourtoken yourapi yourkey yourpass redacted xxxxxx ...... ****** ###### 000000 aaaaaa
 		abcdefghijklm 0123456789abc 1234567890abcdef dummy insert_ replace_me replaceme <your my_token my-token not-a-real notreal sample_ foobared`)

@@ -1,10 +1,11 @@
 package secret
 
-// PrivateJWK detects the private members of a JWK, in text and as members.
+// PrivateJWK is the name of the detector for a JWK's private members. If a policy has this
+// detector, package redact also withholds them as members of an object.
 const PrivateJWK = "jwk_private_key"
 
-// serviceTokens detects tokens by their form, anywhere in a text. The services document these
-// forms, or gitleaks collected them.
+// serviceTokens returns detectors for tokens that are recognized by their form, anywhere in a text.
+// The services document these forms, or gitleaks collected them.
 func serviceTokens() []Detector {
 	return []Detector{
 		token("onepassword_secret_key", `A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`, 3.5),
@@ -146,7 +147,7 @@ func serviceTokens() []Detector {
 	}
 }
 
-// structures detects secrets by the surrounding text.
+// structures returns detectors for secrets that are recognized by the surrounding text.
 func structures() []Detector {
 	const (
 		// Matches four base64 letters that encode three ASCII characters.
@@ -194,8 +195,8 @@ func structures() []Detector {
 	}
 }
 
-// protocolTokens contains upstream's tokens with a distinctive form, and related tokens that
-// upstream misses.
+// protocolTokens returns detectors for upstream's tokens with a distinctive form, and for related
+// tokens that upstream misses.
 func protocolTokens() []Detector {
 	const part = `[\w/+\\-]`
 	return []Detector{

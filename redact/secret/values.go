@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// serviceValues detects service keys that have no distinctive form, by the name to which they are
-// assigned.
+// serviceValues returns detectors for service keys that have no distinctive form, and are
+// recognized by the name to which they are assigned.
 func serviceValues() []Detector {
 	var list []Detector
 	for line := range strings.Lines(services) {
@@ -103,7 +103,7 @@ const (
 	identifier = `^` + segment + `(?:[_.:/=-]+` + segment + `)+$`
 	segment    = `(?:[A-Z]{1,12}|[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,4})?[0-9]{0,10}[A-Z]?[a-z]{0,12}`
 
-	// camel matches a camel-case name with one number.
+	// camel matches a camel-case name, optionally with a number inside it and a number at its end.
 	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
 	// member matches an expression in a program, such as out.BeforeSHA256 or f.n.Seen++.
@@ -117,8 +117,8 @@ const (
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
 
-// assignments detects secrets by the name to which they are assigned and by their random
-// appearance.
+// assignments returns detectors for secrets that are recognized by the name to which they are
+// assigned and by their random appearance.
 func assignments() []Detector {
 	const (
 		tail  = `[\w.-]{0,24}`

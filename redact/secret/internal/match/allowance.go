@@ -22,7 +22,10 @@ const (
 	TargetSecret Target = iota // the secret itself
 	TargetMatch                // the entire match of the detector's pattern
 	TargetLine                 // the lines that contain the match, at most 1,024 bytes on each side
-	TargetWord                 // the match, with the rest of the word in which it begins: letters, digits, _, -, and ., at most 64
+
+	// TargetWord is the match, with the rest of the word in which it begins: at most 64 letters,
+	// digits, _, -, and periods.
+	TargetWord
 )
 
 // maxLine and maxWord limit how much text around a match an allowance examines. If a receipt is on

@@ -67,7 +67,7 @@ func looksBack(parts []*syntax.Regexp) bool {
 // best returns the most specific anchors for a pattern that is followed by another pattern, or
 // none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
-	// Computed once, because each run of parts is joined from the same parts again.
+	// Computed once, because a part belongs to several runs.
 	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
 	var left size
 	for i, p := range parts {

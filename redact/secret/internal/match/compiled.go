@@ -18,16 +18,19 @@ type compiled struct {
 	entropy  float64
 	allow    []allowance
 
-	whole   *program // searches the text
-	within  *program // searches part of a text; if back is set, the part begins one rune earlier
-	at      *program // matches only at the beginning of such a part
-	start   *program // matches only at the beginning of the text
-	back    bool     // the pattern tests the text that precedes a match
-	placed  bool     // an anchor determines where a match begins: before bytes earlier
-	anchors []anchor // every match contains one of the anchors, and therefore a keyword; if there are no anchors, whole is used
-	before  int      // no match begins further than this many bytes before an anchor
-	match   *automaton
-	tight   *automaton // like match, but only for matches that begin at a single position
+	whole  *program // searches the text
+	within *program // searches part of a text; if back is set, the part begins one rune earlier
+	at     *program // matches only at the beginning of such a part
+	start  *program // matches only at the beginning of the text
+	back   bool     // the pattern tests the text that precedes a match
+	placed bool     // an anchor determines where a match begins: before bytes earlier
+	before int      // no match begins further than this many bytes before an anchor
+	match  *automaton
+	tight  *automaton // like match, but only for matches that begin at a single position
+
+	// Every match contains one of the anchors, and therefore a keyword. If there are no anchors,
+	// whole is used.
+	anchors []anchor
 }
 
 // compile compiles a detector. It returns the fault in an invalid detector, or "".
@@ -113,12 +116,13 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time, so leftmost checks whether the program exists only when a text needs it.
+	// Parsing takes time, so these programs are parsed only when a text needs them. leftmost checks
+	// whether at could be compiled.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
 	// If all anchors are at the same distance from the beginning of a match, only one position is
-	// tried for a match.
-	place := size{c.before, c.before} // equal for all anchors, so that matches begin in the order of the anchors
+	// tried for a match. Matches then begin in the order of the anchors.
+	place := size{c.before, c.before}
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
 			return explain(err)

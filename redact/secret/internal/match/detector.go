@@ -14,7 +14,7 @@ type Detector struct {
 	Allowed   []Allowance
 }
 
-// As a [Detector]'s Group, FirstGroup means the first non-empty submatch, or the entire match if
+// FirstGroup, as a [Detector]'s Group, means the first non-empty submatch, or the entire match if
 // there is none.
 const FirstGroup = -1
 

@@ -7,8 +7,8 @@ import (
 
 // A lexicon finds words in a text, regardless of the case of their letters.
 //
-// At most positions, a lookup in a small bit table shows that no word begins with the next three
-// bytes. At the other positions, the lexicon follows a tree of the words.
+// At nearly every position, a lookup in a small bit table shows that no word begins with the next
+// three bytes. At the other positions, the lexicon follows a tree of the words.
 type lexicon struct {
 	words []entry // until build
 

@@ -19,7 +19,7 @@ type Scanner struct {
 	always    []int // detectors that search every text
 	pool      *sync.Pool
 
-	compiling sync.Mutex // of what follows
+	compiling sync.Mutex // protects the following fields
 	shared    criteria
 	automata  int
 }

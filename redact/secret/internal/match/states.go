@@ -37,7 +37,7 @@ type ending uint8
 
 const (
 	endsHere ending = 1 << iota
-	endsText        // if the text ends, too
+	endsText        // if the text ends here
 )
 
 func newStates(a *automaton) *states {
@@ -56,7 +56,9 @@ func (s *states) reset() {
 	s.clear()
 	s.reach(s.prog.Start, 0)
 	slices.Sort(s.list)
-	s.push(slices.Clone(s.list)) // begun distinguishes this state from the state with the same instructions in which a match has begun
+
+	// begun is not in rows. If a match has begun, a state with the same instructions is a new one.
+	s.push(slices.Clone(s.list))
 }
 
 // initial returns the state before position at in a text.
@@ -166,7 +168,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	}
 
 	// In a loose automaton, a match may begin at any byte. If nothing remains of earlier matches,
-	// the row starts again.
+	// the next row is begun.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {

@@ -39,7 +39,9 @@ func (t *tree) ends(state uint32) []meaning {
 // keep their order. The last class is width - 1.
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
-	order := make([]int32, len(entries)) // indexes of entries, in which words with the same beginning are adjacent
+
+	// order contains the indexes of entries. Words with the same beginning are adjacent.
+	order := make([]int32, len(entries))
 	for i := range order {
 		order[i] = int32(i)
 	}

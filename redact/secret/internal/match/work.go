@@ -23,7 +23,7 @@ type progress struct {
 	begun    bool
 	search   bool // search the entire text
 	sweep    bool // too much was read twice, so search regions instead of trying positions
-	open     bool // the region with these bounds must still be searched
+	open     bool // the region between from and to must still be searched
 	from, to int
 	end      int // of the last match
 	spent    int // bytes read while trying positions
@@ -223,7 +223,7 @@ func (w *work) take(detector int, at []int, base int) {
 	}
 }
 
-// settle records a secret that no other match can replace.
+// settle records a secret that merge never drops.
 func (w *work) settle(start, end, detector int) {
 	if w.settled == nil {
 		w.settled = map[[2]int]int{}
