@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/strace"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
@@ -39,18 +40,10 @@ var chores = map[string]chore{
 // to stdout; otherwise, each file is complete or absent. Without a fault, the command then succeeds.
 // RECEIPT_FAULTS=all tests every call.
 func TestEachCallFails(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	switch {
-	case testing.Short() || !testsize.Full() && os.Getenv("RECEIPT_FAULTS") == "":
+	if testing.Short() || !testsize.Full() && os.Getenv("RECEIPT_FAULTS") == "" {
 		t.Skip("it starts some hundred processes")
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip(err)
 	}
-	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
-	}
+	strace.Path(t)
 	step := 17 // test one in this many of the frequent calls
 	if os.Getenv("RECEIPT_FAULTS") == "all" {
 		step = 1
@@ -59,7 +52,7 @@ func TestEachCallFails(t *testing.T) {
 	injected := 0
 	for name, c := range chores {
 		t.Run(name, func(t *testing.T) {
-			w := newWorkshop(t, strace, c)
+			w := newWorkshop(t, c)
 			for _, fault := range []string{
 				"openat:error=EIO", "read:error=EIO", "write:error=EIO", "write:error=ENOSPC", "write:retval=0", "fsync:error=EIO", "fdatasync:error=EIO",
 				"linkat:error=EIO", "renameat:error=EIO", "unlinkat:error=EIO", "fchmod:error=EPERM", "close:error=EIO", "newfstatat:error=EIO", "mmap:error=ENOMEM",
@@ -82,19 +75,19 @@ func TestEachCallFails(t *testing.T) {
 type workshop struct {
 	*testing.T
 	chore
-	strace, dir, log string
-	said             int            // length of the complete stdout
-	sizes            map[string]int // of the complete files
-	before           []string       // names of the prepared files
+	dir    string
+	said   int            // length of the complete stdout
+	sizes  map[string]int // of the complete files
+	before []string       // names of the prepared files
 }
 
-func newWorkshop(t *testing.T, strace string, c chore) *workshop {
-	w := &workshop{t, c, strace, t.TempDir(), filepath.Join(t.TempDir(), "log"), 0, map[string]int{}, nil}
+func newWorkshop(t *testing.T, c chore) *workshop {
+	w := &workshop{t, c, t.TempDir(), 0, map[string]int{}, nil}
 	for _, name := range []string{"docs/draft.json", "docs/events.jsonl", "fixtures/valid/minimal.json"} {
 		writeFile(t, filepath.Join(w.dir, filepath.Base(name)), readFile(t, "../../"+name))
 	}
 	for _, line := range c.prepare {
-		if _, err := w.run(exec.Command("receipt", line...)); err != nil {
+		if _, err := w.command(line).Output(); err != nil {
 			t.Fatal(line, err)
 		}
 	}
@@ -106,15 +99,17 @@ func newWorkshop(t *testing.T, strace string, c chore) *workshop {
 	return w
 }
 
-func (w *workshop) run(cmd *exec.Cmd) (out []byte, err error) {
+// command returns a command that runs in the directory.
+func (w *workshop) command(line []string) *exec.Cmd {
+	cmd := exec.Command("receipt", line...)
 	cmd.Dir = w.dir
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	return cmd.Output()
+	return cmd
 }
 
 // succeed runs the chore without a fault, and returns the length of its output.
 func (w *workshop) succeed() int {
-	out, err := w.run(exec.Command("receipt", w.line...))
+	out, err := w.command(w.line).Output()
 	if err != nil {
 		var said []byte
 		if exit, ok := err.(*exec.ExitError); ok {
@@ -138,12 +133,8 @@ func (w *workshop) clean() {
 // call.
 func (w *workshop) try(fault string, n int) bool {
 	w.clean()
-	call, _, _ := strings.Cut(fault, ":")
-	out, err := w.run(exec.Command(w.strace, append([]string{"-f", "-qq", "-o", w.log, "-e", "signal=none", "-e", "trace=" + call,
-		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), "receipt"}, w.line...)...))
-	log := string(readFile(w.T, w.log))
-	killed := strings.Contains(fault, "KILL")
-	if !strings.Contains(log, "(INJECTED)") && !(killed && err != nil) {
+	out, injected, err := strace.Inject(w, w.command(w.line), fault, n)
+	if !injected {
 		return false
 	}
 
@@ -161,7 +152,7 @@ func (w *workshop) try(fault string, n int) bool {
 		case own:
 			w.Errorf("%s: %s is incomplete", what, name)
 		case strings.HasPrefix(name, "l.db-"): // reading a ledger creates it
-		case !killed && call != "unlinkat":
+		case !strings.HasSuffix(fault, "KILL") && !strings.HasPrefix(fault, "unlinkat:"):
 			w.Errorf("%s: it leaves %s", what, name)
 		}
 	}

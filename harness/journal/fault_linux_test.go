@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/strace"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
@@ -45,24 +46,16 @@ func TestWork(t *testing.T) {
 // process at that call, for n = 1, 2, … until none fails. The journal then opens, with all
 // acknowledged commits, without the refused ones, and accepts more.
 func TestEachCallFails(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	switch {
-	case !testsize.Full():
+	if !testsize.Full() {
 		t.Skip("it starts many processes")
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip(err)
 	}
-	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
-	}
+	strace.Path(t)
 	injected := 0
 	for _, fault := range []string{
 		"openat:error=EIO", "read:error=EIO", "pread64:error=EIO", "write:error=EIO", "write:error=ENOSPC", "write:retval=0", "pwrite64:error=EIO", "pwrite64:error=ENOSPC",
 		"fsync:error=EIO", "fsync:signal=KILL", "ftruncate:error=EIO", "renameat:error=EIO", "close:error=EIO", "write:signal=KILL", "pwrite64:signal=KILL", "close:signal=KILL",
 	} {
-		for n := 1; withFault(t, strace, fault, n); n++ {
+		for n := 1; withFault(t, fault, n); n++ {
 			injected++
 		}
 	}
@@ -73,24 +66,17 @@ func TestEachCallFails(t *testing.T) {
 
 // withFault runs TestWork with a fault at call n on the files of a journal with one commit, and
 // reports whether there was such a call.
-func withFault(t *testing.T, strace, fault string, n int) bool {
+func withFault(t *testing.T, fault string, n int) bool {
 	t.Helper()
-	dir := t.TempDir()
-	path, log := filepath.Join(dir, "events.jsonl"), filepath.Join(dir, "log")
+	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
 	add(t, j, happened("task.submitted", "before"))
 	j.Close()
 
-	call, _, _ := strings.Cut(fault, ":")
-	cmd := exec.Command(strace, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-head", "-e", "signal=none", "-e", "trace="+call,
-		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), os.Args[0], "-test.run=^TestWork$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWork$")
 	cmd.Env = append(os.Environ(), workVariable+"="+path, "GOMAXPROCS=1")
-	out, err := cmd.Output()
-	trace, readErr := os.ReadFile(log)
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
-	if !strings.Contains(string(trace), "(INJECTED)") && !(strings.Contains(fault, "KILL") && err != nil) {
+	out, injected, _ := strace.Inject(t, cmd, fault, n, path, path+"-head") // the program may fail
+	if !injected {
 		return false
 	}
 

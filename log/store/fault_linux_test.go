@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/strace"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/log/store"
 )
@@ -49,18 +49,10 @@ func TestWork(t *testing.T) {
 // hashes to a log, or ends the process there. The log then opens, has all acknowledged hashes once,
 // and accepts the same hashes again. LOG_FAULTS=all tests every call.
 func TestEachCallFails(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	switch {
-	case testing.Short() || !testsize.Full() && os.Getenv("LOG_FAULTS") == "":
+	if testing.Short() || !testsize.Full() && os.Getenv("LOG_FAULTS") == "" {
 		t.Skip("it starts many processes")
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip(err)
 	}
-	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
-	}
+	strace.Path(t)
 	base := t.TempDir()
 	l := open(t, newConfig(t, base, "k"))
 	addAll(t, l, policyOf(newConfig(t, base, "k")), []canon.Digest{hashOf(0), hashOf(1)})
@@ -74,7 +66,7 @@ func TestEachCallFails(t *testing.T) {
 		"openat:error=EIO", "write:error=EIO", "write:error=ENOSPC", "fsync:error=EIO", "linkat:error=EIO", "renameat:error=EIO", "mkdirat:error=EIO", "close:error=EIO",
 		"write:signal=KILL", "fsync:signal=KILL", "linkat:signal=KILL", "renameat:signal=KILL", "openat:signal=KILL",
 	} {
-		for n := 1 + injected%step; withFault(t, strace, base, fault, n); n += step {
+		for n := 1 + injected%step; withFault(t, base, fault, n); n += step {
 			injected++
 		}
 	}
@@ -85,22 +77,16 @@ func TestEachCallFails(t *testing.T) {
 
 // withFault runs TestWork on a copy of a log with a fault at call n, and reports whether there was
 // such a call.
-func withFault(t *testing.T, strace, base, fault string, n int) bool {
+func withFault(t *testing.T, base, fault string, n int) bool {
 	t.Helper()
-	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 		t.Fatal(err)
 	}
-	call, _, _ := strings.Cut(fault, ":")
-	cmd := exec.Command(strace, "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace="+call,
-		"-e", fmt.Sprintf("inject=%s:when=%d", fault, n), os.Args[0], "-test.run=^TestWork$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWork$")
 	cmd.Env = append(os.Environ(), workVariable+"="+dir, "GOMAXPROCS=1")
-	out, err := cmd.Output()
-	trace, readErr := os.ReadFile(log)
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
-	if !strings.Contains(string(trace), "(INJECTED)") && !(strings.Contains(fault, "KILL") && err != nil) {
+	out, injected, _ := strace.Inject(t, cmd, fault, n) // the program may fail
+	if !injected {
 		return false
 	}
 

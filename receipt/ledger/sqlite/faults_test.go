@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/strace"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -27,14 +28,14 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
-	strace := tracer(t)
+	tracer := strace.Path(t)
 	step := 24 // test one call in this many
 	if testsize.Full() {
 		step = 1
 	}
 	base, possible, injected := filled(t, 3), 0, 0
 	calls := []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"}
-	_, _, log := withFault(t, strace, base, strings.Join(calls, ","), "retval=0:when=65535") // that is, never
+	_, _, log := withFault(t, tracer, base, strings.Join(calls, ","), "retval=0:when=65535") // that is, never
 	for _, call := range calls {
 		count := strings.Count(log, call+"(")
 		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
@@ -43,7 +44,7 @@ func TestFaults(t *testing.T) {
 			}
 			for n := 1; n <= count; n++ {
 				if possible++; possible%step == 0 {
-					injects(t, strace, base, call, fault, n)
+					injects(t, tracer, base, call, fault, n)
 					injected++
 				}
 			}
@@ -124,22 +125,6 @@ func (t *thread) Append(ctx context.Context, runs ...ledger.Run) error {
 	return t.do(func() error { return t.Store.Append(ctx, runs...) })
 }
 
-// tracer returns the path of strace, if it is permitted to trace.
-func tracer(t *testing.T) string {
-	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
-	}
-	return strace
-}
-
 // fewerStops returns the flags of strace that skip stops at calls that are not traced, if it
 // supports them.
 var fewerStops = sync.OnceValue(func() []string {
@@ -151,7 +136,7 @@ var fewerStops = sync.OnceValue(func() []string {
 
 // withFault runs faultWorker on a copy of a ledger with a fault at the given calls. It returns the
 // copy, the output of the worker, and the output of strace.
-func withFault(t *testing.T, strace, base, call, fault string) (path, said, traced string) {
+func withFault(t *testing.T, tracer, base, call, fault string) (path, said, traced string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, log := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log")
@@ -166,7 +151,7 @@ func withFault(t *testing.T, strace, base, call, fault string) (path, said, trac
 	if !strings.HasPrefix(fault, "signal=") { // with these flags, strace would not send the signal
 		how = fewerStops()
 	}
-	cmd := exec.Command(strace, append(how, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
+	cmd := exec.Command(tracer, append(how, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
 		"-e", "signal=none", "-e", "trace="+call, "-e", "inject="+call+":"+fault, os.Args[0])...)
 	cmd.Env = append(os.Environ(), "LEDGER_FAULT="+path)
 	out, _ := cmd.Output() // the worker is expected to fail
@@ -178,10 +163,10 @@ func withFault(t *testing.T, strace, base, call, fault string) (path, said, trac
 }
 
 // injects makes the nth call fail.
-func injects(t *testing.T, strace, base, call, fault string, n int) {
+func injects(t *testing.T, tracer, base, call, fault string, n int) {
 	t.Helper()
 	name := fmt.Sprintf("%s %s %d", fault, call, n)
-	path, said, log := withFault(t, strace, base, call, fmt.Sprintf("%s:when=%d", fault, n))
+	path, said, log := withFault(t, tracer, base, call, fmt.Sprintf("%s:when=%d", fault, n))
 	if want := map[bool]string{true: "= ?", false: "(INJECTED)"}[fault == "signal=KILL"]; !strings.Contains(log, want) {
 		t.Errorf("%s: nothing failed: %s", name, log)
 	}

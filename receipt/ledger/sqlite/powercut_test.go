@@ -21,6 +21,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/strace"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -131,9 +132,9 @@ type call struct {
 // traced runs powerWorker and returns its calls.
 func traced(t *testing.T, folder string) []call {
 	t.Helper()
-	strace := tracer(t)
+	tracer := strace.Path(t)
 	log := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command(strace, append(fewerStops(), "-f", "-qq", "-xx", "-s", "8192", "-o", log, "-e", "signal=none",
+	cmd := exec.Command(tracer, append(fewerStops(), "-f", "-qq", "-xx", "-s", "8192", "-o", log, "-e", "signal=none",
 		"-e", "trace=open,openat,close,write,pwrite64,ftruncate,unlink,unlinkat,rename,renameat,renameat2,fsync,fdatasync", os.Args[0])...)
 	cmd.Env = append(os.Environ(), "LEDGER_POWER="+filepath.Join(folder, "ledger.db"))
 	if out, err := cmd.CombinedOutput(); err != nil {
