@@ -116,10 +116,8 @@ func (r story) outcome() string {
 
 // took describes how long the task ran, if both times are known.
 func (r story) took() string {
-	lifecycle := r.Root.Member("lifecycle")
-	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
-	end, err2 := receipt.ParseTime(lifecycle.Member("completed_at").Text())
-	if err1 != nil || err2 != nil || end.Before(start) || r.Untold.Has("/lifecycle/started_at") || r.Untold.Has("/lifecycle/completed_at") {
+	start, end := Origin(r).Times()
+	if start.IsZero() || end.IsZero() || end.Before(start) {
 		return ""
 	}
 	if r.outcome() == "ended" {

@@ -1,7 +1,6 @@
 package headline
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -18,7 +17,10 @@ func (o Origin) Title() string { return o.name(o.Root.Member("metadata").Member(
 // Project returns the name of the workspace without the hash that package record appends, or "".
 func (o Origin) Project() string {
 	name := o.name(o.Root.Member("identifiers").Member("workspace_ref"))
-	return regexp.MustCompile(`(.)\.[0-9a-f]{8}$`).ReplaceAllString(name, "$1")
+	if dot := len(name) - len(".01234567"); dot > 0 && name[dot] == '.' && strings.Trim(name[dot+1:], "0123456789abcdef") == "" {
+		name = name[:dot]
+	}
+	return name
 }
 
 // Branch returns the branches that the source recorded, or "".

@@ -3,9 +3,6 @@ package logs
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -63,17 +60,13 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	if err != nil {
 		return err
 	}
-	policy := trust.PolicyFlags{Keys: o.keys}
-	if _, err := os.Stat(trust.TrustPath(e, o.keys)); o.keys == "" && errors.Is(err, fs.ErrNotExist) {
-		policy.IntegrityOnly = true
-	}
-	v, file, err := policy.Verifier(e)
+	v, file, err := trust.VerifierIfKeys(e, o.keys)
 	if err != nil {
 		return err
 	}
 
 	var list []*listed
-	pruned, read := 0, false
+	pruned := 0
 	err = o.with(ctx, e, paths, "", func(m *meant) error {
 		for _, err := range m.pruned {
 			if err != nil {
@@ -81,11 +74,10 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 			}
 			pruned++
 		}
-		list, err = o.read(ctx, e, v, m.Selection, pruned > 0, since)
-		read = list != nil
+		list, err = o.read(ctx, e, v, m, pruned > 0, since)
 		return err
 	})
-	if !read {
+	if list == nil {
 		return err
 	}
 	if pruned > 0 {
@@ -94,18 +86,24 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	if file == nil {
 		e.Note("signatures were not checked; specify trusted keys with --keys")
 	}
-	return cmp.Or(o.print(e, list), err)
+
+	// A refuted receipt determines the exit code, but inputs that were not read are still reported.
+	failed := o.print(e, list)
+	if failed != nil && err != nil {
+		cli.Tell(e, err)
+	}
+	return cmp.Or(failed, err)
 }
 
 // read verifies the receipts, and returns the selected ones, the newest first. If an input could not
 // be read completely, it also returns an error.
-func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, s *input.Selection, partial bool, since time.Time) (list []*listed, err error) {
+func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, partial bool, since time.Time) (list []*listed, err error) {
 	list = []*listed{}
 	progress := e.Progress("verifying")
 	defer progress.End()
-	s.Show(progress)
+	m.Show(progress)
 
-	run := stream.VerifyFiles(ctx, v, s.Sources, stream.Options{Partial: partial})
+	run := stream.VerifyFiles(ctx, v, m.Sources, stream.Options{Partial: partial})
 	for rep := range run.Reports() {
 		progress.Receipts(1)
 		if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
@@ -116,20 +114,15 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 		}
 	}
 	sum, err := run.Summary()
-	if err := input.Fatal(err); err != nil {
+	if err = input.Fatal(err); err != nil {
 		return nil, err
 	}
 
-	// The last error is returned, and the others are printed here.
-	var unread error
-	for _, n := range sum.Inputs.Unreadable {
-		if unread != nil {
-			cli.Tell(e, unread)
+	if unread := sum.Inputs.Unreadable; len(unread) > 0 && !m.empty {
+		err = input.NotRead(unread[0])
+		if more := len(unread) - 1; more > 0 {
+			e.Note("%s not read", cli.Plural(more, "more input", verbOf(int64(more))))
 		}
-		unread = input.NotRead(n)
-	}
-	if unread == nil && len(s.Missing) > 0 {
-		unread = s.Missing[0]
 	}
 
 	slices.SortStableFunc(list, func(a, b *listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.ID, b.ID)) })
@@ -140,7 +133,7 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 	for i, short := range input.ShortIDs(ids) {
 		list[i].Short = short
 	}
-	return list, unread
+	return list, err
 }
 
 // selects reports whether the flags select a receipt.

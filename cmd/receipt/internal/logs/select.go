@@ -85,7 +85,8 @@ func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
 type meant struct {
 	*input.Selection
 	pruned iter.Seq2[ledger.Row, error]
-	all    bool // all receipts were pruned, so none can be read
+	empty  bool // the selected part of the ledger has no receipt that can be read
+	all    bool // it has some, but all were pruned
 }
 
 // onceStdin returns an error if stdin is named more than once among the inputs and files.
@@ -161,8 +162,17 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 		next, stop := iter.Pull2(l.Walk(ctx, all, 0))
 		return &ledgerReader{next: next, stop: stop, pruned: *pruned, damage: damage}, nil
 	}}}}
-	none, err := allPruned(ctx, l, q)
-	return &meant{s, prunedOf(ctx, l, q, pruned), none}, err
+	m := &meant{Selection: s, pruned: prunedOf(ctx, l, q, pruned), empty: true}
+	for range l.Walk(ctx, q, 0) {
+		m.empty = false // an error is reported by the caller that reads the receipts
+		return m, nil
+	}
+	n, err := ledger.CountPruned(ctx, l, q)
+	if err != nil {
+		return nil, input.LedgerReading(err)
+	}
+	m.all = n > 0
+	return m, nil
 }
 
 // prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
@@ -180,18 +190,6 @@ func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int
 			}
 		}
 	}
-}
-
-// allPruned reports whether the query matches receipts, but none that can be read.
-func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, error) {
-	for range l.Walk(ctx, q, 0) {
-		return false, nil // an error is reported by the caller that reads the receipts
-	}
-	n, err := ledger.CountPruned(ctx, l, q)
-	if err != nil {
-		return false, input.LedgerReading(err)
-	}
-	return n > 0, nil
 }
 
 // tellPruned prints how many of the selected receipts are in archives.

@@ -232,6 +232,18 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	return v, file, nil
 }
 
+// VerifierIfKeys returns a verifier with the trusted keys for a command that describes receipts. If
+// no file is specified and the usual one does not exist, the verifier checks only integrity, and the
+// key file is nil.
+func VerifierIfKeys(e *cli.Env, flag string) (*receipt.Verifier, *KeyFile, error) {
+	f := PolicyFlags{Keys: flag}
+	if flag == "" && e.Getenv("RECEIPT_KEYS") == "" && e.Defaults.Keys == "" {
+		_, err := os.Stat(TrustPath(e, ""))
+		f.IntegrityOnly = errors.Is(err, fs.ErrNotExist)
+	}
+	return f.Verifier(e)
+}
+
 // KeyHint returns how to create a key file from a file of another form.
 func KeyHint(err error) string {
 	var bad *keys.SetError

@@ -2,10 +2,7 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +75,7 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 }
 
 func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []byte) error {
-	v, err := o.verifier(e)
+	v, _, err := trust.VerifierIfKeys(e, o.keys)
 	if err != nil {
 		return err
 	}
@@ -120,18 +117,6 @@ func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []
 		return nil
 	}
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
-}
-
-// verifier returns a verifier with the trusted keys. Without a file of trusted keys, it checks only
-// integrity.
-func (o *showOptions) verifier(e *cli.Env) (*receipt.Verifier, error) {
-	f := trust.PolicyFlags{Keys: o.keys}
-	if path := trust.TrustPath(e, ""); o.keys == "" {
-		_, err := os.Stat(path)
-		f.IntegrityOnly = path == "" || errors.Is(err, fs.ErrNotExist)
-	}
-	v, _, err := f.Verifier(e)
-	return v, err
 }
 
 // describe prints the title, the headline, and the rows of the receipt.
