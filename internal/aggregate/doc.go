@@ -4,8 +4,8 @@
 //
 // Only receipts that match the schema and their own hash count, because altered content is not
 // evidence of anything. Of those, receipts that are verified with their signature and all others
-// (undecided, refuted for another reason, or judged by integrity alone) are added up apart, and
-// never together. The sums contain only values that the issuers state.
+// (undecided, refuted for another reason, or judged by integrity alone) are added up separately. The
+// sums contain only values that the issuers state.
 //
 // # Versions
 //
@@ -18,17 +18,14 @@
 //
 // # Exactness
 //
-// Amounts are added as decimals, digit by digit: the text of a number in
-// canonical JSON (RFC 8785) is taken, so 0.1 and 0.2 are 0.3. Currencies are kept
-// apart; nothing is converted.
+// Amounts are added as decimals, digit by digit, from the text of a number in canonical JSON (RFC
+// 8785), so 0.1 and 0.2 are 0.3. Each currency has its own sums; nothing is converted.
 //
 // # Bounds
 //
-// However many receipts are added, at most [maxBins] bins, [maxCurrencies]
-// currencies and [maxSeen] hashes are kept. Bins begin with hours (UTC) and are
-// joined to days, months, years and centuries when there are too many. The
-// result does not depend on the order of the receipts, except for what lies beyond
-// the bounds on currencies, names, and hashes, which is counted in the JSON form.
-// A superseded receipt that was subtracted still counts towards the bounds on names and
-// bins.
+// For any number of receipts, at most [maxBins] bins, [maxCurrencies] currencies, and [maxSeen]
+// hashes are kept. Bins are hours (UTC) at first, and are joined to days, months, years, and
+// centuries if there are too many. The result does not depend on the order of the receipts, except
+// beyond the bounds on currencies, names, and hashes, where the JSON form contains counts. A
+// superseded receipt that was subtracted still counts toward the bounds on names and bins.
 package aggregate

@@ -12,7 +12,7 @@ const (
 	maxModels = 64
 	maxKeys   = 256
 	maxFiles  = 10_000
-	maxListed = 20  // number of the largest rows, which are shown
+	maxListed = 20  // number of rows that are shown, the largest
 	maxName   = 512 // bytes of a name
 )
 
@@ -55,7 +55,7 @@ func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 	return names[:min(len(names), maxListed)], len(names)
 }
 
-// ranked counts by the names that auditors ask for: models, keys, files.
+// ranked counts by the names that matter to auditors: models, keys, and files.
 type ranked struct {
 	models tally[model]
 	keys   tally[split]

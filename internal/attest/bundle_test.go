@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// change replaces a text that occurs once in another text.
+// change replaces text that must occur exactly once in data.
 func change(t testing.TB, data []byte, from, to string) []byte {
 	t.Helper()
 	if n := bytes.Count(data, []byte(from)); n != 1 {
@@ -198,7 +198,7 @@ func TestStatementForm(t *testing.T) {
 		t.Errorf("%s: %s", got, stranger.Finding().Detail)
 	}
 
-	// A receipt that is false inside an attestation that is right is refuted as it is alone.
+	// An altered receipt in a valid attestation is refuted in the same way as without it.
 	rep := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"SUCCEEDED"`, `"CANCELED"`), "key_2026_04"))
 	if got := outcome(rep); got != "refuted hash hash_mismatch" {
 		t.Error(got)

@@ -121,7 +121,7 @@ const maxKeyID = 1024 // bytes, as in a trust file
 // kind of trust than a file of keys.
 func (e *Envelope) parseKey(material canon.Node) *Error {
 	const at = "/verificationMaterial"
-	// These members would be evidence of their own, which a file of keys cannot judge.
+	// These members would be separate evidence, which a file of keys cannot judge.
 	for name := range material.Members() {
 		switch name := name.String(); name {
 		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":

@@ -73,7 +73,7 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// signedBy puts a text into a bundle whose signature is by nobody.
+// signedBy returns a bundle that contains a text, with a signature that no key made.
 func signedBy(text []byte) []byte {
 	return []byte(`{"mediaType":"` + attest.MediaType + `","verificationMaterial":{"publicKey":{"hint":"k"}},"dsseEnvelope":{"payload":"` +
 		base64.StdEncoding.EncodeToString(text) + `","payloadType":"` + attest.PayloadType + `","signatures":[{"sig":"AA=="}]}}`)

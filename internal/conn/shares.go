@@ -2,11 +2,11 @@ package conn
 
 import "sync"
 
-// Shares are an amount that clients divide among themselves: places, or bytes of memory. A client
-// that holds some gets no more than leaves as much as it then holds. One client alone therefore
-// gets half of the amount, two get a third each, and another client finds as much as any of them
-// has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client that holds nothing may
-// take all of the rest.
+// Shares are an amount that clients divide among themselves: slots, or bytes of memory. A client
+// that already holds some can take more only if at least as much as it then holds remains. A single
+// client therefore gets half of the amount, two clients get a third each, and another client finds
+// as much as any of them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client
+// that holds nothing may take everything that remains.
 type Shares struct {
 	mu   sync.Mutex
 	left int64

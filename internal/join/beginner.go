@@ -9,7 +9,7 @@ import (
 
 // Rank orders the receipts of a stream that have no predecessor by the likelihood that they begin
 // the stream. The receipt that follows the given predecessor comes first, then a receipt that
-// claims to be the first, and then any other. [Earlier] orders receipts of equal rank.
+// states that it is the first, and then any other. [Earlier] orders receipts of equal rank.
 func Rank(first bool, previous, given canon.Digest) int {
 	switch {
 	case !given.IsZero() && !first && previous == given:
@@ -78,7 +78,7 @@ type Beginner struct {
 	ends  Ends
 
 	damage []Damage              // strays, and receipts that follow damaged receipts
-	stray  map[Place]bool        // damaged receipts whose position is unknown
+	stray  map[Place]bool        // damaged receipts whose place in the stream is unknown
 	hurt   map[canon.Digest]bool // the hashes that the strays state
 	tails  []Node                // receipts that no receipt names, sorted by Earlier
 

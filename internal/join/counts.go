@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Counts are numbers of receipts that can be added over any number of workers.
+// Counts are counts of receipts, which can be added up over any number of workers.
 type Counts struct {
 	Receipts  int64                  `json:"receipts"` // copies count once
 	Verified  int64                  `json:"verified"`

@@ -13,7 +13,8 @@
 //   - A [Beginner] judges the receipts of a stream that have no predecessor, and finds where
 //     the stream begins and ends.
 //
-// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one is accepted.
+// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one takes
+// precedence.
 //
 // # Three groupings
 //
@@ -47,8 +48,8 @@
 //
 // # Checkpoints
 //
-// The result for a checkpoint depends on all receipts, so an engine first reads the inputs for
-// their leaves (stream.Leaves). Their order matters only here:
+// What a checkpoint shows about a receipt depends on all receipts, so an engine first reads the
+// inputs for their leaves (stream.Leaves). The order of the inputs matters only here:
 //
 //	for each input, each leaf: extent.Add(leaf)
 //	starts = join.Starts(extents)
@@ -60,10 +61,10 @@
 //
 // # Conflicts
 //
-// If two receipts name the same predecessor, have the same ID, or both claim to be the first, the
-// receipt that was issued earlier is accepted. If both were issued in the same millisecond, the
-// receipt with the smaller hash is accepted. (Package stream judges the receipts of one ordered
-// input as it reads them.)
+// If two receipts name the same predecessor, have the same ID, or both state that they are the
+// first, the receipt that was issued earlier takes precedence. If both were issued in the same
+// millisecond, the receipt with the smaller hash takes precedence. (Package stream judges the
+// receipts of one ordered input as it reads them.)
 //
 // Copies are receipts whose contents have the same hash. They count once for each outcome that they
 // would have alone, for example because of different signatures, and every time if that outcome is

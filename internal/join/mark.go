@@ -19,7 +19,7 @@ const (
 	MarkLate                  // its predecessor comes after it in the same source
 	MarkBetween               // another receipt is between it and its predecessor in the same source
 	MarkElsewhere             // the receipt that it names is in another stream
-	MarkSecond                // another receipt also claims to be the first
+	MarkSecond                // another receipt also states that it is the first
 	MarkForeign               // it does not name the given predecessor
 	MarkDamaged               // it does not match its own hash
 	MarkCopy                  // a copy that does not count

@@ -15,7 +15,7 @@ const (
 	roleStates role = iota + 1 // by digest: its stated hash is the digest
 	roleHas                    // its content has the digest, but it states another one
 	roleNames                  // it names the digest as the hash of its predecessor
-	roleOrphan                 // by stream: whether it may begin the stream
+	roleOrphan                 // by stream: it may begin the stream
 	roleTail                   // no receipt of its stream names it
 	roleStray                  // it does not match its own hash, and nothing shows its place
 	roleBehind                 // it follows a damaged receipt
@@ -55,7 +55,7 @@ func (p *Part) Digest() canon.Digest {
 // Terms specify what streams must continue and contain. The zero Terms require nothing.
 type Terms struct {
 	Partial  func(chain.Stream) bool         // whether a stream is a selection, in which an absent predecessor refutes nothing
-	Previous func(chain.Stream) canon.Digest // the hash that its first receipt must name; zero: unknown
+	Previous func(chain.Stream) canon.Digest // the hash that its first receipt must name; zero if unknown
 	Head     func(chain.Stream) canon.Digest // the hash that must be in it; zero if unknown
 }
 

@@ -32,35 +32,34 @@ type item struct {
 	repeats          bool
 }
 
-// sound is the specification: whether receipts are verified by their links. The files have the
-// indexes of receipts, in order. With selection, absent predecessors are allowed; with unordered,
-// the order within files does not count.
+// sound is the specification: it reports whether receipts must be verified by their links. Each
+// file lists the indexes of its receipts, in order. With selection, absent predecessors are allowed;
+// with unordered, the order within files does not matter.
 func sound(items []item, files [][]int, selection, unordered bool) bool {
-	present, ids := map[int]bool{}, map[bool]int{}
+	present, same := map[int]bool{}, 0
 	for _, i := range slices.Concat(files...) {
 		if !present[i] && (items[i].repeats || i == 0) {
-			ids[true]++
+			same++
 		}
 		present[i] = true
 	}
-	if ids[true] > 1 {
+	if same > 1 {
 		return false // one ID with two contents
 	}
 
-	followers, starts, firsts := map[[2]int]int{}, map[int]int{}, map[int]int{}
+	followers, starts := map[[2]int]int{}, map[int]int{}
 	for i := range present {
 		it := items[i]
 		before := [2]int{it.previous, 0}
 		switch {
 		case it.previous == first:
 			before[1] = it.stream // one first receipt in each stream
-			firsts[it.stream]++
 			starts[it.stream]++
 		case it.previous == absent:
 			before[1] = i
 			starts[it.stream]++
 		case it.previous == shared || !present[it.previous]:
-			before[1] = it.stream // the stream of an absent receipt is not known
+			before[1] = it.stream // the stream of an absent receipt is unknown
 			starts[it.stream]++
 		case items[it.previous].stream != it.stream:
 			return false // a link into another stream
@@ -78,8 +77,8 @@ func sound(items []item, files [][]int, selection, unordered bool) bool {
 }
 
 // ordered reports whether each file is in order: a predecessor that is in the same file comes
-// immediately before its successor, apart from other streams, and a first receipt before all others.
-// A receipt that several files have has no order.
+// immediately before its successor, not counting other streams, and a first receipt before all
+// others. The place of a receipt that is in several files does not matter.
 func ordered(items []item, files [][]int) bool {
 	for n, file := range files {
 		others := slices.Concat(slices.Concat(files[:n]...), slices.Concat(files[n+1:]...))
@@ -102,9 +101,10 @@ func ordered(items []item, files [][]int) bool {
 	return true
 }
 
-// A scope is a set of worlds: all links of a number of receipts, their orders, selections or not, and
-// cuts into two files, and if stated, all streams and repeated IDs, and all copies of one receipt.
-// One of every so many worlds is tried, and by default of fewer.
+// A scope is a set of worlds: all links of a number of receipts, all orders, with and without
+// selection, and all cuts into two files. If stated, it includes all streams and repeated IDs, and
+// all copies of one receipt. every is the distance between the worlds that are tried; TestScope may
+// increase it.
 type scope struct {
 	receipts        int
 	streams, copies bool

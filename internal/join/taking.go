@@ -11,8 +11,8 @@ import (
 // different issuers are unrelated.
 type ID [16]byte
 
-// Earlier orders two conflicting receipts: the one that was issued earlier stands. If both
-// were issued in the same millisecond, the one with the smaller hash stands.
+// Earlier orders two conflicting receipts: the receipt that was issued earlier takes precedence. If
+// both were issued in the same millisecond, the receipt with the smaller hash takes precedence.
 func Earlier(issued int64, hash canon.Digest, thanIssued int64, than canon.Digest) int {
 	return cmp.Or(cmp.Compare(issued, thanIssued), bytes.Compare(hash[:], than[:]))
 }

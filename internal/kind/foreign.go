@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// foreign describes a third-party format of receipts, or of other signed evidence. Its name
-// is stable, for programs. A program verifies it.
+// foreign describes a third-party format of receipts, or of other signed evidence. name is stable,
+// for programs, and program is the tool that verifies files in the format.
 func foreign(name Kind, what, program string, is func(sketch) bool) sign {
 	return sign{Found{name, what, "verify it with " + program}, is, ""}
 }

@@ -143,7 +143,7 @@ const (
 	unpack     = "unpack it, and pass the receipts in it"
 )
 
-// A signature is the bytes by which files of a format are recognized, at an offset.
+// A signature consists of the bytes, at an offset, by which files in a format are recognized.
 type signature struct {
 	at    int
 	bytes string

@@ -115,7 +115,7 @@ func Parse(data []byte) (*Stamp, error) {
 	return s, nil
 }
 
-// parseID parses an object identifier, such as 1.3.6.1.4.1.32473.1. The empty text is none.
+// parseID parses an object identifier, such as 1.3.6.1.4.1.32473.1. For an empty text, it returns nil.
 func parseID(text string) (id asn1.ObjectIdentifier, err error) {
 	if text == "" {
 		return nil, nil

@@ -36,8 +36,9 @@ type InvalidError struct{ Detail string }
 
 func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
 
-// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for an
-// independent authority, unsupported_algorithm, or time_self_asserted if there is no token.
+// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for the
+// authority, unsupported_algorithm if the token needs an algorithm that is not supported, or
+// time_self_asserted if there is no token.
 type MissingError struct {
 	Code   string // a code of package receipt
 	Detail string
@@ -49,7 +50,7 @@ func unsupported(format string, args ...any) error {
 	return &MissingError{"unsupported_algorithm", fmt.Sprintf(format, args...)}
 }
 
-// unvouched is the error for an authority for which no root vouches.
+// unvouched returns the error for an authority for which no root vouches.
 func unvouched() error {
 	return &MissingError{"unknown_key", "no root of the given ones vouches for the authority"}
 }

@@ -141,8 +141,8 @@ func TestSigstoreVerifies(t *testing.T) {
 	}
 }
 
-// TestChanged: a bundle of which one byte was changed verifies with neither, and nothing
-// verifies here that does not verify there.
+// TestChanged verifies that neither implementation verifies a bundle with one changed byte, and that
+// every changed bundle that verifies here also verifies with sigstore-go.
 func TestChanged(t *testing.T) {
 	set := trusted(t)
 	o, judge := newOther(t, set), ours(t, set)

@@ -355,7 +355,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		return
 	}
 	key, nonce, flows := block.Member("key").String(), "", block.Member("flows")
-	var at time.Time // a statement has no such member
+	var at time.Time // the time of the opening, because a statement states no time
 
 	// The nonce in the openings binds the statements to this run.
 	for _, r := range list {
@@ -393,7 +393,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		}
 		statements++
 
-		// Each statement contains exactly one of an event and none.
+		// Each statement contains either received.event_id or none, which is true.
 		a.f.Signatures = append(a.f.Signatures, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Messages: [][]byte{signed}, Value: sig, At: at})
 		none, event := n.Member("none"), n.Member("received").Member("event_id")
 		if string(n.Member("v").Raw()) != "1" || n.Member("type").String() != "received" || n.Member("nonce").String() != nonce || none.IsZero() == event.IsZero() || !none.IsZero() && !none.Bool() {

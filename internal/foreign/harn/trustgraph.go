@@ -100,7 +100,7 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 		form.Fail(f, receipt.StepLink, receipt.CodeHeadMismatch, "/chain", "total or root_hash is not that of the records")
 		return
 	}
-	f.Hash, _ = canon.ParseDigest(header.Member("root_hash").Text()) // an empty export has no such hash
+	f.Hash, _ = canon.ParseDigest(header.Member("root_hash").Text()) // zero for an empty export
 	for _, step := range []receipt.Step{receipt.StepSchema, receipt.StepHash, receipt.StepLink} {
 		form.Pass(f, step)
 	}

@@ -86,7 +86,7 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	return true
 }
 
-// readChain checks the place of a receipt by that receipt alone.
+// readChain checks what a receipt alone shows about its place in a chain.
 func readChain(f *receipt.Foreign, chain canon.Node) {
 	sequence, ok := form.Integer(chain.Member("sequence"))
 	previous := chain.Member("previous_receipt_hash")

@@ -106,7 +106,7 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 	return true
 }
 
-// readPlace checks the place of a receipt in a chain by that receipt alone.
+// readPlace checks what a receipt alone shows about its place in a chain.
 func readPlace(f *receipt.Foreign, record canon.Node) {
 	previous := record.Member("chain_prev_hash")
 	seq, ok := form.Integer(record.Member("chain_seq"))

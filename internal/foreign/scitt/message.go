@@ -13,7 +13,7 @@ import (
 
 var errCBOR = errors.New("expected one CBOR item in the shortest form, without indefinite lengths and duplicate keys")
 
-// maxNesting is the maximum depth of items; statements are less deep.
+// maxNesting is the maximum depth of nested items; statements are not nested as deeply.
 const maxNesting = 16
 
 // decode decodes one item without tags. The library converts some items, such as null to 0, so the

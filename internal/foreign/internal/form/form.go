@@ -77,9 +77,9 @@ func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
 	return doc
 }
 
-// Members checks the members of an object: the required members are present, and all others are
-// optional ones. It records the first mistake as a failed schema, and reports whether there is no
-// mistake. If there are no optional names, all other members are permitted.
+// Members checks the members of an object: the required members are present, and all others are in
+// optional. It records the first mistake as a failed schema, and reports whether there is none. If
+// optional is nil, all other members are permitted.
 func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool {
 	if n.Kind() != canon.KindObject {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
