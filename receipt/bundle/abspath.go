@@ -75,8 +75,8 @@ func rootOf(text []byte) int {
 	return n
 }
 
-// separator returns the length of the separator at the beginning of a text: / or \, where / may
-// also be escaped as in JSON or a URL.
+// separator returns the length of the separator at the beginning of a text: / or \, also
+// percent-encoded as in a URL, or \/ as in JSON.
 func separator(text []byte) int {
 	switch {
 	case len(text) == 0:

@@ -158,8 +158,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 		}
 	}
 
-	// The transcript of the run, then that of each stage, from the stage's transcript member or
-	// else its metadata.
+	// The schemas in the run's transcript come first, and then those of each stage, in its
+	// transcript and in its metadata.
 	spoken := a.transcripts()
 	if len(spoken) > 0 && spoken[0].scope == "run" {
 		fromEvents(spoken[0])

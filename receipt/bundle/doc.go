@@ -10,7 +10,7 @@
 //	text, err = bundle.Import(b, bundle.RefuseMarkers) // the run record again
 //	draft, err := bundle.Draft(b, bundle.DraftOptions{Issuer: receipt.Issuer{ID: "my_harness"}})
 //
-// # What leaves
+// # Modes
 //
 // A [Mode] specifies which data is removed. [Local] removes nothing; such a bundle should stay on
 // its machine. [Sanitized] replaces sensitive data: values with sensitive member names (see
@@ -37,8 +37,8 @@
 // the same bytes, because a bundle contains no clock reading and no random number.
 //
 // A bundle is at most [MaxBytes] long. Parsing takes memory for the bytes of the bundle and an
-// index over them. A bundle is refused if both together exceed four times its size. Writing takes a
-// buffer and memory for the removed data.
+// index over them. A bundle is refused if the index would exceed both 32 MiB and three times the
+// size of the bundle. Writing takes a buffer and memory for the removed data.
 //
 // # Errors
 //

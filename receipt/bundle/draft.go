@@ -258,7 +258,7 @@ func (d *drafting) approvals() []receipt.Approval {
 		decided, ok := timeOf(payload.member("decided_at"))
 		actor := d.said(payload, "actor")
 
-		// A receipt requires the decision, its time, and the person who made it.
+		// A receipt requires the decision, its time, and the actor who made it.
 		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == maxListed {
 			open = true
 			continue

@@ -9,7 +9,7 @@ import (
 // The classes of entries give the reason for a removal. Each class has a different replacement.
 const (
 	classField   = "sensitive_field"        // the member has a sensitive name; [redacted]
-	classText    = "secret_pattern_or_url"  // the text contains a secret or a URL; replaced with the text with placeholders, or {} for an object
+	classText    = "secret_pattern_or_url"  // the text contains a secret or a URL; placeholders in the text, or {} for an object
 	classPath    = "local_pointer_path"     // a local path; [redacted]
 	classPayload = "prompt_or_tool_payload" // a prompt, an argument, or a result; [withheld]
 )
@@ -86,9 +86,9 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	}
 }
 
-// maybeLeft reports whether a text can be the result of a removal: it contains a placeholder, or it
-// may contain a URL, from which user information is removed without a trace. The slashes of a URL
-// may be written as escapes.
+// maybeLeft reports whether a text can be the result of a removal: it contains a placeholder, is the
+// {} of an emptied object, or may contain a URL, from which user information is removed without a
+// trace. The slashes of a URL may be written as escapes.
 func maybeLeft(content []byte) bool {
 	return hasPlaceholder(content) || string(content) == emptied || bytes.Contains(content, []byte("//")) || bytes.ContainsAny(content, `%\`)
 }
@@ -99,7 +99,8 @@ func hasPlaceholder(content []byte) bool {
 	return string(content) == placeholder || string(content) == withheld || bytes.Contains(content, []byte("<redacted:"))
 }
 
-// under returns the entries whose paths equal or begin with a path.
+// under returns the entries with a path or, if prefix is true, all entries whose paths begin with
+// it.
 func (p prior) under(path string, prefix bool) []Entry {
 	// In the order of paths, these entries are adjacent.
 	from, _ := slices.BinarySearchFunc(p.entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })

@@ -11,8 +11,12 @@ import (
 
 // Options specify how a run is exported. The zero Options create a sanitized bundle.
 type Options struct {
-	Mode        Mode   // "": Sanitized
-	Strict      bool   // also withhold input, output, stdout, stderr, message, and visible_text_contains in ReplayOnly, and keep no absolute path in any text
+	Mode Mode // "": Sanitized
+
+	// Strict makes ReplayOnly also withhold input, output, stdout, stderr, message, and
+	// visible_text_contains, and keep no absolute path in any text.
+	Strict bool
+
 	Attachments bool   // list the artifacts of the run again, as attachments
 	ID          string // default: derived from the run record as embedded in the bundle, see Export
 	CreatedAt   string // RFC 3339; default: when the run ended, or if unknown, when it began
@@ -21,7 +25,7 @@ type Options struct {
 	Producer Producer
 
 	// HarnVersion is the version of the harness that executed the run. If it is empty,
-	// metadata.harn_version of the record is used, if present.
+	// metadata.harn_version of the record is used. If that is absent, the version is unreported.
 	HarnVersion string
 }
 

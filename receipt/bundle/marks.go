@@ -14,7 +14,7 @@ type marks struct {
 	paths  bool                  // also remove absolute paths
 	found  map[int]redact.Marked // by the offset of the string
 	names  map[string]nameMark   // results for the first maxNames member names
-	buffer []byte                // names of the path that is being written
+	buffer []byte                // holds the path that is being written
 }
 
 // A nameMark is the result for the name of a member.

@@ -2,9 +2,9 @@ package bundle
 
 import "io"
 
-// A Text is a bundle or a run record that is written on demand. Its memory use depends only on the
-// removed data. It reads its source, which must not change before it is written. Only one goroutine
-// at a time may write it.
+// A Text is a bundle or a run record that is written on demand. It uses memory only for the removed
+// data. It reads its source, which must not change before it is written. Only one goroutine at a
+// time may write it.
 type Text struct {
 	Entries []Entry // the removals, in the order of redaction.entries
 	Size    int64   // bytes
@@ -56,7 +56,7 @@ func (t *Text) walk(p *printer) *walk {
 	return &walk{manner: t.manner, printer: p, marks: t.marks, bundle: t.shape != nil}
 }
 
-// WriteTo writes the text until the writer returns an error.
+// WriteTo writes the text. It stops at the first error of the writer.
 func (t *Text) WriteTo(w io.Writer) (int64, error) {
 	p := newPrinter(w)
 	t.walk(p).value(t.root, context{shape: t.shape})

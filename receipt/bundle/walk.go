@@ -13,7 +13,7 @@ type walk struct {
 	*printer
 	marks  *marks
 	prior  prior
-	bundle bool        // not for a run record alone
+	bundle bool        // false for a run record alone
 	note   func(Entry) // receives the removals; nil in the second pass
 
 	steps []step
@@ -189,7 +189,7 @@ func (w *walk) member(m pair, c context) {
 	null := m.value.kind() == canon.KindNull
 
 	switch {
-	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass writes it, and only with its own content
+	case w.bundle && len(w.steps) == 1 && name == "redaction": // created by this pass
 		w.manifest(m.value, within)
 	case w.redacts() && mark.sensitive, w.redacts() && name == "path" && c.roots:
 		w.gone(classField, placeholder, within)
