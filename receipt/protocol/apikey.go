@@ -28,7 +28,7 @@ type APIKey struct {
 	SHA256  [32]byte  // of the key
 	Created time.Time // in UTC
 	Scopes  []Scope   // nil allows everything; empty allows nothing
-	Reach   Reach     // the operations that the key allows
+	Reach   Reach     // the streams that the client with the key may see
 }
 
 // MarshalJSON returns the entry in the form that ParseAPIKeys reads.

@@ -159,7 +159,7 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 }
 
 // checkText checks a body that the handler parses. It computes the digest only for a request with
-// an Idempotency-Key. No body is equivalent to {}.
+// an Idempotency-Key. An absent body has the digest of {}.
 func checkText(r *Request, data []byte, hold func(int64) error) error {
 	if len(data) == 0 {
 		r.Use.Body = canon.Sum([]byte("{}"))

@@ -138,7 +138,7 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// MarshalJSON returns the skill as a protocol resource. Its URLs are relative, because a server
+// MarshalJSON returns the card as a protocol resource. Its URLs are relative, because a server
 // does not know the names under which it is reachable.
 func (c Card) MarshalJSON() ([]byte, error) {
 	const url = "/v1"

@@ -32,7 +32,7 @@
 //   - [Memory]: remembered responses to requests with an Idempotency-Key.
 //   - [Stream]: responses without an end. Package feed of the module harness writes lists, ranges,
 //     and server-sent events.
-//   - [ContentType]: the media types that a request may have.
+//   - [ContentType]: the media types of request bodies.
 //
 // # What is bounded
 //

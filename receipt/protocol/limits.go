@@ -2,7 +2,7 @@ package protocol
 
 import "time"
 
-// Limits limits the Mux resources that clients may use. The zero value of a field means the
+// Limits bounds the resources of a Mux that clients may use. The zero value of a field means the
 // default. Each client gets at most half of Requests, of Memory, and of the event streams. If other
 // clients hold some of a resource, a client gets less, because it must leave as much as it gets for
 // one more client. A client is an API key or, without keys, an address.

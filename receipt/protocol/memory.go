@@ -22,9 +22,16 @@ const (
 
 // A Use is an Idempotency-Key and the body of its request.
 type Use struct {
-	Actor [32]byte     // the client to which the limits apply: the digest of the API key, or zero for all clients without a key
-	Key   canon.Digest // equal for requests of which only one may be processed; zero if the request may be processed more than once
-	Body  canon.Digest // digest of the canonical body (RFC 8785)
+	// Actor is the client to which the limits apply: the digest of the API key, or zero for all
+	// clients without a key.
+	Actor [32]byte
+
+	// Key is equal for requests of which only one may be processed. It is zero if the request may
+	// be processed more than once.
+	Key canon.Digest
+
+	// Body is the digest of the canonical body (RFC 8785).
+	Body canon.Digest
 }
 
 // An answer is the response to a request. It must not be modified.
@@ -72,7 +79,7 @@ type Memory struct {
 // actorUses are the uses of one actor.
 type actorUses struct {
 	byKey map[canon.Digest]*use
-	order list.List // like the corresponding fields of Memory
+	order list.List // like order in Memory
 	bytes int64
 }
 

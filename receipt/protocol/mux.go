@@ -32,8 +32,8 @@ type Options struct {
 	// Random is the source of request IDs. Required.
 	Random io.Reader
 
-	// Memory remembers the answers to requests with an Idempotency-Key. If it is nil, a Memory with
-	// the default limits is used, whose content a restart discards.
+	// Memory remembers the responses to requests with an Idempotency-Key. If it is nil, a Memory
+	// with the default limits is used, whose content a restart discards.
 	Memory *Memory
 
 	// Log gets a record for each 500 response, for each response above 500 that has a cause, and
@@ -41,7 +41,7 @@ type Options struct {
 	Log *slog.Logger
 
 	// Observe, if not nil, is called when a request arrives. The function that it returns is called
-	// when the response is complete. Both functions serve for access logs and metrics.
+	// when the response is complete. Use them for access logs and metrics.
 	Observe func() (answered func(Outcome))
 
 	// Hosts are the names, without port, that a Host header may contain; the response to any other
@@ -54,7 +54,7 @@ type Options struct {
 	// response to such a request is 404. Empty: "/".
 	Guarded string
 
-	// Limits limits the resources that clients may use.
+	// Limits bounds the resources that clients may use.
 	Limits Limits
 }
 

@@ -34,7 +34,7 @@ type Route struct {
 	// one with the earlier literal segment is used, regardless of their order.
 	Pattern string
 
-	Scope  Scope    // scope that the API key must have; without it, the route is treated as absent; "" for none
+	Scope  Scope    // that the API key must have; without it, the route is treated as absent. "" for none
 	Open   bool     // requires no version and no API key: discovery, health
 	Params []string // parameters of the query; others are refused. Ignored for a path that ends in /
 	Body   Body     // of POST, PUT and PATCH
@@ -43,7 +43,7 @@ type Route struct {
 	Serve  Handler
 
 	AnyVersion bool // requires no version: the route is not part of the protocol
-	AnyQuery   bool // any query is accepted and ignored, because mail and chat programs add parameters to links
+	AnyQuery   bool // any query is accepted and ignored, because mail and chat programs add parameters
 	Free       bool // takes no request slot, like an open route
 }
 
