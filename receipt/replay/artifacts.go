@@ -20,7 +20,7 @@ type Wanted struct {
 	SHA256 canon.Digest // digest of the answer; zero if unknown
 }
 
-// Artifacts returns content that is stored outside of the log and the request. If it does not
+// Artifacts returns content that is stored outside the log and the request. If it does not
 // exist, the error wraps [fs.ErrNotExist]. It must be safe for concurrent use.
 type Artifacts func(ctx context.Context, w Wanted) ([]byte, error)
 

@@ -13,7 +13,7 @@ import (
 // A RequestError identifies the invalid part of a request. It contains no values from the request.
 type RequestError struct {
 	Param  string // such as override.llm:main:1.sha256; "body" for the entire request
-	Detail string // the expectation and the actual kind of value
+	Detail string // what was expected and what was found
 }
 
 // Error returns both fields.

@@ -61,13 +61,13 @@ type teller struct {
 	line  []byte          // the event that is being written
 
 	number   int  // number of the replay's events that are numbered by its task
-	cursor   int  // of the source's
+	cursor   int  // number of the source's events so far
 	restored bool // the checkpoint has been reached, or there is none
 
 	calls   map[string]*swap       // of the ids of calls
 	answers map[string]*swap       // of the ids of events
 	words   map[canon.Digest]*swap // keyed by kind and payload, for repeated events
-	firsts  map[string]bool        // the IDs of events that record an answer, and so do not repeat another answer
+	firsts  map[string]bool        // IDs of events that record an answer, so they do not repeat another answer
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {

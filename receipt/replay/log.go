@@ -29,7 +29,7 @@ type Log struct {
 var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
 // ReadLog reads a task's log, which contains one event per line. If the log contains several tasks,
-// taskID is required; "" selects the only task of the log. The rules are those of a recording:
+// task is required; "" selects the only task of the log. The rules are those of a recording:
 // events are in sequence order without gaps, and each ID has only one content. The error is an
 // error of package event, [record.ErrNotEnded], [ErrReplay], or an error of the reader.
 //

@@ -253,8 +253,8 @@ func timeIn(value []byte) (receipt.Time, bool) {
 // keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. A colon and a name follow
 // it. In a key of mcp or host, two names follow, separated by a colon, and the first contains no
 // colon. Names are non-empty and consist of printable characters other than the space. An error
-// contains the expectation and the actual kind of value. It quotes only the prefix of the text,
-// because a name may be that of a secret.
+// states what was expected and what was found. It quotes only the prefix of the text, because a name
+// may be that of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")
 	switch at := strings.IndexFunc(text, unprintable); {

@@ -59,7 +59,7 @@ type Override struct {
 	ArtifactID string       // ID of the artifact that contains the value; "" for an inline value
 	Stated     canon.Digest // sha256 of the request; zero if there is none
 	Visibility string       // public, internal, or receipt_only
-	Reason     string       // its own visibility, or else that of the request
+	Reason     string       // its own reason, or else that of the request
 
 	value []byte // canonical; nil for an artifact, or a secret without a value
 }

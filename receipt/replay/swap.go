@@ -41,7 +41,7 @@ func (s *swap) announcement() object {
 		}
 	}
 	if !d.BeforeSHA256.IsZero() {
-		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // the hash never returns an error
+		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // MarshalJSON of a digest never fails
 	}
 	if !d.AfterSHA256.IsZero() {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
