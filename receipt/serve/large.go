@@ -158,7 +158,7 @@ func (g *gate) enter() error {
 // Limits for a stream and its response. Receipts use only a few percent of these limits.
 const (
 	mostRatio   = 200     // decompressed bytes for each compressed byte
-	mostStreams = 4096    // total size of the streams' names, which average 1 KiB each
+	mostStreams = 4096    // streams of receipts, whose names may have 1 KiB each on average
 	mostIndexed = 1 << 16 // receipts whose IDs are compared
 	mostOthers  = 10_000  // lines that are not receipts
 	mostAnswer  = 64      // bytes of the response per byte of the body

@@ -22,7 +22,7 @@ const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // maximum number of bytes in a value of a receipt
+	maxEcho       = 64 // bytes of a receipt's value that a summary repeats
 )
 
 // getReceipt serves GET /v1/receipts/{id}: the resource or, if the client prefers one of them, the
@@ -217,7 +217,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		switch {
 		case errors.Is(err, ledger.ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
-			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // the evidence proves nothing about any receipt
+			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it proves nothing about any receipt
 				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"
 			}
 		case err != nil:

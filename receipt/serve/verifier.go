@@ -42,7 +42,7 @@ type made struct {
 const mostReady = 64
 
 // NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own
-// time. If a policy checks only integrity, it needs no trusted keys, but answers no other question.
+// time. A Verifier whose policy checks only integrity needs no trust, and answers no other question.
 // keys describes the key file in summaries; if it is nil, they name no key file. The policy's rules
 // apply to every question, including questions about integrity only.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
@@ -72,7 +72,9 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 		policy.Now = policy.Now.Add(time.Second)
 	}
 
-	v.mu.Lock() // also while a verifier is being created, because many requests may arrive at the beginning of a second
+	// The lock is also held while a verifier is created, because many requests may arrive at the
+	// beginning of a second.
+	v.mu.Lock()
 	defer v.mu.Unlock()
 	if m, ok := v.ready[q]; ok && m.now.Equal(policy.Now) {
 		return m.v, nil

@@ -150,7 +150,7 @@ type lineWriter struct {
 	c    *streamed
 	text []byte
 
-	mu      sync.Mutex // of the response: the pause sends too
+	mu      sync.Mutex // guards the response, because pauses also send
 	w       *bufio.Writer
 	begun   bool
 	waiting bool

@@ -13,7 +13,7 @@ import (
 type entry struct {
 	digest canon.Digest // digest of the document's bytes or, in a compressed file, of its JSON
 	hash   canon.Digest // the receipt hash of its content; zero if there is none
-	offset int64        // number of bytes; not used in a compressed file
+	offset int64        // where the bytes begin in the file; not used in a compressed file
 	length int32
 	source int32
 	stream int32 // noStream for text that is not JSON

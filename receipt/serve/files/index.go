@@ -31,7 +31,7 @@ import (
 // A compressed file cannot be read from an offset, so reading a receipt decompresses the file from
 // its beginning. A compressed file with more than 16 MiB of receipts is refused.
 //
-// # Several of one id
+// # Duplicate IDs
 //
 // A receipt_id is unique only for its issuer, but a request names no issuer. Copies, which have the
 // same receipt hash, count once, and the first copy is served. Two contents with one ID are refused

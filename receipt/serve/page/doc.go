@@ -1,4 +1,4 @@
-// Package page contains the verification page, on which the recipient of a receipt drops it and
+// Package page contains the verification page. The recipient of a receipt drops it onto the page and
 // reads the result of its verification. The page is one self-contained HTML file that works from a
 // server and from disk, and sends no data. Receipts are judged in the browser, by the packages of
 // this module compiled to WebAssembly (cmd/receipt-wasm).

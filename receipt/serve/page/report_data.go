@@ -65,9 +65,9 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 }
 
 // SummaryData returns the members of a summary's JSON form, as the views show it: without the
-// roster, and with lists of at most 1,000 entries. Members with the suffix _count are the numbers
-// of all entries. The lists are shortened as JSON, because a Summary with fewer streams could have
-// another verdict.
+// roster, and with at most 1,000 streams and 1,000 unreadable inputs. The members streams_count and
+// inputs.unreadable_count are the numbers of all entries. The lists are shortened as JSON, because a
+// Summary with fewer streams could have another verdict.
 func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(sum)
 	if err != nil {

@@ -310,8 +310,8 @@ const timing = `(async () => {
 	return times.join(", ") + " ms";
 })()`
 
-// TestBrowseSpeed prints how long the first view and filters take, and fails at no duration. It runs
-// if $RECEIPTS is the number of receipts.
+// TestBrowseSpeed prints how long the first view and filters take. No duration makes it fail. It
+// runs only if $RECEIPTS is set to the number of receipts.
 func TestBrowseSpeed(t *testing.T) {
 	count, err := strconv.Atoi(os.Getenv("RECEIPTS"))
 	if err != nil {

@@ -35,7 +35,7 @@ type answer struct {
 	Message string          `json:"message"`
 }
 
-// startFirefox starts a browser with a profile of its own.
+// startFirefox starts a browser with a separate profile.
 func startFirefox(t *testing.T, dark bool) *fox {
 	t.Helper()
 	path := os.Getenv("FIREFOX")
@@ -163,7 +163,7 @@ func (f *fox) call(method string, params any) json.RawMessage {
 	}
 }
 
-// open loads the page, when it is ready.
+// open loads the page, and returns when it is ready.
 func (f *fox) open(url string, width int) {
 	f.Helper()
 	f.visit(url, width)

@@ -20,8 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
-// maxPage is the maximum number of bytes that a browser fetches.
-const maxPage = 3_450_000 // bytes, compressed; 120,000 of them verify third-party documents, and 30,000 describe receipts
+// maxPage is the maximum number of compressed bytes that a browser fetches. Of these, 120,000 verify
+// third-party documents, and 30,000 describe receipts.
+const maxPage = 3_450_000
 
 func TestPage(t *testing.T) {
 	if testing.Short() {

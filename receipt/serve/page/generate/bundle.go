@@ -8,8 +8,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// script bundles a module and its imports into one script. alias maps modules to files in other
-// places.
+// script bundles a module and its imports into one script. alias maps names of modules to files.
 func script(entry string, alias map[string]string) ([]byte, error) {
 	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE,
 		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example consists of the exact bytes of its file
@@ -56,7 +55,7 @@ func writeReport(out string) error {
 	return writePair("view/report.js", "style.css", out+"/report.min")
 }
 
-// writeSite bundles the modules for the view of receipt browse. Out is relative to its directory.
+// writeSite bundles the modules for the view of receipt browse, in dir. out is relative to dir.
 func writeSite(dir, out string) error {
 	if err := os.Chdir(dir); err != nil {
 		return err

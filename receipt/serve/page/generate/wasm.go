@@ -56,7 +56,7 @@ func wasmExec() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), nil
 }
 
-// compress returns gzip data (RFC 1952) without a name and a time.
+// compress returns gzip data (RFC 1952) without a name or a time.
 func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

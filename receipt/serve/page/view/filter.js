@@ -2,11 +2,11 @@
 import { h } from "./dom.js";
 import { number } from "./text.js";
 
-// What the box hides: findings, rows about single receipts, and streams.
+// The entries that the box can hide: findings, rows about single receipts, and streams.
 const filtered = ".findings > li, .addresses > li, .of-refuted > table > tbody > tr, .streams > table > tbody > tr";
 
-// renderFilter returns a box that hides the entries of a report without the words in it. The number
-// of receipts that the file omits is named next to the number of shown entries.
+// renderFilter returns a box that hides the entries of a report that lack any word in the box. The
+// status below it states the number of shown entries, and of receipts that the file omits.
 export function renderFilter(root, omitted) {
   const entries = [...root.querySelectorAll(filtered)].filter((entry) => !entry.querySelector(".addresses"));
   if (entries.length < 2) return null;
