@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 )
 
@@ -15,7 +16,7 @@ func TestCheckAddr(t *testing.T) {
 		"127.0.0.1": "", "127.0.0.1:": "", "127.0.0.1:65536": "", "127.0.0.1:-1": "", "127.0.0.1:http": "", "host.example:80": "",
 		"LOCALHOST.example:80": "", "::1:80": "", "127.1:80": "", "2130706433:80": "", "": "", "http://127.0.0.1:80": "",
 	} {
-		loopback, err := server.CheckAddr(addr)
+		loopback, err := cli.CheckAddr(addr)
 		got := map[bool]string{true: "loopback", false: "open"}[loopback]
 		if err != nil {
 			got = ""

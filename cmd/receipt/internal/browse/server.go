@@ -2,14 +2,16 @@ package browse
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -17,27 +19,29 @@ import (
 
 // loopback returns the host of an address, which must be a loopback address.
 func loopback(addr string) (host string, err error) {
-	host, _, err = net.SplitHostPort(addr)
+	local, err := cli.CheckAddr(addr)
+	if err == nil && !local {
+		err = cli.Usage("to publish a view, write it with --output", "--addr %q is not a loopback address", addr)
+	}
 	if err != nil {
-		return "", cli.Usage("", "--addr %q: expected HOST:PORT", addr)
+		return "", err
 	}
-	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return "", cli.Usage("to publish a view, write it with --output", "--addr %q is not a loopback address", addr)
-	}
-	return host, nil
+	host, _, err = net.SplitHostPort(addr)
+	return host, err
 }
 
-// serveDir serves a view until ctx is done.
+// serveDir serves a view until ctx is done. The address contains a secret, because other users of
+// the machine can connect to the server, too.
 func serveDir(ctx context.Context, e *cli.Env, host, addr, dir string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return cli.Usage("", "--addr %q: %w", addr, err)
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	own := net.JoinHostPort(host, port)
-	server := serve.HTTPServer(newHandler(dir, own, net.JoinHostPort("localhost", port)), slog.New(slog.DiscardHandler), 0)
+	secret := rand.Text()
+	server := serve.HTTPServer(newHandler(dir, secret, host, "localhost"), slog.New(slog.DiscardHandler), 0)
 	defer context.AfterFunc(ctx, func() { server.Close() })()
-	fmt.Fprintf(e.Out, "view: http://%s/ (interrupt to stop)\n", own)
+	fmt.Fprintf(e.Out, "view: http://%s/%s/ (interrupt to stop)\n", net.JoinHostPort(host, port), secret)
 	if err := server.Serve(listener); ctx.Err() == nil {
 		return cli.Usage("", "%w", err)
 	}
@@ -45,11 +49,12 @@ func serveDir(ctx context.Context, e *cli.Env, host, addr, dir string) error {
 }
 
 // dataName matches the names of data files.
-var dataName = regexp.MustCompile(`^/data/(table|receipts)-[0-9]+\.js$`)
+var dataName = regexp.MustCompile(`^data/(table|receipts)-[0-9]+\.js$`)
 
-// newHandler returns a handler of the files of a view. It rejects requests for other hosts, with
-// which a foreign page could read the view by DNS rebinding.
-func newHandler(dir string, hosts ...string) http.Handler {
+// newHandler returns a handler of the files of a view, below /secret/. It rejects requests for other
+// hosts, with which a foreign page could read the view by DNS rebinding, and prevents foreign pages
+// from loading the data files as scripts (Cross-Origin-Resource-Policy).
+func newHandler(dir, secret string, hosts ...string) http.Handler {
 	files := os.DirFS(dir)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -59,16 +64,17 @@ func newHandler(dir string, hosts ...string) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		name, found := strings.CutPrefix(r.URL.Path, "/"+secret+"/")
 		switch {
-		case !slices.Contains(hosts, r.Host):
+		case !slices.Contains(hosts, (&url.URL{Host: r.Host}).Hostname()):
 			http.Error(w, "this view has another address", http.StatusMisdirectedRequest)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "the view is read with GET", http.StatusMethodNotAllowed)
-		case r.URL.Path == "/":
+		case found && name == "":
 			http.ServeFileFS(w, r, files, "index.html")
-		case dataName.MatchString(r.URL.Path):
-			http.ServeFileFS(w, r, files, r.URL.Path[1:])
+		case found && dataName.MatchString(name):
+			http.ServeFileFS(w, r, files, name)
 		default:
 			http.NotFound(w, r)
 		}

@@ -184,28 +184,32 @@ func TestIndex(t *testing.T) {
 }
 
 // TestHandler verifies that only requests for the view's own hosts are answered, only GET and HEAD,
-// and only for the files of the view.
+// and only for the files of the view, below its secret.
 func TestHandler(t *testing.T) {
 	dir := view(t, sealed(t, 2)...)
 	if err := os.WriteFile(filepath.Join(dir, "data", "other.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := newHandler(dir, "127.0.0.1:7000", "localhost:7000")
+	h := newHandler(dir, "secret", "127.0.0.1", "::1", "localhost")
 	for _, c := range []struct {
 		method, host, path string
 		want               int
 	}{
-		{"GET", "127.0.0.1:7000", "/", 200},
-		{"HEAD", "localhost:7000", "/", 200},
-		{"GET", "127.0.0.1:7000", "/data/table-0.js", 200},
-		{"GET", "evil.example:7000", "/", 421},
-		{"GET", "127.0.0.1", "/", 421},
-		{"GET", "evil.example", "/data/table-0.js", 421},
-		{"POST", "127.0.0.1:7000", "/", 405},
-		{"GET", "127.0.0.1:7000", "/data/", 404},
-		{"GET", "127.0.0.1:7000", "/data/other.txt", 404},
-		{"GET", "127.0.0.1:7000", "/data/../../table-0.js", 404},
-		{"GET", "127.0.0.1:7000", "/data/table-1.js", 404},
+		{"GET", "127.0.0.1:7000", "/secret/", 200},
+		{"HEAD", "localhost:7000", "/secret/", 200},
+		{"GET", "[::1]", "/secret/", 200}, // port 80
+		{"GET", "127.0.0.1:7000", "/secret/data/table-0.js", 200},
+		{"GET", "evil.example:7000", "/secret/", 421},
+		{"GET", "127.0.0.1.evil.example", "/secret/", 421},
+		{"GET", "evil.example", "/secret/data/table-0.js", 421},
+		{"POST", "127.0.0.1:7000", "/secret/", 405},
+		{"GET", "127.0.0.1:7000", "/", 404},
+		{"GET", "127.0.0.1:7000", "/data/table-0.js", 404},
+		{"GET", "127.0.0.1:7000", "/other/data/table-0.js", 404},
+		{"GET", "127.0.0.1:7000", "/secret/data/", 404},
+		{"GET", "127.0.0.1:7000", "/secret/data/other.txt", 404},
+		{"GET", "127.0.0.1:7000", "/secret/data/../../table-0.js", 404},
+		{"GET", "127.0.0.1:7000", "/secret/data/table-1.js", 404},
 	} {
 		r := httptest.NewRequest(c.method, "http://"+c.host+"/", nil)
 		r.URL.Path = c.path
@@ -214,7 +218,7 @@ func TestHandler(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s %s%s: %d, want %d", c.method, c.host, c.path, w.Code, c.want)
 		}
-		if w.Header().Get("Content-Security-Policy") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if w.Header().Get("Content-Security-Policy") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s: headers %v", c.path, w.Header())
 		}
 		if c.want == http.StatusOK && c.method == "GET" && w.Body.Len() == 0 {

@@ -1,12 +1,9 @@
 package server
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -102,7 +99,7 @@ func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {
 // checkClients returns an error if other machines can reach the address and no flag specifies which
 // clients are accepted.
 func (o flagCheck) checkClients() error {
-	loopback, err := CheckAddr(o.addr)
+	loopback, err := cli.CheckAddr(o.addr)
 	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
 		return err
 	}
@@ -121,31 +118,6 @@ func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
 		}
 	})
 	return err
-}
-
-// CheckAddr validates an address and reports whether it is a loopback address. It accepts no host
-// names except localhost, because resolving them would require a network request.
-func CheckAddr(addr string) (loopback bool, err error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil {
-		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "invalid --addr %q: must be IP:PORT with a port up to 65535", addr)
-	}
-
-	if host == "localhost" {
-		return true, nil
-	}
-	if host == "" { // all interfaces
-		return false, nil
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "invalid --addr %q: must have an IP address or localhost", host)
-	}
-
-	return ip.IsLoopback(), nil
 }
 
 // onlyPage returns 404 for all paths except the page and the health routes.

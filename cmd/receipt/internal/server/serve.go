@@ -187,7 +187,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 
 // clients describes the clients that are accepted.
 func (o *serveOptions) clients() string {
-	loopback, _ := CheckAddr(o.addr)
+	loopback, _ := cli.CheckAddr(o.addr)
 	switch {
 	case o.apiKeys != "":
 		return "with an API key"
@@ -201,7 +201,7 @@ func (o *serveOptions) clients() string {
 // check on a loopback address, a web page could reach the server through a host name that resolves
 // to the address (DNS rebinding).
 func (o *serveOptions) hostNames() []string {
-	if loopback, _ := CheckAddr(o.addr); !loopback {
+	if loopback, _ := cli.CheckAddr(o.addr); !loopback {
 		return o.hosts
 	}
 	host, _, _ := net.SplitHostPort(o.addr) // validated by flagCheck
