@@ -113,6 +113,32 @@ func TestSummaryRefuse(t *testing.T) {
 	}
 }
 
+// TestSummaryLevels verifies that a summary keeps its levels in JSON, that a merge discards them,
+// and that only a verified summary may state a level that is met.
+func TestSummaryLevels(t *testing.T) {
+	list := newWriter(t, "a").many(3)
+	s := verify(t, jsonl(list...), stream.Options{}).summary
+	s.Levels = []stream.Level{{Number: 1, Met: true}, {Number: 3, Detail: "no checkpoint"}}
+	if again := reread(t, "levels", s); !slices.Equal(again.Levels, s.Levels) {
+		t.Errorf("%+v", again.Levels)
+	}
+	if m := merged(t, s, s); m.Levels != nil {
+		t.Errorf("merged: %+v", m.Levels)
+	}
+
+	open := verify(t, gzipped(t, jsonl(list...))[:300], stream.Options{}).summary
+	for _, met := range []bool{false, true} {
+		open.Levels = []stream.Level{{Number: 1, Met: met}}
+		text, err := json.Marshal(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, new(stream.Summary)); (err != nil) != met {
+			t.Errorf("%v, met %t: %v", open.Verdict(), met, err)
+		}
+	}
+}
+
 // plain returns a summary without the values that depend on how the parts were read.
 func plain(t *testing.T, s *stream.Summary) string {
 	t.Helper()
