@@ -37,9 +37,9 @@
 // that files are unordered.
 //
 // If receipts from several sources conflict, for example because they name the same predecessor,
-// the receipt that was issued earlier is valid. The rules do not depend on the receipts' order, so
-// receipt-beam's engine, which joins records with [Records] and [Conclude], gets the same results
-// as a single machine.
+// the receipt that was issued earlier takes precedence. The rules do not depend on the receipts'
+// order, so receipt-beam's engine, which joins records with [Records] and [Conclude], gets the same
+// results as a single machine.
 //
 // # Documents of a program
 //

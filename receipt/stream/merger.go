@@ -227,7 +227,7 @@ func (m *merger) joinRosters() error {
 			return nil
 		case a.Fault != nil:
 			m.settle(a.Fault, is, open)
-		case open && c.Outcomes: // the receipt was a copy of a receipt whose link held
+		case open && c.Outcomes: // the receipt was a copy, whose original had the link
 			m.recount(a.Alone(), -1)
 			a.Leave()
 			m.recount(a.Fault.Counted(), 1)

@@ -34,8 +34,8 @@ func (p *endsJoiner) join() {
 	if !p.hasNote(receipt.CodeIDsNotChecked) {
 		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
-	// For any number of receipts, a run over the files of all parts can compare them. Smaller
-	// reports without a roster are from versions that wrote no rosters, and can still be merged.
+	// A run over the files of all parts compares any number of receipts. Smaller reports without a
+	// roster are from versions that wrote no rosters, and can still be merged.
 	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}

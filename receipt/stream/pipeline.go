@@ -163,7 +163,7 @@ func (p *pipeline) judge(w *worker) {
 	}
 }
 
-// lookInTurn judges a document once there is memory for it. The large document's memory is
+// lookInTurn judges a document once there is memory for it. The memory for a large document is
 // released.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn

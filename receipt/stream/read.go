@@ -218,7 +218,7 @@ func syntaxError(err error) *DocumentError {
 		return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
 	}
 	place := fmt.Sprintf("column %d", syntax.Column)
-	if syntax.Line > 1 { // offset in the document, which may itself be one line of the source
+	if syntax.Line > 1 { // line of the document, which may itself be one line of the source
 		place = fmt.Sprintf("line %d, %s", syntax.Line, place)
 	}
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}

@@ -59,7 +59,7 @@ type Run struct {
 	refused error // the reason why nothing is read
 
 	engine func(*join.Record) error // joins the receipts; if nil, the run joins them itself
-	tree   *join.Tree               // the tree over the receipts of all inputs, from an engine; if nil, the run computes it
+	tree   *join.Tree               // the tree over all inputs, from an engine; if nil, the run computes it
 
 	begun   bool
 	err     error
@@ -68,7 +68,7 @@ type Run struct {
 	current *item
 
 	reread  *survey.Rereading
-	chains  foreign.Chains // number of third-party receipts in the current source
+	chains  foreign.Chains // chains of third-party receipts in the current source
 	covered bool           // a checkpoint covers all receipts of the input
 
 	bytes atomic.Int64 // read so far
@@ -137,9 +137,9 @@ func (r *Run) Tag() any {
 	return r.current.tag
 }
 
-// Summary reads the rest of the input and returns the verdict for the entire input. Summary reads
-// the remaining input and returns the verdict for the entire input. The summary is never nil; after
-// an error, it is incomplete and not verified.
+// Summary reads the rest of the input and returns the verdict for the entire input. It returns an
+// error if not everything was read. The summary is never nil; after an error, it is incomplete and
+// not verified.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -187,8 +187,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	return nil
 }
 
-// conclude adds the results of comparing the order of the receipts to the summary. If the input was
-// not read to its end, the absence of data proves nothing.
+// conclude adds to the summary what the order of the receipts shows. If the input was not read to
+// its end, nothing can be concluded from receipts that are absent.
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
@@ -317,7 +317,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
-		case it.cut: // if the rest is missing, an absent predecessor proves nothing
+		case it.cut: // without the rest, an absent predecessor shows nothing
 			r.endSource(it)
 			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:

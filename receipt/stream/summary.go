@@ -20,11 +20,11 @@ type Summary struct {
 	Complete bool // all inputs were read to their ends
 	Partial  bool // the input is a selection, so absent predecessors are not breaks
 
-	Receipts  int // distinct receipts with any verdict; copies count once
+	Receipts  int // counted receipts, with any verdict
 	Verified  int
 	Refuted   int
 	Undecided int
-	Copies    int
+	Copies    int                  // copies that are not counted
 	Codes     map[receipt.Code]int // the code of each receipt that is not verified
 
 	// Streams are the sequences of receipts that are joined by links, sorted by stream. A stream
@@ -40,8 +40,8 @@ type Summary struct {
 
 	// Unchecked counts the documents whose reports list something as not checked, by the code of
 	// the note. Each copy counts; notes about links are in NotChecked. Withheld counts the withheld
-	// values that were not disclosed. A nil map means that the counts are unknown, because they
-	// were not recorded by an older version.
+	// values that were not disclosed. A nil map means that the counts are unknown, because an older
+	// version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -54,7 +54,7 @@ type Summary struct {
 	roster   *survey.Roster        // the receipts; nil if there are too many
 	listed   map[canon.Digest]bool // the receipts' hashes, as set by List
 	once     bool                  // a merge counted receipts that are in both parts only once
-	selected map[chain.Stream]bool // streams of which a part is a selection; nil means all streams if Partial is set
+	selected map[chain.Stream]bool // streams of which a part is a selection; nil: all if Partial is set
 
 	// The caller sets the other fields. Levels is nil if no statements were given. A merge discards
 	// the levels.
@@ -67,7 +67,9 @@ type Summary struct {
 // A Level reports whether all streams meet the conditions of a level in AEL 0.1 (Agent Evidence
 // Levels). It is not a grade, which only a third party gives.
 type Level struct {
-	Number int    `json:"level"` // 1: no tail, heartbeat, or end is missing; 3: an external log includes all receipts
+	// Number is 1, for streams of which no tail, heartbeat, or end is missing, or 3, for receipts
+	// that are all in an external log.
+	Number int    `json:"level"`
 	Met    bool   `json:"met"`
 	Detail string `json:"detail"` // why it is not met
 }
@@ -333,7 +335,7 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	return list
 }
 
-// dependsOnOthers reports whether a note is not about a single document: it depends on other
+// dependsOnOthers reports whether a note is not about a document alone: it depends on other
 // documents or on the envelope, or it only states that another step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {

@@ -95,7 +95,8 @@ func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.
 		return nil
 	}
 	w.v.Foreign(c.Text, f, rep)
-	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place} // the receipt's relations to other receipts
+	// The other fields are not needed to relate the receipt to others.
+	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place}
 }
 
 // refuse reports a piece that is not a document.

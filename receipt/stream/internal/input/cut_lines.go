@@ -18,7 +18,7 @@ type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
 	eager  bool // the first line is returned before the next line is read
-	lines  bool // the input is known to consist of lines, so a single truncated line is not a malformed document
+	lines  bool // the input is known to be lines, so one truncated line is not a malformed document
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	kept   bool   // the current line has its own memory

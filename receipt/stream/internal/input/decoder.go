@@ -15,7 +15,7 @@ import (
 // A Decoder converts pieces into documents. All readers in package stream use it, so that they
 // interpret a piece in the same way. It reuses its memory for the next piece.
 type Decoder struct {
-	Doc  *canon.Document // index of the text; empty if there is no text, or if the text does not parse
+	Doc  *canon.Document // the parsed text; empty if there is no text, or if the text does not parse
 	cbor *archive.Codec
 	JSON []byte // the JSON into which CBOR was converted
 
@@ -34,14 +34,24 @@ type Contents struct {
 	Text    []byte // the text of the receipt; it differs from Whole inside an API envelope
 	Wrapped bool   // the receipt is inside an API envelope
 
-	Sealed bool                                                      // the document is a signed envelope, or a receipt in another format, and is not judged as text
-	Wrong  *receipt.Check                                            // the reason why such a document is not judged further
-	Format kind.Kind                                                 // the third-party format; the document is judged further if there is a reader for it
-	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds the signed envelope's results to the report
+	// Sealed states that the document is a signed envelope, or a receipt in another format, and is
+	// not judged as text. Wrong is the reason why such a document is not judged further.
+	Sealed bool
+	Wrong  *receipt.Check
 
-	Fault  *Fault // the reason why there is no document, unless Syntax explains it
-	Syntax error  // the reason why Text is not JSON within the limits, as a *canon.SyntaxError; also set with the fault for a truncated line
-	Other  string // describes a found document that is not a receipt
+	// Format is the third-party format. The document is judged further if there is a reader for it.
+	Format kind.Kind
+
+	// Weigh adds the signed envelope's results to the report.
+	Weigh func(*receipt.Verifier, *canon.Document, *receipt.Report)
+
+	// Fault is the reason why there is no document, unless Syntax explains it. Syntax is the reason
+	// why Text is not JSON within the limits, as a *canon.SyntaxError. For a truncated line, both
+	// are set.
+	Fault  *Fault
+	Syntax error
+
+	Other string // describes a found document that is not a receipt
 }
 
 // Parsed reports whether the decoder holds a document that may be a receipt.
@@ -104,8 +114,8 @@ func startsObject(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// foreignReceipt returns the check of a third-party receipt, which makes it undecided, or nil for
-// any other text.
+// foreignReceipt returns the check of a third-party receipt, which leaves the receipt undecided, or
+// nil for any other text.
 func foreignReceipt(text []byte) *receipt.Check {
 	f := kind.Of(text, true)
 	if !f.Kind.ForeignReceipt() {

@@ -182,7 +182,7 @@ const (
 	rosterPrevious             // the receipt's predecessor is not the previous receipt
 	rosterDamaged              // the receipt's content does not have the stated hash
 	rosterAgain                // the receipt is a copy of an earlier receipt
-	rosterFault                // the receipt's link failed when it was read, or was unchecked and made the receipt undecided
+	rosterFault                // the link failed when read, or was unchecked and left the receipt undecided
 	rosterHealed               // the link holds among the receipts merged since
 	rosterOutcome              // the receipt is not verified, or does not count
 )
@@ -305,7 +305,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return Attendee{}, errRoster // the receipt either names no predecessor or names another receipt, never both
+		return Attendee{}, errRoster // a receipt that names no predecessor cannot name another one
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))

@@ -11,7 +11,7 @@ import (
 
 // Facts are the properties of a receipt that are compared with those of other receipts.
 type Facts struct {
-	Placed   bool         // the receipt states its place in a stream; otherwise, the other fields are undefined
+	Placed   bool         // the receipt states a place in a stream; if not, the other fields are undefined
 	holds    bool         // the content matches the stated hash
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash of its content

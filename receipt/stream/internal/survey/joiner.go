@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A joiner finds the predecessor of each receipt in a survey, according to package rules. It reads
-// hashes and links in parallel, both sorted by digest, and compares those with the same digest. The
-// remaining receipts are judged by stream.
+// A joiner finds the predecessor of each receipt in a survey, by the rules of package join. It
+// reads hashes and links in parallel, both sorted by digest, and compares those with the same
+// digest. The remaining receipts are judged by stream.
 type joiner struct {
 	*Survey
 	next func() ([]byte, error, bool)

@@ -22,7 +22,7 @@ type Order struct {
 	index   *index
 	damaged map[canon.Digest]int // stated and computed hashes of receipts that do not match their own hash
 	gaps    []int                // lines that state no place and have not excused a link yet
-	names   []chain.Stream       // keyed by the number of the stream
+	names   []chain.Stream       // by the number of the stream
 	Behind  []disproof           // links that later receipts showed to be invalid, up to maxBehind
 }
 
@@ -130,8 +130,8 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item beyond the index's limit is a copy of the previous receipt. The
-// item may also be a copy of another receipt, which cannot be determined.
+// again reports whether an item beyond the limit of the index is a copy of the previous receipt, or
+// may be a copy of another receipt, in which case its link is not checked.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
 	switch {
@@ -183,7 +183,7 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	s.wanted = o.Head(stream)
 	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
-		return s, nil // a single receipt proves nothing about predecessors or successors
+		return s, nil // a single receipt shows nothing about predecessors or successors
 	}
 
 	// The predecessor of the first receipt is known only if it was given.
@@ -319,7 +319,7 @@ func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 		c.Cause = receipt.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
-	case n.line > 0 && int(n.stream) == s.number: // the named receipt is in the input, but is not the previous receipt
+	case n.line > 0 && int(n.stream) == s.number: // the named receipt precedes the previous one
 		c.Cause = receipt.CauseComesEarlier
 	}
 	return c

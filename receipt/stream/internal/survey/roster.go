@@ -12,7 +12,7 @@ import (
 // MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report lists,
 // unless more were requested. A summary with a roster can be merged with the same result as reading
 // all receipts together. For more receipts, a summary contains only the ends of their streams. A
-// merge keeps all receipts in its parts, regardless of their number.
+// merge keeps all receipts of its parts, regardless of their number.
 const MaxRoster = 1 << 16
 
 // A Roster lists a summary's receipts as a survey processes them, by source and in order. A summary
@@ -22,7 +22,7 @@ type Roster struct {
 	Sources  []Attendance
 	Receipts int
 	Outcomes bool // the roster contains each receipt's outcome; an older version's rosters do not
-	Whole    bool // a report contains the entire roster, regardless of its size, because it was requested or read from a report
+	Whole    bool // a report contains the roster regardless of its size: it was requested or read
 
 	// For adding receipts.
 	most    int            // maximum number of receipts

@@ -12,7 +12,7 @@ type Wanted struct {
 
 	// Requirements for an input with one stream.
 	One         bool         // a second stream is an error
-	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero means any hash
+	First, Last canon.Digest // the hash that the first receipt must name, and that of the last; zero: any
 }
 
 // Head returns a stream's expected head, or zero.
@@ -40,9 +40,12 @@ type End struct {
 // Terms specify how receipts are surveyed.
 type Terms struct {
 	Wanted
-	Partial   bool                          // the input is a selection of its streams
-	Unordered bool                          // no source is in the order of its chains
-	TempDir   string                        // directory for records that do not fit into memory; if empty, they stay in memory
-	Indexed   int                           // number of receipts that are kept in memory for comparison
-	Bounded   func(streams, names int) bool // reports whether an ordered input may have this many streams, with names of this many bytes
+	Partial   bool   // the input is a selection of its streams
+	Unordered bool   // no source is in the order of its chains
+	TempDir   string // directory for records that do not fit into memory; "": they stay in memory
+	Indexed   int    // number of receipts that are kept in memory for comparison
+
+	// Bounded reports whether an ordered input may have this many streams, with names of this many
+	// bytes in total.
+	Bounded func(streams, names int) bool
 }
