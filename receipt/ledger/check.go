@@ -17,13 +17,14 @@ type Checked struct {
 	Streams   []StreamHead
 	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
 	Unsigned  int  // checkpoints of pruned receipts that no trusted key of their log has signed
-	Audited   bool // whether the database's structures were checked, and whether rows that belong to no stream were searched for
+	Audited   bool // whether the structures and rows that belong to no stream were checked; see Check
 	Marked    bool // whether the end of the ledger was compared with an external record
 	Faults    int  // number of faults passed to the callback of Check
 }
 
-// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if there are no
-// faults but any receipt is undecided, and otherwise verified.
+// Verdict returns the verdict on the ledger: refuted if there are faults, otherwise undecided if
+// any receipt is undecided or any checkpoint of pruned receipts is unsigned, and otherwise
+// verified.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:

@@ -13,7 +13,7 @@ import (
 type Fault struct {
 	Code     string       // one of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
 	ID       string       // receipt_id, if it is known
-	Stream   chain.Stream // hash that the row names; zero if it names no hash
+	Stream   chain.Stream // the stream that the row names; zero if it names none
 	Position uint64       // position in the stream, from 1; 0 if unknown
 	Detail   string
 }

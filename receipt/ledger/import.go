@@ -29,7 +29,10 @@ func (i *Imported) add(other Imported) {
 type ImportError struct {
 	Index int // number of the receipt, counting from 1
 	ID    string
-	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or another error
+
+	// Err is the reason: a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap,
+	// ErrFork, or another error.
+	Err error
 }
 
 // Error returns the receipt's index and ID, and the reason.
@@ -51,7 +54,7 @@ var (
 
 const (
 	importRun   = 256 // number of receipts that an import stores together
-	importTries = 64  // number of retries if other processes store receipts at the same time
+	importTries = 64  // number of attempts if other processes store receipts at the same time
 )
 
 // Import stores receipts that were issued elsewhere. Each receipt must be verified by v and follow
@@ -152,8 +155,8 @@ type plan struct {
 	runs   []Run
 	count  Imported
 	heads  map[chain.Stream]chain.Head // after runs
-	ids    map[string]canon.Digest     // number of receipts in runs
-	hashes map[canon.Digest]bool       // of these receipts
+	ids    map[string]canon.Digest     // hashes of the receipts in runs, by receipt_id
+	hashes map[canon.Digest]bool       // hashes of these receipts
 }
 
 // make makes a plan up to the first receipt that does not fit, and returns that receipt with its

@@ -103,9 +103,9 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 }
 
 // Compare verifies that a ledger still contains the receipts that were compared with the checkpoint
-// and the archive. A Pruner calls it in the transaction that Cut runs. After is the sequence of the
-// last pruned receipt, or 0 if none was pruned. Receipts is the number of rows after c.After up to
-// c.Last, and bytes is the total length of their JSON; hashes yields the rows up to c.Last.
+// and the archive. A Pruner calls it in the transaction of [Pruner.Cut]. After is the sequence of
+// the last pruned receipt, or 0 if none was pruned. Receipts is the number of rows after c.After up
+// to c.Last, and bytes is the total length of their JSON; hashes yields the rows up to c.Last.
 func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
 	// In the meantime, other processes may have pruned receipts or added signatures, which increase
 	// a receipt's length.
@@ -149,8 +149,8 @@ func (a *archived) end() error {
 }
 
 // Prune removes the content of receipts from the ledger. The archive with that name and digest must
-// be the one with which the receipts were compared, and must be stored durably, because the ledger
-// has no other copy. It returns the number of pruned receipts.
+// be the one with which the receipts were compared, and should be stored durably, because the
+// ledger has no other copy. It returns the number of pruned receipts.
 //
 // Prune is a single transaction, whose duration depends on the number of receipts; other writers
 // wait for it. The error is the one that [Pruner.Cut] returns.

@@ -16,7 +16,7 @@ import (
 // A Pruning is the reason why a ledger's first receipts have no content: a checkpoint covers them,
 // and an archive contains them. Their IDs, hashes, and positions remain, and all proofs stay valid.
 type Pruning struct {
-	Size       uint64       // number of receipts that the checkpoint covers, including those of earlier prunings
+	Size       uint64       // number of covered receipts, including those of earlier prunings
 	Root       merkle.Hash  // root of the tree over their hashes
 	Checkpoint []byte       // the signed note, byte for byte
 	Archive    string       // name of the file with the receipts that the previous prunings do not cover

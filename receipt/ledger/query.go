@@ -16,7 +16,7 @@ import (
 // later follow. The issued_at times may not be in this order, because drafts may have their own
 // times, and the clocks of several machines differ.
 type Query struct {
-	Task    string        // the subject task, or identifiers.task_id; "" selects any task
+	Task    string        // the task that is the subject, or identifiers.task_id; "": any
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
 	From    time.Time     // lower limit for issued_at, inclusive; zero means no limit

@@ -116,7 +116,7 @@ const signingTurn = 250 * time.Millisecond
 // Limits after which a store is no longer trusted.
 const (
 	mostRounds = 1000 // rounds in which the head has moved
-	mostStale  = 16   // rounds in which the store reports that the head has moved, although it is the same as before
+	mostStale  = 16   // rounds in which the head is reported as moved, but is the same as before
 )
 
 // commit repeats rounds until every job has ended. The context does not end with any caller's
@@ -322,8 +322,8 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 	return a.Store.Append(ctx, Run{a.stream, head, run})
 }
 
-// settle ends the jobs whose receipt_id is already stored. If the stored receipt has the same
-// content, settle returns it. settle reports whether there was such a job.
+// settle ends the jobs whose receipt_id is already stored. A job whose stored receipt has the same
+// content returns that receipt. settle reports whether there was such a job.
 func (a *attempt) settle(ctx context.Context) bool {
 	// The stored receipt is the result if it was created from the same draft.
 	before := len(a.run)

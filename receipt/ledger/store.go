@@ -79,8 +79,8 @@ type TurnStore interface {
 	// Turn waits until it is the caller's turn to append to a stream, but not indefinitely. Head
 	// and Append are then called with the context that it returns. Head may return a head that is
 	// about to be stored, except on a retry. Done ends the turn, unless Append already did. It may
-	// be called more than once. Turns only avoid useless work, and no issuer waits forever, because
-	// Append alone decides.
+	// be called more than once. Turns only avoid useless work; Append alone decides, so no issuer
+	// has to wait forever.
 	Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func())
 }
 

@@ -31,13 +31,13 @@ type history struct {
 	*testing.T
 	store   memory.Ledger
 	choose  func(alternatives int) int
-	crashes int // that are still allowed
+	crashes int // crashes that are still allowed
 
 	mu      sync.Mutex
 	pending map[int]*call // by process
-	left    int           // processes that have not ended
+	left    int           // number of processes that have not ended
 	seen    map[string]int
-	hashes  map[string]canon.Digest // of acknowledged receipts, by ID
+	hashes  map[string]canon.Digest // hashes of acknowledged receipts, by ID
 }
 
 // A call of a process waits until the history lets it run.
@@ -52,13 +52,13 @@ type fate int
 const (
 	runs       fate = iota
 	diesBefore      // the process ends before the call
-	diesAfter       // it ends before it gets the result
+	diesAfter       // the process ends after the call, but before it gets the result
 	fates
 )
 
 var errCrash = errors.New("the process ended")
 
-// A process is a store as a process sees it. When it has crashed, all its calls fail.
+// A process is the store as one process uses it. After a crash, all its calls fail.
 type process struct {
 	*history
 	number  int
@@ -111,8 +111,8 @@ func (h *history) sees(what string) {
 	h.seen[what]++
 }
 
-// issue issues drafts one after the other as one process, which is started again after each crash,
-// until each is acknowledged.
+// issue issues drafts one after the other as one process, until each draft is acknowledged. After a
+// crash, the process is started again.
 func (h *history) issue(number int, ids []string) {
 	p := &process{history: h, number: number}
 	issuer := &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
@@ -176,7 +176,8 @@ func (h *history) run(lists ...[]string) {
 	h.check(lists)
 }
 
-// ready waits until each process has ended or waits for a call, and reports whether one does.
+// ready waits until each process has ended or has a pending call, and reports whether there is a
+// pending call.
 func (h *history) ready() bool {
 	for {
 		synctest.Wait()
@@ -187,7 +188,8 @@ func (h *history) ready() bool {
 	}
 }
 
-// check verifies that the ledger is sound and has each draft once, with the acknowledged hash.
+// check verifies that the ledger is intact and contains each draft once, with the acknowledged
+// hash.
 func (h *history) check(lists [][]string) {
 	ids := slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...))))
 	v, err := receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true})
@@ -205,8 +207,8 @@ func (h *history) check(lists [][]string) {
 	}
 }
 
-// TestHistories tries all orders of the calls of two processes that issue two drafts, one of them
-// both processes, with a crash before and after each call.
+// TestHistories tries all orders of the calls of two processes, with at most one crash, before or
+// after any call. One process issues both drafts, and the other process issues one of them again.
 func TestHistories(t *testing.T) {
 	seen := map[string]int{}
 	var path, width []int // the choices of a history, and how many there were
@@ -242,8 +244,9 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestSimulation tries random histories of up to four processes, drafts, and crashes. A seed is a
-// history. RECEIPT_SEEDS=FIRST-LAST selects other seeds: a single one to repeat a failure, or
+// TestSimulation tries random histories with up to four processes, four drafts per process, and
+// four crashes. Each seed determines one history. RECEIPT_SEEDS=SEED repeats a single history, such
+// as a failure, and RECEIPT_SEEDS=FIRST-LAST selects a range:
 //
 //	RECEIPT_SEEDS=1-1000000 go test -run TestSimulation -timeout 3h ./receipt/ledger/memory
 func TestSimulation(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package served adapts a ledger as a source for package serve.
+// Package served makes a ledger available as a source for package serve.
 package served
 
 import (
@@ -95,7 +95,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 }
 
 // CountPruned returns the number of a task's receipts, within reach, that are in archives, so that
-// a list is not mistaken for a complete list.
+// an incomplete list is not mistaken for a complete one.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil

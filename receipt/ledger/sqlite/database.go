@@ -29,7 +29,7 @@ type database struct {
 	write  *sql.DB  // has one connection, because SQLite allows one writer
 	own    *sql.DB  // has one connection, with which writers read without waiting for readers
 	read   *sql.DB
-	query  url.Values    // number of connections for reading
+	query  url.Values    // URL parameters of connections for reading
 	reads  chan struct{} // one slot per reader, in the order of arrival
 	queues *file.Queues  // of writers
 }
@@ -75,8 +75,8 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 }
 
 // connectReadOnly opens a ledger like any other reader. If SQLite cannot create the files that it
-// needs next to the ledger, because permission is missing or the disk is full, no process can write
-// the ledger, and it is read without these files.
+// needs next to the ledger, because permission is missing or the disk is full, no process is
+// writing to the ledger, and it is read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -409,8 +409,8 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// hashAt returns a function that looks up a receipt by its sequence and returns its hash, and
-// reports whether it is stored.
+// hashAt returns a function that returns the hash of the receipt with a sequence, and reports
+// whether the receipt is stored.
 func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, bool, error) {
 	return func(sequence int64) (canon.Digest, bool, error) {
 		var hash []byte
@@ -446,8 +446,8 @@ func (l *database) wrap(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
 
-// hints contains advice for SQLite's primary result codes. The low byte of an extended code is the
-// primary code.
+// hints explains SQLite's primary result codes. The low byte of an extended code is the primary
+// code.
 var hints = map[int]string{
 	sqlite3.SQLITE_FULL:     "; the disk is full",
 	sqlite3.SQLITE_BUSY:     "; another process has kept it locked for a minute",

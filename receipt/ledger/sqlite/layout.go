@@ -158,7 +158,7 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 	return l.selectRows() + "WHERE r.seq IN (" + choice + " ORDER BY seq LIMIT ?) ORDER BY r.seq", append(args, limit)
 }
 
-// head returns a stream's row and head, or zero values if there is no such row. The row is compared
+// head returns a stream's head, or the zero Head if there is no such stream. The head is compared
 // with the last receipt, because a receipt that is linked to a different hash would be invalid.
 func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
 	row, hash, err := headRow(ctx, q, s)

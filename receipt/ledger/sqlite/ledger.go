@@ -43,9 +43,10 @@ type RolledBackError = file.RolledBackError
 
 // Create creates a new ledger. An existing file is not changed, and the error is fs.ErrExist.
 func Create(ctx context.Context, path string) (*Ledger, error) {
+	// FILE-wal and FILE-head may remain from a lost ledger.
 	for _, suffix := range []string{"", "-wal", file.HeadSuffix} {
 		if _, err := os.Lstat(path + suffix); err == nil {
-			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or the file remains from a lost ledger
+			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist}
 		}
 	}
 

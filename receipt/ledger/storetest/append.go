@@ -128,7 +128,7 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// find verifies that each key of a row, as computed by RowsOf, finds the row, and that other keys
+// find verifies that each key of a row finds the row, as RowsOf computed it, and that other keys
 // find nothing.
 func find(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()

@@ -52,7 +52,7 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 			t.Fatalf("the query lists %q, expected %q", found, ids)
 		}
 		if q.Limit > 0 {
-			return // after a sequence, only later receipts follow
+			return // after a sequence, the limit admits other receipts
 		}
 		for i, after := range sequences {
 			if rest, _ := listed(t, other, q, after); !slices.Equal(rest, ids[i+1:]) {

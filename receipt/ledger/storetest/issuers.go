@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// oneWinner verifies that, of several concurrent appends to the same head, exactly one succeeds.
+// oneWinner verifies that, of several concurrent appends after the same head, exactly one succeeds.
 func oneWinner(t *testing.T, handle func() ledger.Store) {
 	store, head := handle(), chain.Head{}
 	for round := range 5 {
@@ -64,8 +64,8 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// race appends a different receipt to the same head with each handle, and returns the receipt that
-// was stored.
+// race appends a different receipt after the same head with each handle, and returns the receipt
+// that was stored.
 func race(t *testing.T, head chain.Head, prefix string, handles ...ledger.Store) *receipt.Sealed {
 	t.Helper()
 	var won atomic.Int32

@@ -143,7 +143,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 type witness struct {
 	mu           sync.Mutex
 	acknowledged map[canon.Digest]bool
-	seen         []canon.Digest // number of receipts in the last list
+	seen         []canon.Digest // hashes of the receipts in the last list
 }
 
 // write appends runs to a stream.

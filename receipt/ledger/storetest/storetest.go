@@ -91,7 +91,7 @@ func seal(t *testing.T, d *receipt.Draft, head chain.Head) *receipt.Sealed {
 	return s
 }
 
-// sealRun returns receipts that follow each other, starting with a head.
+// sealRun returns receipts that follow each other, the first of which follows a head.
 func sealRun(t *testing.T, head chain.Head, workspace string, ids ...string) (run []*receipt.Sealed) {
 	t.Helper()
 	for _, id := range ids {

@@ -36,7 +36,7 @@ const (
 	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
 )
 
-// text returns a mark and the beginning of its digest, padded with line feeds.
+// text returns a mark and the beginning of its digest, padded with line feeds to markBytes.
 func (m Mark) text() []byte {
 	body := fmt.Sprintf(markFormat, m.Ledger, m.Commits, m.Sequence, m.Hash)
 	text := make([]byte, 0, markBytes)
@@ -141,8 +141,8 @@ func (e *RolledBackError) Error() string {
 }
 
 // Reached verifies that the ledger at path, whose current mark is is, contains everything that a
-// mark records. stored looks up a receipt by its sequence and returns its hash, and reports whether
-// it is stored. The error is a *[RolledBackError], or an error from stored.
+// mark records. stored returns the hash of the receipt with a sequence, and reports whether the
+// receipt is stored. The error is a *[RolledBackError], or an error from stored.
 func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
 	if is.Ledger != m.Ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}

@@ -24,7 +24,7 @@ const (
 
 const (
 	lanesBegin = markPlaces * markBytes // offset of the last drawn numbers, 8 bytes each
-	laneBytes  = int64(1) << 40         // offset of a lane's locks, far beyond the content of the file
+	laneBytes  = int64(1) << 40         // bytes for a lane's locks, far beyond the content of the file
 )
 
 // A ticket is a place in a lane.
@@ -48,8 +48,8 @@ func drawTicket(path string, lane int) *ticket {
 	return t
 }
 
-// wait waits until all earlier tickets are done, but at most for patience. It reports whether its
-// turn has come.
+// wait waits until all earlier tickets are done or until patience has elapsed. It reports whether
+// its turn has come.
 func (t *ticket) wait(patience time.Duration) bool {
 	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
 		return true

@@ -57,8 +57,8 @@ func (q *Queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// Write waits until it is the caller's turn to write to the file. If turn is not nil, this turn of
-// a stream ends when its receipts are in this queue. Done lets the next writer proceed.
+// Write waits until it is the caller's turn to write to the file. If t is not nil, t ends when the
+// receipts of its stream are in this queue. Done lets the next writer proceed.
 func (q *Queues) Write(t *Turn) (done func()) {
 	place := t.line(q)
 	q.wait(place, writeLane)
@@ -91,7 +91,7 @@ func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
 	return t
 }
 
-// Of reports whether turn, which may be nil, is for a stream in these queues.
+// Of reports whether the turn, which may be nil, is for a stream in these queues.
 func (t *Turn) Of(q *Queues, s chain.Stream) bool { return t != nil && t.queues == q && t.stream == s }
 
 // End ends the turn. It may be called more than once.

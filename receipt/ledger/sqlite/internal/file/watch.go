@@ -34,12 +34,12 @@ type Watch struct {
 
 	mu     sync.Mutex
 	main   fs.FileInfo
-	moved  bool                   // another process wrote to the file since Rewritten was last called
+	moved  bool                   // the file was written to since Rewritten was last called
 	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
 	log    []byte                 // header of the -wal, when it was last seen
 	logEnd int64                  // and its size
 
-	frozen bool        // no process may write to the files
+	frozen bool        // the files must not change
 	still  fs.FileInfo // the -wal of frozen files, or nil
 }
 
@@ -59,8 +59,8 @@ func Open(path string) (*Watch, error) {
 	return f, err
 }
 
-// Freeze records that no process may write to the files while they are read, and reports whether
-// the entire ledger is in its main file.
+// Freeze records that the files must not change while they are read, and reports whether the entire
+// ledger is in its main file.
 func (f *Watch) Freeze() (alone bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,8 @@ func written(now, was fs.FileInfo) bool {
 }
 
 // Rewritten reports whether the ledger's file changed since the last call. A commit is written to
-// the -wal, so the main file changes only with a checkpoint, or if another process writes to it.
+// the -wal, so the main file changes only with a checkpoint, or if something other than SQLite
+// writes to it.
 func (f *Watch) Rewritten() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
