@@ -20,6 +20,7 @@ type Budget struct {
 	texts   map[string]string
 }
 
+// NewBudget returns an empty Budget.
 func NewBudget() *Budget { return &Budget{texts: map[string]string{}} }
 
 // text stores a string.

@@ -12,10 +12,10 @@ import (
 type Code string
 
 const (
-	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required members of the envelope are missing or have the wrong type
-	CodePayload    Code = "payload"     // a member of the payload has a type or value that the event kind does not allow
+	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required envelope members are missing or of another type
+	CodePayload    Code = "payload"     // a payload member has a type or value that the kind does not allow
 	CodeConflict   Code = "conflict"    // two events with the same ID but different contents
-	CodeOrder      Code = "order"       // a sequence that is not higher than the previous sequence of the same resource
+	CodeOrder      Code = "order"       // a sequence not higher than the previous one of the resource
 	CodeGap        Code = "gap"         // a missing sequence number of the task
 	CodeOtherTask  Code = "other_task"  // a second task, but none was selected
 	CodeTransition Code = "transition"  // a state that cannot follow the current state
@@ -24,7 +24,7 @@ const (
 	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
 	CodeTime       Code = "time"        // a frame without a time
 	CodeAmbiguous  Code = "ambiguous"   // a response that could answer either of two open requests
-	CodeReplay     Code = "replay"      // an event of a replay without replay.started, or two substitutions with the same key
+	CodeReplay     Code = "replay"      // a replay without replay.started, or two substitutions with the same key
 	CodeSession    Code = "session"     // a second session, but none was selected
 	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the reverse
 )

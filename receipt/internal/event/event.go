@@ -16,7 +16,7 @@ import (
 // An Event is an event that is being applied. Its methods that read members keep the first error,
 // so that they can be called in sequence.
 type Event struct {
-	Index    int // number of the event passed to the log, from 1
+	Index    int // number among the events passed to the log, from 1
 	ID, Kind string
 	Task     string // the task that the event names, or its resource if that is a task; "" if neither
 	Resource Resource
@@ -189,6 +189,7 @@ func (e *Event) Words(of canon.Node, name string) string {
 	return s
 }
 
+// Required returns a string that must be present and not empty.
 func (e *Event) Required(of canon.Node, name string) string {
 	s := e.Text(of, name)
 	if s == "" {
@@ -220,6 +221,7 @@ func (e *Event) isCount(n canon.Node) bool {
 	return true
 }
 
+// OptionalCount returns a nonnegative integer, or nil if the member is missing or null.
 func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
 	if Absent(of.Member(name)) {
 		return nil
@@ -241,6 +243,7 @@ func (e *Event) isFlag(n canon.Node) {
 	}
 }
 
+// Time returns an optional RFC 3339 date-time, or the zero time.
 func (e *Event) Time(of canon.Node, name string) time.Time { return e.timeOf(of.Member(name)) }
 
 func (e *Event) timeOf(n canon.Node) time.Time {
@@ -330,14 +333,15 @@ func (e *Event) Session() string {
 	return cmp.Or(e.Text(e.Payload, "session_id"), e.Text(e.Root, "session_id"))
 }
 
+// ParseDigest parses a SHA-256 with an optional prefix, in uppercase or lowercase.
 func ParseDigest(n canon.Node) (canon.Digest, bool) {
 	hex := strings.ToLower(strings.TrimPrefix(n.String(), "sha256:"))
 	d, err := canon.ParseDigest("sha256:" + hex)
 	return d, err == nil
 }
 
-// Content returns the digest of a JSON value, or if the value is absent, the digest in the member
-// with the suffix _sha256.
+// Content returns the digest of a member or, if the member is missing, the digest in the member
+// with the suffix _sha256. Null is a value here.
 func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	if n := of.Member(name); !n.IsZero() {
 		return HashOf(n)

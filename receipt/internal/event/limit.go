@@ -15,7 +15,7 @@ const (
 	MaxValues  = 1 << 20        // JSON values in one line, including names of members
 	MaxEvents  = 1 << 18        // events of one task
 	MaxEntries = 1 << 16        // entries of all lists of the draft together
-	MaxKept    = 64 << 20       // bytes that are kept until the draft is created: names, digests, questions, and answers
+	MaxKept    = 64 << 20       // bytes kept until the draft is created: names, digests, questions, answers
 	MaxText    = 4 << 10        // bytes of one ID, name, or path
 	MaxFailure = 64 << 10       // bytes of a failure, in canonical form
 	MaxTokens  = 1<<53 - 1      // sum of all tokens

@@ -19,6 +19,7 @@ type Lines struct {
 	buf    []byte
 }
 
+// NewLines returns the lines of a log.
 func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 
 // Next returns the next line, or io.EOF after the last line. The bytes are valid until the next

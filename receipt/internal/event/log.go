@@ -32,8 +32,8 @@ type Log struct {
 
 // A Scope selects the events of a Log, and receives them.
 type Scope struct {
-	Task    string // default: the task that the first event names; any other task is an error
-	Session string // default: the session that the first event names; any other session is an error
+	Task    string // "": the task that the first event names; any other task is then an error
+	Session string // "": the session that the first event names; any other session is then an error
 
 	// Apply receives each event of the task, except receipt.* events, which result from issuing. It
 	// reports whether the digest of the log covers the event; no receipt covers an event after the
@@ -64,7 +64,7 @@ type sessionEvent struct {
 	text    []byte
 }
 
-// NewLog returns a Log. The budget includes the memory that the Log uses.
+// NewLog returns a Log. The budget counts the memory that the Log uses.
 func NewLog(s Scope, b *Budget) *Log {
 	return &Log{
 		scope: s, budget: b, doc: new(canon.Document), task: s.Task, sum: sha256.New(),
@@ -267,7 +267,7 @@ func (l *Log) settle(e *Event) *Error {
 }
 
 // follow checks the sequence. The sequence of the task starts at 0 or 1 and has no gaps. Other
-// resources, such as a session, may have events for other tasks.
+// resources, such as a session, may have events of other tasks.
 func (l *Log) follow(e *Event) *Error {
 	at := e.Root.Member("sequence")
 	of := e.Resource.digest()
@@ -292,7 +292,7 @@ func (l *Log) follow(e *Event) *Error {
 }
 
 // Enter records the session that an event of the task names. If the scope selects no session, all
-// events must name the same session.
+// events that name a session must name the same one.
 func (l *Log) Enter(e *Event) {
 	of, named := e.Text(e.Root, "session_id"), l.scope.Session
 	switch {

@@ -7,7 +7,7 @@ import (
 )
 
 // Parse parses one line. It limits both the bytes and the values of a line, because a Document may
-// use more memory for a value than its text.
+// use more memory for a value than the value's text does.
 func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))

@@ -48,12 +48,13 @@ func drive(p string) bool {
 	return len(p) > 1 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
+// IsHTTP reports whether a URL has the scheme http or https.
 func IsHTTP(at string) bool {
 	lower := strings.ToLower(at)
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
 
-// noHost is the placeholder for an ambiguous host.
+// noHost is the placeholder for a missing or ambiguous host.
 const noHost = "unknown"
 
 // HostOf returns only the host of a URL or of host:port, because user information, path, and query

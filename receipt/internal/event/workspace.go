@@ -15,8 +15,8 @@ type Workspace struct {
 	seen   map[string]string
 }
 
-// NewWorkspace returns the workspace with these roots. It omits later roots that are broad or that
-// are inside an earlier root.
+// NewWorkspace returns the workspace with these roots. It omits later roots that contain more than
+// one project (see isBroad) or that are inside an earlier root.
 func NewWorkspace(roots ...string) *Workspace {
 	w := &Workspace{seen: map[string]string{}}
 	names := map[string]int{}
@@ -67,7 +67,7 @@ func (w *Workspace) Place(p string) (string, bool) {
 	return Outside, false
 }
 
-// Label returns the label of a path outside the workspace: its class, and a number that is equal
+// Label returns the label of a path outside the workspace: its class, and a number that is the same
 // for all spellings of the path.
 func (w *Workspace) Label(p string) string {
 	// A relative path is resolved against the first root, so that all its spellings have the same
