@@ -50,7 +50,7 @@ func (l Limits) resolved() Limits {
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
-	order []uint32 // for each object with unsorted members: the number of members, followed by their names in canonical order
+	order []uint32 // for each object with unsorted members: their number, then their names by rank
 	spans []span   // the unescaped strings, as positions in unescaped
 	depth int
 	lossy uint32 // first integer that a double cannot distinguish from its neighbors
@@ -89,8 +89,8 @@ func Parse(src []byte) (*Document, error) {
 	return d, nil
 }
 
-// Parse parses a JSON text into d and discards the previous content. On error, a *[SyntaxError], d
-// is empty.
+// Parse parses a JSON text into d and discards the previous content. The error is a *[SyntaxError].
+// If Parse returns an error, d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
 	src = src[:len(src):len(src)] // the bytes that follow belong to the caller, who may change them
 	d.reset(src)

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code identifies the cause of a syntax error. Codes are never renamed. Codes with which callers
-// compare have exported constants. The other codes are duplicate_name, invalid_utf8,
+// A Code identifies the cause of a syntax error. Codes are never renamed. Codes that callers compare
+// against have exported constants. The other codes are duplicate_name, invalid_utf8,
 // lone_surrogate, number_range, trailing_data, and empty_input.
 type Code string
 
@@ -30,7 +30,7 @@ type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
-	Pointer string // RFC 6901 pointer to the innermost value that had begun; truncated with "…" after 256 bytes
+	Pointer string // RFC 6901, to the innermost value that had begun; truncated with "…" after 256 bytes
 	Code    Code
 	Detail  string // the expected and the actual input
 	Hint    string // the probable cause; often empty
@@ -101,7 +101,7 @@ type stop struct {
 	offset int
 }
 
-// pointer returns the RFC 6901 pointer of the value at the stop. The pointer consists of the
+// pointer returns the RFC 6901 pointer of the value at the stop. The pointer leads through the
 // containers that are still open.
 func (s stop) pointer() string {
 	var open []uint32 // innermost first

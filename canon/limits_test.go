@@ -99,7 +99,8 @@ func TestHostile(t *testing.T) {
 		var out []byte
 		var err error
 		took := most + 1
-		for try := 0; try < 3 && took > most; try++ { // a busy machine may be less busy during the next attempt
+		// A busy machine may be less busy during the next attempt.
+		for try := 0; try < 3 && took > most; try++ {
 			began := time.Now()
 			out, err = Transform([]byte(test.src))
 			took = time.Since(began)
@@ -130,8 +131,7 @@ func members(n int, beginning string, order int) string {
 }
 
 // TestNoAllocations verifies that a Document that has already grown allocates no memory
-// (reliability
-// #52).
+// (reliability #52).
 func TestNoAllocations(t *testing.T) {
 	src := receiptLike()
 	wide := []byte(members(100, "name", 1))

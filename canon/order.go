@@ -139,7 +139,7 @@ func compareNames(a, b []byte) int {
 // utf16Rank maps a UTF-8 byte so that byte order becomes UTF-16 order. The two orders differ in
 // only one case: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as surrogates,
 // 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF). Bytes from 0xEE
-// upward are always first bytes, so if two names first differ there, they differ in entire
+// upward are always first bytes, so if two names first differ in such a byte, they differ in entire
 // characters.
 func utf16Rank(c byte) byte {
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestManyNames verifies the order of many names that are as similar as an attacker can make them:
-// composed of few pieces, with long shared prefixes, ending where other names continue with U+0000,
+// composed of a few pieces, with long shared prefixes, ending where other names continue with U+0000,
 // on both sides of the surrogates, and with some names repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))

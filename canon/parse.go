@@ -235,8 +235,8 @@ func (p *parser) space(i int) int {
 	return p.skip(i)
 }
 
-// skip skips whitespace, eight spaces at a time (RFC 8259 section 2 allows only these four
-// characters).
+// skip skips whitespace, eight spaces at a time. Whitespace consists of space, tab, line feed, and
+// carriage return (RFC 8259 section 2).
 func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
