@@ -14,7 +14,7 @@ type Segment struct {
 	First    bool         // the first receipt states that it has no predecessor
 	Previous canon.Digest // the predecessor that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures uint64       // number of receipts that name a predecessor other than the receipt before them, or no predecessor
+	Failures uint64       // number of receipts after the first that do not name the receipt before them
 }
 
 // SegmentOf returns the segment of a single receipt.

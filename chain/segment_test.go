@@ -89,7 +89,7 @@ func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
 	first, middle, last, none := fold(s, list[:2]), fold(s, list[2:3]), fold(s, list[3:]), chain.Segment{}
-	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, which are not the hash of any receipt
+	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, the hash of no receipt
 	for _, c := range []struct {
 		a, b chain.Segment
 		want bool

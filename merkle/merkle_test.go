@@ -360,7 +360,7 @@ func FuzzCheckInclusion(f *testing.F) {
 		for ; len(raw) >= 32; raw = raw[32:] {
 			proof = append(proof, merkle.Hash(raw[:32]))
 		}
-		// No proof leads to a root from which it was not computed.
+		// No proof leads to a root that was not computed from that proof.
 		if merkle.CheckInclusion(merkle.Hash{}, index, size, proof, merkle.Hash{1}) == nil {
 			t.Error("a made-up root is reached")
 		}

@@ -35,10 +35,10 @@ type noteKey struct {
 }
 
 // A NameError indicates that a name is not valid for a note key, because it is empty, is too long,
-// or contains a space or a plus sign (C2SP signed-note).
+// is not valid UTF-8, or contains a space or a plus sign (C2SP signed-note).
 type NameError struct{ Name string }
 
-// Error returns the name, truncated to 80 bytes.
+// Error returns a text with the name, which is truncated after 80 characters.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
 }
@@ -66,7 +66,7 @@ func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, erro
 	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsSpace) || strings.Contains(name, "+") {
 		return nil, &NameError{name}
 	}
-	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the message uses one byte for the name's length
+	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the message has one byte for the length
 		return nil, &NameError{name}
 	}
 

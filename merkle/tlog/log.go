@@ -30,7 +30,7 @@ type LogSigner struct {
 
 // SignCheckpoint returns c as a signed note. An ML-DSA-44 signature has the time 0. The caller must
 // have verified that the tree extends the last tree that the log signed. Two signed trees, neither
-// of which extends the other, are evidence of misbehavior.
+// of which extends the other, are evidence that the log misbehaves.
 func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, error) {
 	text := c.String()
 	if parsed, err := ParseCheckpoint(text); err != nil {

@@ -21,7 +21,7 @@ import (
 // Lines end with LF. Spaces and tabs separate the words of a line. A line that begins with # is a
 // comment. A name must be defined before it is used, and can be a member of at most one group.
 type Policy struct {
-	Logs      []PolicyLog // "" if the log is known from elsewhere
+	Logs      []PolicyLog // empty if the log is known from elsewhere
 	Witnesses []PolicyWitness
 	Quorum    *Group // nil for quorum none
 }
