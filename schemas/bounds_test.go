@@ -165,7 +165,7 @@ func TestIgnoredCostsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWrongDocument verifies that megabytes of problems use about as much memory as the
+// TestHugeWrongDocument verifies that megabytes of problems use memory in proportion to the
 // document, and not hundreds of bytes per problem.
 func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {

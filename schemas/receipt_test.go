@@ -83,7 +83,7 @@ func TestEveryFieldAndSample(t *testing.T) {
 	var accepted, refused int
 	step := 1
 	if !testsize.Full() {
-		step = 13 // each field is still tested with every thirteenth sample, and each sample in every thirteenth field
+		step = 13 // every thirteenth sample for each field, and every thirteenth field for each sample
 	}
 	for i, f := range all {
 		for j, v := range samples {

@@ -32,8 +32,9 @@ func newRule(t *testing.T, schema string) *rule {
 	return &rule{t: t, s: s}
 }
 
-// holds tests a text. The acceptor must accept only texts that the library accepts, and must accept
-// every valid text in a usual form, because leaving it to the library would only be slower.
+// holds tests a text. The acceptor must accept only texts that the library accepts. It must also
+// accept every valid text in a usual form, because the library would only accept the text more
+// slowly.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))
@@ -52,7 +53,8 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails unless the acceptor accepted at least yes texts and did not accept at least no texts.
+// tried fails unless the acceptor accepted at least yes texts and left at least no texts to the
+// library.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()
 	if r.yes < yes || r.no < no {
