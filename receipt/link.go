@@ -14,25 +14,44 @@ type Cause string
 
 // Causes for an invalid link.
 const (
-	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt in the input is the predecessor; related: the last receipt before the gap, if any
-	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes this receipt but is not the predecessor that this receipt names
-	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same predecessor
-	CausePredecessorLater     Cause = "predecessor_later"     // the predecessor, which is related, follows this receipt in the same source
-	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the predecessor, which is related, belongs to another stream
-	CausePredecessorNotGiven  Cause = "predecessor_not_given" // the receipt does not follow the supplied predecessor, whose hash is Computed
-	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt is between this receipt and its predecessor, or precedes the only receipt that claims to be the first
-	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt precedes this receipt but names it as its predecessor
-	CauseSecondFirst          Cause = "second_first"          // the receipt claims to be the first, but the related receipt precedes it or makes the same claim
-	CauseZeroHash             Cause = "zero_hash"             // the receipt names 64 zeros, which are not the hash of any receipt
-	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id but different content
+	// No receipt in the input is the predecessor. The related receipt is the last one before the
+	// gap, if any.
+	CausePredecessorMissing Cause = "predecessor_missing"
+	// The related receipt precedes this receipt but is not the predecessor that this receipt names.
+	CausePredecessorOther Cause = "predecessor_other"
+	// The related receipt names the same predecessor.
+	CausePredecessorShared Cause = "predecessor_shared"
+	// The predecessor, which is related, follows this receipt in the same source.
+	CausePredecessorLater Cause = "predecessor_later"
+	// The predecessor, which is related, belongs to another stream.
+	CausePredecessorElsewhere Cause = "predecessor_elsewhere"
+	// The receipt does not follow the supplied predecessor, whose hash is Computed.
+	CausePredecessorNotGiven Cause = "predecessor_not_given"
+	// The related receipt is between this receipt and its predecessor, or precedes the only receipt
+	// that states that it is the first.
+	CauseComesEarlier Cause = "comes_earlier"
+	// The related receipt precedes this receipt but names it as its predecessor.
+	CauseNamedEarlier Cause = "named_earlier"
+	// The receipt states that it is the first, but the related receipt precedes it or states the
+	// same.
+	CauseSecondFirst Cause = "second_first"
+	// The receipt names 64 zeros, which are not the hash of any receipt.
+	CauseZeroHash Cause = "zero_hash"
+	// The related receipt has the same receipt_id but different content.
+	CauseIDTaken Cause = "id_taken"
 )
 
 // Causes for an unchecked link.
 const (
-	CauseOwnHash           Cause = "own_hash"           // the receipt does not match its own hash, so its position shows nothing
-	CauseUnreadable        Cause = "unreadable"         // the predecessor may be an unreadable document; related: its position, if known
-	CauseSelection         Cause = "selection"          // the input is a selection that does not contain the predecessor
-	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
+	// The receipt does not match its own hash, so its position shows nothing.
+	CauseOwnHash Cause = "own_hash"
+	// The predecessor may be an unreadable document. The related position is that of the document,
+	// if known.
+	CauseUnreadable Cause = "unreadable"
+	// The input is a selection that does not contain the predecessor.
+	CauseSelection Cause = "selection"
+	// The input begins after the predecessor.
+	CausePredecessorAbsent Cause = "predecessor_absent"
 )
 
 // A Place is a receipt's position in the input.
