@@ -181,29 +181,26 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// Witnessed returns the earliest time at which the witnesses that the policy requires, and at least
-// one, had cosigned a checkpoint, or the zero time. Witnesses that have an issuer's key material do
-// not count. external reports whether the checkpoint also has no log signature by such a key.
+// Witnessed returns the earliest time by which the witnesses that the policy requires, and at least
+// one witness, had cosigned a checkpoint. The time is zero if they did not. Witnesses that have an
+// issuer's key material do not count. external reports whether a trusted key of the log, and no key
+// with an issuer's material, signed the checkpoint.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
-	issuers := map[[32]byte]bool{}
-	if trust, ok := v.trust.(LogTrust); ok {
-		for _, k := range trust.NoteKeys() {
-			issuers[k.Thumbprint] = issuers[k.Thumbprint] || k.Has(RoleIssuer)
-		}
-	}
 	if !c.Signed {
 		return at, false
 	}
-	external = !slices.ContainsFunc(c.opened.logs, func(k *Key) bool { return issuers[k.Thumbprint] })
+	issuers := kinOf(v.trust)
+	external = !slices.ContainsFunc(c.opened.logs, func(k *Key) bool { return len(issuers[k.Thumbprint]) > 0 })
 
 	// A key counts once, at its earliest time.
 	list := slices.SortedStableFunc(slices.Values(c.opened.cosigned), func(a, b cosignature) int { return a.at.Compare(b.at) })
 	var ids []string
+	counted := map[[32]byte]bool{}
 	for _, s := range list {
-		if issuers[s.witness.Thumbprint] {
+		if len(issuers[s.witness.Thumbprint]) > 0 || counted[s.witness.Thumbprint] {
 			continue
 		}
-		issuers[s.witness.Thumbprint] = true
+		counted[s.witness.Thumbprint] = true
 		if ids = append(ids, s.witness.ID); v.policy.Checkpoint.Cosigners.met(ids) {
 			return s.at, external
 		}

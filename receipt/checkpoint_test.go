@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -68,7 +69,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownstolen w1@3601, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownstolenwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
-		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint is not evidence of this checkpoint's age
+		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint's cosignature
 		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
 		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
@@ -256,6 +257,42 @@ func TestStandingResult(t *testing.T) {
 	posing = []byte(strings.Replace(string(posing), `"signatures":[]`, `"signatures":[{"key_id":"own","algorithm":"checkpoint","signature":"x"}]`, 1))
 	if got, want := outcomeOf(verify(verifier(t, keys, receipt.Policy{}), posing)), undecided(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, "/signatures/0"); got != want {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestWitnessed verifies the time by which enough witnesses had cosigned a checkpoint, and whether
+// its log is independent of the issuers.
+func TestWitnessed(t *testing.T) {
+	keys := logKeys()
+	for _, c := range []struct {
+		how      string
+		quorum   int
+		at       int // in seconds after noon; -1 if there is no time
+		external bool
+	}{
+		{"log1", 0, -1, true},
+		{"log1 w1@60 w2@30", 0, 30, true},
+		{"log1 w1@60 w2@30", 1, 30, true},
+		{"log1 w1@60 w2@30", 2, 60, true},
+		{"log1 w1@60 w2@30", 3, -1, true},
+		{"log1 w1@60 w1@30", 1, 30, true}, // a key counts once
+		{"log1 w1@60 w1@30", 2, -1, true},
+		{"log1 awitness@0 w1@60", 1, 60, true}, // an issuer's key does not count
+		{"log1 logwitness@0 w1@60", 1, 60, true},
+		{"log1 wstolen@0", 1, -1, true},
+		{"own w1@60", 1, 60, false},
+		{"stranger w1@60", 1, -1, false},
+	} {
+		policy := receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: c.quorum}}}
+		v := verifier(t, keys, policy)
+		at, external := v.Witnessed(v.OpenCheckpoint(keys.checkpointOf(t, c.how, 1, merkle.LeafHash(nil))))
+		var want time.Time
+		if c.at >= 0 {
+			want = noon.Add(time.Duration(c.at) * time.Second)
+		}
+		if !at.Equal(want) || external != c.external {
+			t.Errorf("%s, quorum of %d: %v, %v", c.how, c.quorum, at, external)
+		}
 	}
 }
 
