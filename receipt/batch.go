@@ -35,14 +35,14 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	// Membership in a log and membership in a batch are separate claims. Neither replaces the
 	// other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
-	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the entry may name a key that could not be read
+	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key may be one that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
 	}
 	s.record(inclusion, batch, rep)
 	s.date(doc.Root(), rep)
 }
 
-// date finds the earliest time at which the receipt is known to have existed, from its own
+// date finds the earliest time before which the receipt is known to have existed, from its own
 // timestamps and from those of checkpoints that include it, and compares that time with issued_at.
 func (s batchStep) date(root canon.Node, rep *Report) {
 	var included []*checkpoint
@@ -348,7 +348,7 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 
 // BatchLeaf returns the leaf hash of a receipt or draft in a batch of the content profile:
 // SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). The
-// leaf omits the entire chain. chain.merkle_root depends on the leaves, and through
+// leaf omits the entire chain, because chain.merkle_root depends on the leaves, and through
 // previous_receipt_hash, so does the chain of every later receipt in the batch.
 func BatchLeaf(d *canon.Document) merkle.Hash {
 	root := d.Root()

@@ -18,7 +18,7 @@ type Checkpoint struct {
 	Claims   tlog.Checkpoint // its text; zero if the note contains no readable text
 	Readable bool            // whether the text is readable
 	Fault    string          // describes the part that is invalid or malformed, or ""
-	Signed   bool            // a trusted key of its log signed the checkpoint, and every part of it is valid
+	Signed   bool            // a trusted key of its log signed the checkpoint, and no part of it is invalid
 
 	opened *checkpoint
 }
@@ -30,7 +30,7 @@ type checkpoint struct {
 	text       canon.Digest    // SHA-256 of the text
 	readable   bool            // the text is a checkpoint
 	fault      string          // why it is invalid or malformed, or ""
-	logs       []*Key          // keys of its origin that signed it; if there are none, its signer is unknown
+	logs       []*Key          // keys of its origin that signed it; if empty, no trusted log did
 	cosigned   []cosignature   // cosignatures by eligible witnesses; the receipt may rule out some of them
 	discounted []string        // why the other cosignatures do not count
 	unknown    string          // lists the lines signed by unknown keys
@@ -42,8 +42,8 @@ func (c *checkpoint) sameTree(other *checkpoint) bool {
 	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
 }
 
-// A cosignature counts if its witness has the role and is admitted, was valid at the stated time,
-// and shares no key material with the log.
+// A cosignature is made by an eligible witness, that is, by a witness key that has the role, is
+// admitted, was valid at the stated time, and shares no key material with the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
@@ -271,8 +271,8 @@ type Growth struct {
 	// CodeProofInvalid, CodeKeyRevoked, or CodeUnknownKey.
 	Code Code
 
-	// Later reports that Code refers to the later checkpoint: it is unsigned, or its tree differs
-	// from the tree to which the proof leads.
+	// Later reports that Code refers to the later checkpoint: no signature on it counts, or its
+	// tree differs from the tree to which the proof leads.
 	Later bool
 
 	// Err is the error from merkle.CheckConsistency if the proof is for these trees but is invalid.
@@ -290,7 +290,7 @@ type Growth struct {
 // must be from one log and opened with its keys in trust, and all their signatures by those keys
 // must be valid. If no trusted key signed the checkpoints, a proof between them shows nothing about
 // a log, so the result is undecided. Two checkpoints that contradict each other are refuted
-// regardless of the proof, so the proof may be nil.
+// regardless of the proof, which may then be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)

@@ -5,8 +5,8 @@ package receipt
 type Code string
 
 // Codes of the step parse: the bytes are not an I-JSON text, or the format does not allow the text.
-// Package canon returns the first nine. The last three are for attestations that contain no
-// readable receipt.
+// Package canon returns the first nine. The last three are for attestations. If one of them is
+// found, the receipt in the attestation is not judged.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"
@@ -161,7 +161,7 @@ type Outcome string
 const (
 	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
-	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; refutes if the policy is not met without it
+	OutcomeNotCounted  Outcome = "not counted" // refutes if the policy is not met without the signature
 	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided under a strict policy
 	OutcomeWarns       Outcome = "warns"       // a warning, which never changes the verdict
 	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used

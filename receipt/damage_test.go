@@ -40,7 +40,8 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one other change, chosen in rotation
+		// Another value, and one of the other changes in rotation.
+		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 }
 		for _, changed := range leaf.changes(t, data, taken) {
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {

@@ -26,18 +26,20 @@
 //	undecided  evidence is missing, such as a signature or a trusted key
 //
 // The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is passed,
-// failed, not checked, or not applicable, and a report always lists what was not checked. A receipt
-// is verified if it has passed parse, schema, hash, and signatures. If the policy requires only
-// integrity, signatures are not required, and the report's scope is integrity. A strict policy
-// requires every applicable step.
+// failed, not checked, or not applicable, and a report always lists what was not checked. A verified
+// receipt has failed no step, and has passed parse, schema, hash, and signatures. The exception is a
+// policy that requires only integrity: signatures are not checked, and the report's scope is
+// integrity. A strict policy requires every applicable step.
 //
 // # Signatures
 //
-// A signature covers the 71 ASCII bytes of chain.receipt_hash, including the prefix. A receipt key
-// signs only this message and envelopes around entire receipts (package internal/attest). The
-// caller's [Trust] determines which key may speak for which issuer; the receipt never determines
-// this. Package keys reads a Trust from a JWK Set file. The members key_id, algorithm, and
-// signed_at of an entry are outside the hash and, except inside a JWS, are not authenticated.
+// A signature covers the 71 ASCII bytes of chain.receipt_hash, including the prefix. An issuer's key
+// also signs DSSE envelopes around entire receipts (package internal/attest) and around stream
+// statements (package internal/statement). The signed bytes of these envelopes begin with "DSSEv1 ",
+// so they are never a receipt hash. The caller's [Trust] determines which key may speak for which
+// issuer; the receipt never determines this. Package keys reads a Trust from a JWK Set file. The
+// members key_id, algorithm, and signed_at of an entry are outside the hash and, except inside a
+// JWS, are not authenticated.
 //
 // # Evidence
 //

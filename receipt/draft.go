@@ -167,7 +167,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 }
 
 // An Object is an open object. Its values have types that encoding/json accepts. Decoded numbers
-// have type float64. No digits are lost, because receipts contain no integers beyond ±(2^53−1).
+// have type float64. This loses nothing, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
 // A ResourceRef names the subject of a receipt. Object is one of task, outcome, event,
@@ -234,7 +234,7 @@ type TrustTiers struct {
 	PolicyRef string `json:"policy_ref,omitzero"`
 }
 
-// An AutonomyBudget states the limits that the task was allowed to use and the amounts that it
+// An AutonomyBudget states the amounts that the task was allowed to use and the amounts that it
 // used.
 type AutonomyBudget struct {
 	Limit    *Amounts `json:"limit,omitzero"`
@@ -271,7 +271,8 @@ type Material struct {
 	Metadata    Object       `json:"metadata,omitzero"`
 }
 
-// A ModelRoute states which model was chosen and why. If no model was called, both are "none".
+// A ModelRoute states which model was chosen and why. If no model was called, the provider and the
+// model are "none".
 type ModelRoute struct {
 	ChosenModel            Model   `json:"chosen_model"`
 	AlternativesConsidered []Model `json:"alternatives_considered"`
@@ -303,7 +304,7 @@ type ProviderCost struct {
 	Metadata     Object  `json:"metadata,omitzero"`
 }
 
-// SideEffects lists changes that the task made outside itself.
+// SideEffects lists the changes that the task made outside itself.
 type SideEffects struct {
 	FSWrites      []FileWrite     `json:"fs_writes"`
 	NetworkEgress []NetworkEgress `json:"network_egress"`

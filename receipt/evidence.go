@@ -27,7 +27,7 @@ type Evidence struct {
 	// Batches are batches in the content profile.
 	Batches []Batch
 
-	// Timestamps show when receipts existed, or when checkpoints that include them existed.
+	// Timestamps show that receipts, or checkpoints that include them, existed before a time.
 	Timestamps []Timestamp
 
 	// Materials looks up files by digest. If it is nil, files are not checked.
@@ -37,8 +37,8 @@ type Evidence struct {
 	// receipt do not affect this receipt.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is a checkpoint whose tree has exactly these receipts as its leaves. Its root was
-	// computed from all receipts, so no inclusion proofs are needed.
+	// Checkpoint is a checkpoint whose tree has the receipts as its leaves. Its root was computed
+	// from all of them, so no inclusion proofs are needed.
 	Checkpoint *Checkpoint
 
 	// Uncompared is the reason why a supplied checkpoint could not be compared with the receipts.
@@ -101,7 +101,7 @@ type evidence struct {
 	disclosures []*redact.Disclosures
 
 	outside string      // why a supplied checkpoint shows nothing; "" if no checkpoint was supplied
-	demands *checkpoint // the external checkpoint to which a proof must lead; nil accepts any
+	demands *checkpoint // the checkpoint to which outside refers and a proof must lead; nil accepts any
 }
 
 // compare adds a checkpoint that covers all receipts, or the reason why the checkpoint could not be
@@ -376,7 +376,8 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	switch {
 	case err != nil:
 		rep.fail(disclosureFault(err))
-	case !belonging && s.watched.fields == nil: // otherwise, the run reports it, because the disclosures may be for another receipt
+	// If the verifier is watched, the disclosures may be for another receipt, and the run reports it.
+	case !belonging && s.watched.fields == nil:
 		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
 		s.notDisclosed(withheld, rep)
@@ -393,8 +394,8 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 // disclosed returns the disclosed values that belong to the receipt. Disclosures that name a
 // receipt by its hash belong only to that receipt, and every value in them must match. Disclosures
 // that name no receipt belong, value by value, to the receipts whose commitments they match. A
-// value that matches no commitment contradicts nothing. If the verifier is watched, TrackEvidence
-// reports the value.
+// value that matches no commitment contradicts nothing. If the verifier is watched, idle reports
+// the value.
 func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
 	for i, d := range given {
 		switch d.ReceiptHash {
@@ -433,7 +434,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	}
 }
 
-// disclosureFault describes the first error in disclosures. It quotes only the field's name.
+// disclosureFault describes the first error in disclosures. It quotes the field, but no value.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) {

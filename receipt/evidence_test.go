@@ -182,7 +182,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %v, want %v", how, got, want)
 		}
 	}
-	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // has the same size as the other checkpoint
+	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the same size as the other one
 	if got, want := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: whole}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("fork: %v, want %v", got, want)
 	}

@@ -56,13 +56,13 @@ type ForeignPlace struct {
 
 // A ForeignSignature is one signature of a receipt in another format.
 type ForeignSignature struct {
-	KeyID     string // the trusted key's ID, unless Public is set; "" for any key for Issuer, or any key with Role
+	KeyID     string // the trusted key's ID, unless Public is set; "": any key for Issuer, or any with Role
 	Public    []byte // the receipt's Ed25519 key, used to select the trusted key with this material
 	Algorithm string // as in JOSE; "" for the trusted key's algorithm
 	Issuer    string // the author that the receipt names; "" if the format names only the key
 	Role      Role   // "": issuer
 	Value     []byte // in the format of JOSE (RFC 7518), decoded
-	DER       bool   // an ECDSA signature is instead encoded as Ecdsa-Sig-Value (RFC 3279), as in DSSE envelopes
+	DER       bool   // an ECDSA signature is instead an Ecdsa-Sig-Value (RFC 3279), as in DSSE envelopes
 	At        time.Time
 	Pointer   string
 

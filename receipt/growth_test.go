@@ -128,7 +128,7 @@ func TestCheckGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to head
 		proof    *tlog.Extension
-		want     string // verdict, code, and signers; or an error; or a note that the checkpoint is later
+		want     string // verdict, code, signers, revoked key, "later", and type of the error
 	}{
 		"good":                {good("log1", 3), good("log1", 5), proof(3, 5), "verified  log1 log1"},
 		"same tree":           {good("log1", 3), good("log1", 3), proof(3, 3), "verified  log1 log1"},

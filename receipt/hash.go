@@ -22,7 +22,8 @@ type hashStep struct{ *Verifier }
 // the hashed content.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	if err != nil { // the plain path rejected a document that the parser accepted; this must never count as success
+	// If the plain path rejects a document that the parser accepted, this never counts as success.
+	if err != nil {
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
 	}
@@ -58,8 +59,8 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	return false
 }
 
-// hash returns the receipt hash. Unless the policy omits the input's digest, check also records it
-// in the report.
+// hash returns the receipt hash. It also sets the input's digest in the report, unless the policy
+// omits the digest.
 func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
 	case s.policy.Plain:

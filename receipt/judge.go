@@ -14,7 +14,7 @@ type judge struct {
 	at       time.Time     // the time for which keys are judged
 	undated  bool          // at is issued_at, which the source did not record
 	existed  time.Time     // the receipt existed before this time; zero: unknown
-	included []*checkpoint // checkpoints from the evidence that include the receipt and are signed by their log
+	included []*checkpoint // checkpoints in the evidence that include the receipt and that their log signed
 	kin      func() kinship
 }
 
@@ -70,17 +70,18 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	return ""
 }
 
-// trusts reports whether any of the keys with which a log signed a checkpoint was valid at the
-// relevant time.
+// trusts reports whether any of the keys with which a log signed a checkpoint counts at the relevant
+// time.
 func (j *judge) trusts(c *checkpoint) bool {
 	_, code := j.distrusts(c)
 	return code == ""
 }
 
-// distrusts returns the reason why no key with which a log signed is valid, based on the first key.
-// A log signs later than the issuer, so its key may be newer than the receipt. Therefore, nbf is
-// judged only at a time that the policy names. A checkpoint signed with a log's stolen key proves
-// nothing, unless a witness cosigned this checkpoint before the theft.
+// distrusts returns the first of the keys with which a log signed, and the reason why it does not
+// count. If any of the keys counts, it returns no key and "". A log signs later than the issuer, so
+// its key may be newer than the receipt. Therefore, nbf is judged only at a time that the policy
+// names. A checkpoint signed with a log's stolen key proves nothing, unless a witness cosigned this
+// checkpoint before the theft.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))

@@ -112,7 +112,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 }
 
 // lintCounts compares the receipt's call counts. A canceled call may have been denied before it was
-// made. The call is listed, but the budget need not count it.
+// made. Such a call is listed, but the budget need not count it.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {

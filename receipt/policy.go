@@ -141,7 +141,7 @@ func (p *Policy) validate(trust Trust) error {
 // A Quorum requires a number of witnesses, counted by distinct key material.
 type Quorum struct {
 	Threshold int      // number of required witnesses; 0 requires none
-	Keys      []string // IDs of the keys that count; if empty and there are no Groups, every trusted witness counts
+	Keys      []string // IDs of the keys that count; empty, without Groups: every trusted witness
 
 	// Groups are nested quorums, each of which counts as one witness if it is met. Only quorums for
 	// checkpoint cosigners may have groups (C2SP tlog-policy).
@@ -317,8 +317,9 @@ type snapshot struct {
 //
 // If source returns an error, the Verifier has no keys, and [Verifier.Snapshot] returns the error.
 // Results that would depend on keys are undecided, with the code trust_unavailable. Reports do not
-// contain the text of the error, which may be internal. NewSnapshot itself returns only errors from
-// [NewVerifier]. If the policy requires only integrity, the source is not queried.
+// contain the text of the error, which may be internal. NewSnapshot itself returns the errors of
+// [NewVerifier], and an error if the version is longer than 128 bytes. If the policy requires only
+// integrity, the source is not queried.
 func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {
 	if policy.IntegrityOnly {
 		return NewVerifier(nil, policy)
@@ -361,11 +362,11 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 // configuration, never keys from a receipt or from the network.
 type Trust interface {
 	// CheckSignature checks the signature e of message. The message is the 71 ASCII bytes of
-	// chain.receipt_hash, or the message of an envelope of package attest, which begins with
-	// "DSSEv1 ". An envelope names no algorithm. CheckSignature checks the following conditions in
-	// this order, and stops at the first that is true: the algorithm is unsupported, the value is
-	// malformed, the key is unknown, the algorithm does not match the key, the signature is
-	// invalid.
+	// chain.receipt_hash, or the message of a DSSE envelope around a receipt or a stream statement,
+	// which begins with "DSSEv1 ". An envelope names no algorithm. CheckSignature checks the
+	// following conditions in this order, and stops at the first that is true: the algorithm is
+	// unsupported, the value is malformed, the key is unknown, the algorithm does not match the
+	// key, the signature is invalid.
 	//
 	// The returned key is the trusted key that the entry names, or nil if the key is unknown. The
 	// key is also returned with an error. A nil error means that the signature is mathematically

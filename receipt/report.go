@@ -75,7 +75,7 @@ type SignatureStatus string
 // The possible results for a signature.
 const (
 	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
-	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or valid but not counted; the code states why
+	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or not counted; see the code
 	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is unknown
 )
 
@@ -300,7 +300,7 @@ type Scope uint8
 
 const (
 	ScopeFull      Scope = iota // content and signatures
-	ScopeIntegrity              // content only; anyone may have issued an intact receipt
+	ScopeIntegrity              // content only; anyone may have written an intact receipt
 )
 
 // A Step is one of the seven checks on a receipt, in order, or the caller's rules, which follow the
@@ -315,7 +315,7 @@ const (
 	StepBatch
 	StepSignatures
 	StepRedactions
-	StepRules // the caller's rules, see [Rule]; present only if a rule is not met
+	StepRules // the caller's rules, see [Rule]; present only if a rule is not met or was not applied
 
 	stepCount = StepRules // number of steps in each report
 )

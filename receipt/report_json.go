@@ -154,7 +154,7 @@ const (
 	escapedHigh uint64 = 1 << ('\\' - 64)
 )
 
-// quote is like string, but for bytes. Text that needs an escape takes the slow path.
+// quote is like string, but also accepts bytes. Text that needs an escape takes the slow path.
 func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 	for i := range len(text) {
 		if c := text[i]; c > '~' || (escapedLow>>c|escapedHigh>>(c-64))&1 != 0 {

@@ -40,7 +40,7 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 	t.clear()
 }
 
-// A tally counts a receipt's signatures after its judge has evaluated them. The Report keeps the
+// A tally counts a receipt's signatures, based on the decisions of its judge. The Report keeps the
 // tally, so that the next receipt does not allocate memory.
 type tally struct {
 	judge
@@ -55,7 +55,7 @@ type tally struct {
 	unknowable Check // the first entry that could not be checked
 	uncounted  Check // the first signature that would satisfy the policy if it counted
 	unbound    Check // the first valid signature by a key that is bound to no issuer
-	other      bool  // some keys signed, but not the key that the receipt names
+	other      bool  // a key other than the key that the receipt names signed
 	issued     bool  // the issuer signed
 	witnessed  bool  // a witness signed, whether or not the signature counts
 
@@ -138,7 +138,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
 		if code == CodeIssuerUnbound || string(t.named) == key.ID {
-			t.discount(i, key, code) // the signature is, or may be, the issuer's
+			t.discount(i, key, code) // the signature may be, or should be, the issuer's
 		}
 		return
 	}

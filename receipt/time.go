@@ -27,7 +27,7 @@ func judgedAt(t time.Time) Time {
 // String returns the RFC 3339 text.
 func (t Time) String() string { return string(t.append(nil)) }
 
-// Because of the layout, append writes UTC as Z and omits a zero fraction.
+// append appends the RFC 3339 text. The layout writes UTC as Z, and omits a zero fraction.
 func (t Time) append(dst []byte) []byte {
 	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 }
@@ -46,7 +46,7 @@ func (t Time) written() bool {
 	return y >= 0 && y <= 9999
 }
 
-// MarshalJSON returns the RFC 3339 text in quotation marks. It overrides the method of the embedded
+// MarshalJSON returns the RFC 3339 text in quotation marks. It shadows the method of the embedded
 // time.Time, which would keep the zone and nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {
 	text, err := t.MarshalText()

@@ -455,7 +455,8 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: the plain path reports\n%s\nthe fast one\n%s", c.name, got, want)
 		}
 	}
-	elsewhere := []receipt.Code{ // tested in TestSignaturePolicy, TestFalseEntryRefutes, and TestTooManySignatures
+	// Tested in TestSignaturePolicy, TestFalseEntryRefutes, and TestTooManySignatures.
+	elsewhere := []receipt.Code{
 		receipt.CodeTrustUnavailable, // TestSnapshotDown
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
 		receipt.CodeSignatureInvalid, "issuer_unbound", receipt.CodeIssuerMismatch, "role_mismatch", "named_key_missing",

@@ -214,8 +214,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// Only conclude assigns a verdict. The verdict verified requires positive evidence: every step is
-// present, the required steps passed, and none failed.
+// conclude assigns the verdict; no other code does. The verdict verified requires positive evidence:
+// every step is present, the required steps passed, and none failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
 	withholdSecrets(rep)
@@ -286,7 +286,7 @@ func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Amend adds a check that cannot be made with the receipt alone to a report, and determines the
+// Amend adds to a report a check that cannot be made with the receipt alone, and determines the
 // verdict again. The check's step determines what the check means:
 //
 //   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
@@ -448,8 +448,8 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 // Policy returns the verifier's policy.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// Snapshot returns the version of the keys from [NewSnapshot], or the error because of which there
-// are no keys. Both are zero if the caller supplied the keys.
+// Snapshot returns the version of the keys from [NewSnapshot], or the error that left the verifier
+// without keys. Both are zero if the caller supplied the keys.
 func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
 // Scope returns the scope of the verifier's reports.
