@@ -13,7 +13,8 @@ func TestSensitive(t *testing.T) {
 		"persisted_path", "Primary", "RUN_PATH", "snapshot_ref", "snapshot_path", "source_path",
 		"authorization", "Proxy-Authorization", "cookie", "Set-Cookie", "api_key", "apiKey", "X-Amz-Security-Token", "x-api-key", "X_Auth_Token", "x-csrf-token", "x-xsrf-token",
 		"access_token", "refreshToken", "id-token", "bearer_token", "client_secret", "password", "secret", "passwd", "private_key", "session_token",
-		"token", "my-token", "db_password", "THE_SECRET", "GoogleApiKey", "to\u212aen", // the Kelvin sign is folded to k
+		"token", "my-token", "db_password", "THE_SECRET", "GoogleApiKey",
+		"to\u212aen", // the lowercase form of the Kelvin sign is k
 	} {
 		if !redact.Sensitive(name) {
 			t.Errorf("%q is not sensitive", name)
@@ -47,7 +48,9 @@ func TestMark(t *testing.T) {
 		{"https://ada@example.org/?token=1&a=2#x=3", "https://example.org/?token=%5Bredacted%5D&a=2#x=3", "url", true},
 		{"see https://ada@example.org/ there", "see https://example.org/ there", "url", true},
 		{"ftp://ada@example.org/", "ftp://example.org/", "url", true},
-		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true}, // rule from the upstream format: the text is a single URL
+
+		// Upstream's rule applies, because the text is a single URL.
+		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true},
 		{"HTTPS://ada:" + npm + "@example.org/" + npm, "HTTPS://example.org/<redacted:npm_token:40>", "url npm_token", true},
 
 		// A key that seems to contain another secret is a single key and is removed completely.

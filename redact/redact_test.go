@@ -254,8 +254,8 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// TestLongPointers verifies that a name of several megabytes that contains many values is rejected,
-// because the draft would take up terabytes.
+// TestLongPointers verifies that a draft is rejected if a name of one megabyte occurs in the
+// pointers of many values, because the redacted draft would take up gigabytes.
 func TestLongPointers(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	in := `{"metadata":{"` + strings.Repeat("a", 1<<20) + `":[` + strings.Repeat(`{"pin":1},`, 9999) + `{"pin":1}]}}`
@@ -288,7 +288,7 @@ func TestManyValues(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), b.String())
-	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of value 7
+	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of member 7
 		t.Errorf("%d entries", len(r.Entries))
 	}
 }

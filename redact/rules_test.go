@@ -141,7 +141,9 @@ func TestNames(t *testing.T) {
 		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name",
 		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
 		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
-		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width letters, Cyrillic letters, and ligatures are different letters
+
+		// Full-width and Cyrillic letters are different letters. A zero-width space is not ignored.
+		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name",
 		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
 	} {
 		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,

@@ -256,8 +256,8 @@ func TestReceiptsSurvive(t *testing.T) {
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
 		if err != nil || d.IsDir() {
-			// These files contain attached tokens in signatures, forms of secrets, and cases about
-			// disclosures and bundles with secrets.
+			// These directories contain attached tokens in signatures, forms of secrets, and cases
+			// about disclosures and bundles with secrets.
 			if d != nil && d.Name() == "malicious" || path == "../../fixtures/secrets" || path == "../../fixtures/corpus" {
 				return fs.SkipDir
 			}
