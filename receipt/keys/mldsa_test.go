@@ -3,6 +3,7 @@ package keys
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"encoding/asn1"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"filippo.io/mldsa"
 	"filippo.io/mldsa/x509"
 
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -159,6 +161,29 @@ func TestMLDSA44Alone(t *testing.T) {
 	wantCode(t, set, envelopeText, e, receipt.CodeUnsupportedAlgorithm)
 	if _, err := set.CheckRaw([]byte("m"), &receipt.ForeignSignature{KeyID: "k", Value: make([]byte, 2420)}); err == nil || err.Code != receipt.CodeUnsupportedAlgorithm {
 		t.Error(err)
+	}
+}
+
+// TestRemoteMLDSA44 verifies that a remote ML-DSA-44 key signs checkpoints, and that a signature by
+// another key is detected.
+func TestRemoteMLDSA44(t *testing.T) {
+	var public crypto.PublicKey
+	c := &tlog.Checkpoint{Origin: "example.com/log", Size: 1}
+	for i, letter := range []string{"a", "b"} {
+		k, err := Generate(strings.NewReader(strings.Repeat(letter, mldsa.PrivateKeySize)), MLDSA44, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			public = k.Public().Crypto()
+		}
+		s, err := NewRemoteSigner("k", MLDSA44, &service{public: public, key: k.key}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SignCheckpoint(context.Background(), c); (err == nil) != (i == 0) {
+			t.Errorf("key %s: %v", letter, err)
+		}
 	}
 }
 
