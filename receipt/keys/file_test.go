@@ -109,6 +109,9 @@ func TestFileAddChecks(t *testing.T) {
 			t.Errorf("%s: a set", name)
 		}
 	}
+	_, err := NewSet(new(PublicKey))
+	wantRefused(t, err, receipt.CodeInvalidKeySet, "key is empty")
+
 	k, err := ParsePublic(toJSON(t, ed25519JWK(t, "k", rfc8032Public)), "", "")
 	if err != nil {
 		t.Fatal(err)

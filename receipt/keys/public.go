@@ -3,7 +3,6 @@ package keys
 import (
 	"crypto"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,7 +107,7 @@ func (k *PublicKey) Fingerprint() string {
 // MarshalJSON returns the JWK.
 func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	if k.material == nil {
-		return nil, errors.New("key file: key is empty")
+		return nil, invalid("", "key is empty")
 	}
 	return appendObject(nil, k.members()), nil
 }
