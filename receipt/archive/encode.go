@@ -31,7 +31,7 @@ type encoder struct {
 	truth   bool
 }
 
-// A member is a member of an object, and the encoding of its name.
+// A member is a member of an object, with the text of its name.
 type member struct {
 	key         []byte
 	name, value canon.Node

@@ -10,7 +10,7 @@ import (
 
 // The codes of an [ItemError]. They are spelled as in reports.
 const (
-	codeSyntax           = "syntax"                 // not well-formed CBOR (RFC 8949 appendix F), or truncated
+	codeSyntax           = "syntax"                 // malformed (RFC 8949 appendix F) or truncated CBOR
 	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not an output of Append for any value
 	codeDuplicateName    = "duplicate_name"         // duplicate keys in a map (RFC 8949 section 5.3.1)
 	codeInvalidUTF8      = "invalid_utf8"           // text that is not UTF-8 (RFC 8949 section 5.3.1)

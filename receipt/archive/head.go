@@ -42,7 +42,7 @@ func readHead(b []byte) (h head, whole bool) {
 		return head{}, false
 	}
 
-	// RFC 8949 section 3: if the value is at most 23, it is the argument, and if it is 28 to 31,
+	// RFC 8949 section 3: additional information up to 23 is the argument itself. With 28 to 31,
 	// there is no argument.
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
@@ -50,7 +50,7 @@ func readHead(b []byte) (h head, whole bool) {
 		return h, true
 	}
 
-	// If it is 24 to 27, the argument is in the next 1, 2, 4, or 8 bytes.
+	// With 24 to 27, the argument is in the next 1, 2, 4, or 8 bytes.
 	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
 		return head{}, false
 	}
@@ -68,8 +68,8 @@ func readHead(b []byte) (h head, whole bool) {
 	return h, true
 }
 
-// malformed describes why a head is invalid in any position (RFC 8949 appendix F), or returns empty
-// strings.
+// malformed describes why a head is invalid regardless of its position (RFC 8949 appendix F), or
+// returns empty strings.
 func (h head) malformed() (code, found string) {
 	switch {
 	case h.info > infoEightBytes && h.info < infoIndefinite:

@@ -122,7 +122,8 @@ func TestSize(t *testing.T) {
 	if got, err := decode(t, c, boxed[1:]); err != nil || !bytes.Equal(got, long) {
 		t.Errorf("a string of the longest length: %v", err)
 	}
-	if e := refused(t, c, boxed, "size_limit"); e.Offset != 1 { // two more bytes of JSON, one of which is detected at the string
+	// The JSON is two bytes too long, and the first of them is detected at the string.
+	if e := refused(t, c, boxed, "size_limit"); e.Offset != 1 {
 		t.Error(e)
 	}
 	refused(t, c, make([]byte, archive.MaxItemBytes+1), "size_limit")

@@ -97,8 +97,8 @@ func (r *Reader) item() error {
 		}
 
 		// An item is too long if it cannot end within the limit, regardless of how much of it has
-		// been read.
-		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes at least one byte
+		// been read. Each pending value takes at least one byte.
+		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes {
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}
 		if err := r.more(h.size + int(content)); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// An item as returned by a Reader.
+// A piece is an item that a Reader returned.
 type piece struct {
 	bytes  []byte
 	offset int64
@@ -234,7 +234,9 @@ func TestReaderIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads a million pieces")
 	}
-	size, items, most := 4_000_000, 200_000, 1500*time.Millisecond // a few times the usual duration; quadratic algorithms take longer
+
+	// The time allowed is a few times the usual duration. Quadratic algorithms take longer.
+	size, items, most := 4_000_000, 200_000, 1500*time.Millisecond
 	if testsize.Full() {
 		size, items, most = 30_000_000, 1_000_000, 20*time.Second
 	}
@@ -254,8 +256,8 @@ func TestReaderIsLinear(t *testing.T) {
 	})
 }
 
-// inTime runs work that takes a fraction of the given time. A machine that is busy now is not
-// always so.
+// inTime runs work that normally takes a fraction of the given time. It tries three times, because
+// the machine may be busy for a while.
 func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Helper()
 	var took time.Duration

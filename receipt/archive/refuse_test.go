@@ -85,7 +85,9 @@ func refusals() []refusal {
 		{267, "a0a0", "trailing_data", "found the byte 0xa0", 1},
 		{267, "f60a", "trailing_data", "found the byte 0x0a", 1},
 		{267, "", "empty_input", "expected a CBOR item, found nothing", 0},
-		{274, "fb3ff8000000000000", "non_deterministic_cbor", "expected the byte 0xf9", 0}, // DAG-CBOR has only 64-bit floats
+
+		// DAG-CBOR has only 64-bit floats.
+		{274, "fb3ff8000000000000", "non_deterministic_cbor", "expected the byte 0xf9", 0},
 	}
 }
 

@@ -29,9 +29,9 @@
 // It is written in canonical form with a final newline, but any JSON spelling is accepted (JSON
 // Schema "batch" in package schemas). [ParseManifest] rejects a manifest whose root does not match
 // its leaves. [Manifest.Check] rejects a receipt that differs from the listed receipt. A manifest
-// is not signed. It is trustworthy because each signed receipt states its root. The root commits to
-// the leaves, and a leaf commits to the ID and all other content. The receipt itself commits to
-// receipt_hash, which must equal the listed hash.
+// is not signed. It is only as trustworthy as the root that each signed receipt states. The root
+// commits to the leaves, and a leaf commits to the ID and all other content. The receipt itself
+// commits to receipt_hash, which must equal the listed hash.
 //
 // In a shell with jq, these commands compute the leaf hash of a receipt and the root of two leaves:
 //

@@ -35,8 +35,8 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	return filled, nil
 }
 
-// beyond returns the error for a draft that exceeds the format's limits, which were raised for
-// parsing.
+// beyond returns the error for a draft that exceeds the limits in fill because its own parser had
+// higher limits.
 func beyond(err error) error {
 	p := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError

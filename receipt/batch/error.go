@@ -10,7 +10,7 @@ import (
 // A DraftError indicates that a draft prevents a batch from being created.
 type DraftError struct {
 	Index int   // index of the draft, from 0
-	Err   error // an *[receipt.InvalidError] that lists every problem, or a signer's error
+	Err   error // a *[receipt.InvalidError] that lists every problem, or a signer's error
 }
 
 // Error returns the index and the error.

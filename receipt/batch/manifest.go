@@ -193,10 +193,10 @@ const (
 	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
 )
 
-// upstreamRoot returns the root of events in the construction of harn-provenance-receipt-v1
-// receipts: the leaves are the texts "sha256:…", a parent is the text of the SHA-256 of two
-// concatenated texts, and an odd node is paired with itself. The result is used only to recognize
-// an upstream root, never to accept it.
+// upstreamRoot returns the root of digests in the construction that harn-provenance-receipt-v1
+// receipts use for their events: the leaves are the texts "sha256:…", a parent is the text of the
+// SHA-256 of two concatenated texts, and an odd node is paired with itself. The result is used only
+// to recognize an upstream root, never to accept it.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

@@ -67,7 +67,7 @@ func refuse(code receipt.Code, format string, args ...any) *receipt.SignatureErr
 
 const (
 	nativePrefix = "base64:"
-	nativeBytes  = len(nativePrefix) + 88 // length of a complete value: 64 bytes are encoded as 86 characters and ==
+	nativeBytes  = len(nativePrefix) + 88 // a complete value: 64 bytes take 86 characters and ==
 )
 
 // checkNative is the hot path. It allocates memory only for errors.

@@ -203,7 +203,8 @@ func TestAlgorithmConfusion(t *testing.T) {
 			want := mismatch
 			switch {
 			case theirs == Ed25519 && (ours == Ed25519 || ours == edDSA), ours == Ed25519 && theirs == edDSA:
-				want = untrue // an Ed25519 key supports both algorithms, but this value is zeros or from another key
+				// An Ed25519 key supports both algorithms, but this value is zeros or from another key.
+				want = untrue
 			case ours == theirs:
 				want = valid
 			}

@@ -13,7 +13,8 @@
 //	key_ops  contains "verify" if present
 //	issuers  the issuer.id values that the key may speak for; absent: only the
 //	         one that the caller names
-//	roles    of issuer, witness, checkpoint; absent: issuer
+//	roles    of issuer, witness, checkpoint; absent: issuer. A key for
+//	         ML-DSA-44 needs witness or checkpoint
 //	origin   of a checkpoint key: the name of the log; of a witness: the name
 //	         in its cosignatures, if that is not the kid
 //	nbf exp  valid if nbf ≤ t < exp; whole seconds since 1970 (NumericDate
@@ -64,6 +65,6 @@
 // # Signing
 //
 // [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] signs with a key that never leaves a
-// KMS or an HSM. A signer signs only receipt hashes, envelopes, objects, and log checkpoints.
-// ML-DSA-44 keys sign only checkpoints.
+// KMS or an HSM. A signer signs only receipt hashes, envelopes, JSON objects, COSE messages, and
+// log checkpoints. ML-DSA-44 keys sign only checkpoints.
 package keys

@@ -14,7 +14,7 @@ type SetError struct {
 	KeyID   string       // the key's kid, if it has one
 	Index   int          // index of the key in the set, from 0; -1 for the entire file or for a single key
 	Pointer string       // RFC 6901
-	Detail  string       // the actual value, and the action to take
+	Detail  string       // the problem, and possibly the action to take
 
 	// Form is the actual format of the file if the file can be converted: "PEM", "PEM private key",
 	// "OpenSSH", "JWK", or "private JWK". Otherwise, it is "".

@@ -125,8 +125,8 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 
 // Marshal returns the file as JSON, indented by two spaces, with a final newline. If the result
 // would exceed [MaxSetBytes], whitespace is omitted. If it is still too long, the error is a
-// *[SetError], because no reader would accept the file. Keys keep their order. A key's members are
-// kid, the key material, its trust attributes, and the other members.
+// *[SetError], because no reader would accept the file. Keys keep their order. A key's members are,
+// in this order, kid, the key material, its trust attributes, and the other members.
 func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
@@ -139,7 +139,7 @@ func (f *File) Marshal() ([]byte, error) {
 	// RFC 7517 section 5: an object with the member keys, and possibly other members.
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
-	_ = json.Indent(&b, text, "", "  ") // for text that canon wrote or parsed
+	_ = json.Indent(&b, text, "", "  ") // cannot fail, because canon wrote or parsed the text
 	if b.Len() >= MaxSetBytes {
 		b.Reset()
 		_ = json.Compact(&b, text)
@@ -200,7 +200,7 @@ func sorted(members []member) []member {
 	return members
 }
 
-// recognize rejects key files in other formats, and describes how to convert them.
+// recognize rejects key files in other formats. The error describes the actual format.
 func recognize(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {

@@ -210,7 +210,9 @@ func written(tb testing.TB, f *File) []byte {
 // TestFileSize verifies that a file that was read can be written and read again, even if its source
 // had little whitespace.
 func TestFileSize(t *testing.T) {
-	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes if each number is on its own line of 60 bytes
+	// The source has 150 kB. If each number is on its own line of 60 bytes, the file exceeds
+	// MaxSetBytes.
+	ones, deep := 75_000, 28
 	if testsize.Full() {
 		ones, deep = 600_000, 1
 	}

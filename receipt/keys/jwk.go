@@ -111,8 +111,8 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns a key's algorithm. It is the key type's natural algorithm; if alg is
-// present, it must agree. RSA has no natural algorithm, so alg determines it.
+// chooseAlgorithm returns a key's algorithm. It is the key's natural algorithm; if alg is present,
+// it must agree. An RSA key has no natural algorithm, so alg determines it.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:

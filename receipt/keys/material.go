@@ -20,7 +20,7 @@ import (
 )
 
 // Limits on the size of an RSA key. A smaller key can be factored. With a larger key, checking a
-// signature takes too long (and crypto/rsa refuses it).
+// signature takes too long.
 const (
 	minModulus = 2048 // bits
 	maxModulus = 8192
@@ -161,7 +161,7 @@ func parametersOf(algorithm string) (mldsa.Parameters, bool) {
 	return mldsa.Parameters{}, false
 }
 
-// parseRSA parses the members defined in RFC 7518, section 6.3.1.
+// parseRSA parses the members in RFC 7518 section 6.3.1.
 func parseRSA(key canon.Node) (material, *SetError) {
 	n, err := integer(key, "n")
 	if err != nil {

@@ -41,7 +41,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 		if good < 80 {
 			t.Errorf("%d encodings below p are taken, expected about half of 236", good)
 		}
-		// The remaining values differ from the low-order encodings in one byte in the middle.
+		// A value that differs in one byte in the middle is below p, and therefore canonical.
 		for i := 1; i < 31; i++ {
 			key := encoding(0xf0, high)
 			key[i] = 0xfe

@@ -152,8 +152,9 @@ func TestMLDSA44Alone(t *testing.T) {
 		t.Error(err)
 	}
 
+	// With both roles, a checkpoint may replace the signatures of receipts.
 	public := k.Public()
-	public.Roles = []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint} // a checkpoint may replace the signatures of receipts
+	public.Roles = []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint}
 	set := setOf(t, public)
 	wantCode(t, set, hashText, entry("k", MLDSA44, "jws:e30..AA"), receipt.CodeUnsupportedAlgorithm)
 	wantCode(t, set, hashText, entry("k", Ed25519, native(make([]byte, 64))), receipt.CodeAlgorithmMismatch)

@@ -21,7 +21,7 @@ import (
 // A PrivateKey signs receipts. Printing a PrivateKey with any verb shows only its ID and algorithm.
 // Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
-	algorithm string        // algorithm of the key's signatures; for an Ed25519 key, ed25519, or EdDSA if its alg is EdDSA
+	algorithm string        // of its signatures; for Ed25519, EdDSA if the alg is EdDSA, otherwise ed25519
 	key       crypto.Signer // from crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
 	public    *PublicKey
 }

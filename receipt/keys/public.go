@@ -18,8 +18,8 @@ const maxIDBytes = 1024
 // A PublicKey is one key in a trust file. The embedded [receipt.Key] states what the key may be
 // used for. Algorithm and Thumbprint are derived from the key material.
 //
-// Before a caller passes the key to [File.Add] or [NewSet], which check it, the caller may set
-// Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked.
+// A caller may set Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked before it passes the
+// key to [File.Add] or [NewSet], which check these fields.
 type PublicKey struct {
 	receipt.Key
 
@@ -29,8 +29,8 @@ type PublicKey struct {
 }
 
 // FromPublic returns the PublicKey for an ed25519.PublicKey, an *ecdsa.PublicKey, an
-// *rsa.PublicKey, or a *mldsa.PublicKey. If algorithm is empty, the key type's only algorithm is
-// used. algorithm must not be empty for RSA, which has six algorithms.
+// *rsa.PublicKey, or a *mldsa.PublicKey. If algorithm is empty, the key's only algorithm is used.
+// algorithm must not be empty for an RSA key, which has six algorithms.
 //
 // If id is empty, the ID is derived from the key material: "ed25519:" and 32 hexadecimal digits,
 // the first half of the SHA-256 of the 32 key bytes. For other keys, the ID is the algorithm in

@@ -71,8 +71,8 @@ func index(keys []*PublicKey) (*Set, error) {
 	return s, nil
 }
 
-// With returns a set that also contains other keys. A revocation in the set also applies to the
-// added keys with the same material.
+// With returns a set that also contains other keys. As in a file, a revocation applies to all keys
+// with the same material, unless its reason is [receipt.ReasonSuperseded].
 func (s *Set) With(others ...*PublicKey) (*Set, error) {
 	if len(others) == 0 {
 		return s, nil
@@ -95,8 +95,8 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 	return list
 }
 
-// CheckRaw implements [receipt.RawTrust]. The message may be any bytes; it is not framed as for
-// receipts. The trusted key determines the algorithm.
+// CheckRaw implements [receipt.RawTrust]. The message may be any bytes, and the signature covers
+// exactly these bytes. The trusted key determines the algorithm.
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
 	candidates := rawKeys(s, sig)
 	if len(candidates) == 0 {

@@ -112,7 +112,7 @@ func TestSetRefused(t *testing.T) {
 	const bad, weakKey = receipt.CodeInvalidKeySet, receipt.CodeWeakKey
 	x31 := base64.RawURLEncoding.EncodeToString(make([]byte, 31))
 	x33 := base64.RawURLEncoding.EncodeToString(make([]byte, 33))
-	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters, the last of which has 2 unused bits
+	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters; the last has 2 unused bits
 	for _, tc := range []struct {
 		name    string
 		data    []byte

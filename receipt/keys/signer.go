@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope. A
-// receipt key signs nothing else.
+// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope.
+// [Signer.Sign] signs nothing else.
 var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and envelopes that contain receipts")
 
 // A Signer creates signature entries with one key. It is safe for concurrent use if its

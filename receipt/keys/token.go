@@ -81,8 +81,9 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		return "the header is not strict JSON: " + err.Error()
 	}
 
+	// Whitespace around the object is as harmless as whitespace inside it (RFC 8259 section 2).
 	root := doc.Root()
-	if root.Kind() != canon.KindObject { // whitespace around the header is as harmless as whitespace inside it (RFC 8259 section 2)
+	if root.Kind() != canon.KindObject {
 		return "the header is not a JSON object"
 	}
 
@@ -96,8 +97,7 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
-	// The entry is outside the signature. Its values are trustworthy because the header repeats
-	// them.
+	// The entry is outside the signature. Its values count only because the header repeats them.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}

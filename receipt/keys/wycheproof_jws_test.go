@@ -117,13 +117,14 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 }
 
 // TestWycheproofJWS verifies that nothing is accepted that the file declares invalid (reliability
-// #143 to #146). The following tokens are rejected although the file declares them valid:
+// #143 to #146). The constants are the reasons why some tokens are rejected although the file
+// declares them valid.
 func TestWycheproofJWS(t *testing.T) {
 	const (
 		mac      = "belongs to a private or symmetric key" // shared secrets do not authenticate receipts
 		oneAlg   = "algorithm_mismatch"                    // the key specifies PS256 and the token PS384; the key decides
 		noSuch   = `alg is "ES521"`                        // a misspelling of ES512 in the file (RFC 7518 section 3.1)
-		inverted = mac                                     // 372, 373: an illegal character was inserted, but the file declares them valid
+		inverted = mac                                     // 372, 373: valid in the file, despite an illegal character
 	)
 	verdicts := runWycheproof(t, "json_web_signature_test.json", 401, divergence{
 		1: mac, 348: mac, 352: mac, 357: mac, 358: mac, 359: mac, 376: mac, 377: mac,
