@@ -51,8 +51,8 @@
 // The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain, and
 // lifecycle.final_state identify the receipt; redactions is the list of entries itself. A rule is
 // rejected if it would withhold one of these members, part of one, or an object that contains one
-// (protected_field). A draft with a secret in any of these members is also rejected. Detectors do
-// not search a text that is a digest.
+// (protected_field). A draft with a secret in any of these members except redactions is also
+// rejected. Detectors do not search a text that is a digest.
 //
 // # Entries and commitments
 //
