@@ -75,8 +75,8 @@ func (u unit) gap(starts []time.Time, i int) int {
 	return u.between(starts[i-1], starts[i]) - 1
 }
 
-// A unit is the length of a bin. Each unit joins whole bins of the one before it,
-// so that joining loses nothing; that is why there are no weeks.
+// A unit is the length of a bin. Each unit consists of complete bins of the previous unit, so
+// joining bins loses nothing. For this reason, there are no weeks.
 type unit int
 
 const (
@@ -122,9 +122,8 @@ func (u unit) between(from, to time.Time) int {
 	return (to.Year() - from.Year()) / 100
 }
 
-// sparse reports whether more bins than not are followed by a long gap, or
-// whether too many columns would be needed. One receipt of another century makes
-// one long gap, and so does not decide.
+// sparse reports whether most bins are followed by a long gap, or whether too many columns would be
+// needed. A single receipt from another century causes only one long gap, so it does not decide.
 func (u unit) sparse(starts []time.Time) bool {
 	const (
 		long    = 7 // bins; a longer gap is drawn as a break, as wide as a bin

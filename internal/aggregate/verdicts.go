@@ -40,7 +40,7 @@ func (j *judged) plus(k *judged) {
 }
 
 func (v *verdicts) add(rep *receipt.Report, s statement) {
-	// Receipts without a usable time are counted apart.
+	// Receipts without a usable time are counted separately.
 	completed, ok := completedAt(s)
 	if !ok {
 		v.untimed++

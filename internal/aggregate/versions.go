@@ -7,8 +7,8 @@ import (
 // maxKept bounds the memory for parts, in bytes: enough for 65,536 receipts of ordinary size.
 const maxKept = 64 << 20
 
-// A sighting is a receipt in one of the two classes. A copy with other signatures
-// can be in both, and then neither takes it from the other.
+// A sighting is a receipt in one of the two classes. Copies with different signatures can be in
+// both classes, and then each class counts its own copy.
 type sighting struct {
 	hash     canon.Digest
 	verified bool
@@ -68,8 +68,8 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 }
 
 // supersede records that a receipt of the class supersedes old. It returns the parts that old
-// added, and how many of its copies stay in the sums; if one of them is of the same class,
-// the successor is not to be added.
+// added, and how many of its copies stay in the sums. If one of these copies is of the same class,
+// blocked is true, and the successor must not be added.
 func (v *versions) supersede(old version, verified bool) (parts []*part, stay int, blocked bool) {
 	// Once the memory is full, further successors are not recorded.
 	if _, known := v.superseded[old]; known || len(v.superseded) < maxSeen {

@@ -113,7 +113,7 @@ func (t *teller) commits() {
 	}
 }
 
-// told reports whether the source recorded a member of an entry, and the entry cannot be more
+// told reports whether the source recorded a member of an entry, and the entry cannot state more
 // than what happened. Entries of an incomplete list count.
 func (t *teller) told(entry, member string) bool {
 	// An unreported list may still contain entries that the source recorded.

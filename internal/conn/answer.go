@@ -94,8 +94,8 @@ func (a *Answer) Linger() {
 // immediately, with unread bytes, the connection would be reset, and data that the client had not
 // read yet would be lost (RFC 9112, 9.6).
 //
-// The body must be closed before, and the handler panics with [http.ErrAbortHandler] afterwards. A
-// writer without a connection of its own, as in HTTP/2, is not changed.
+// The body must be closed before, and the handler must panic with [http.ErrAbortHandler] afterward.
+// A writer without its own connection, as in HTTP/2, is not changed.
 func (a *Answer) BreakOff() {
 	if a.unread || a.Flush() != nil {
 		return

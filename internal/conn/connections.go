@@ -13,8 +13,8 @@ import (
 // default, the system buffers up to several MiB, which count as the server's.
 const socketBuffer = 256 << 10
 
-// firstRequest is how long a connection may send no request before another one takes its place. A
-// server under attack may accept a thousand connections before it reads from one.
+// firstRequest is the time that a new connection has to send a request before another connection may
+// replace it. A server under attack may accept a thousand connections before it reads from one.
 const firstRequest = 250 * time.Millisecond
 
 // Limit limits how many connections a server has open at the same time.
@@ -36,7 +36,7 @@ const (
 	ranks
 )
 
-// A connection is one of a client.
+// A connection is an open connection of a client.
 type connection struct {
 	conn    net.Conn
 	came    time.Time

@@ -1,4 +1,4 @@
 // Package conn limits how long a client can make a server wait: for the body that it sends, the
-// answer that it reads, and the connections that it keeps open. [Shares] divide places and memory
+// response that it reads, and the connections that it keeps open. [Shares] divide slots and memory
 // among clients.
 package conn

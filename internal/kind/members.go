@@ -6,10 +6,10 @@ import (
 )
 
 // byMembers recognizes JSON by the members of its first object. An object with members of a
-// receipt is a receipt, however damaged. The exception is a draft, which has never been sealed
+// receipt is a receipt, even if it is damaged. The exception is a draft, which has never been sealed
 // or signed.
 //
-// Receipt reports whether it is a receipt, which a verifier has to judge.
+// receipt reports whether it is a receipt, which a verifier must judge.
 func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	s, ended, another := sketchOf(string(text))

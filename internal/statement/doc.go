@@ -1,5 +1,5 @@
 // Package statement writes and judges stream statements, with which an issuer states how many
-// receipts a stream has at a time: in regular intervals, as a heartbeat, and at its end.
+// receipts a stream has at a time: at regular intervals, as a heartbeat, and at its end.
 //
 // A chain shows that nothing in it was changed or removed, except at its end. A statement shows the
 // end: a shorter copy of the stream contradicts it. A missing heartbeat shows a time in which

@@ -11,15 +11,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Observed is what is known about a stream apart from its statements.
+// An Observed contains the facts about a stream that do not depend on its statements.
 type Observed struct {
 	Count   uint64       // receipts in the input
 	Head    canon.Digest // hash of the last one
 	First   bool         // the input begins with the first receipt of the stream, or has none of it
 	Partial bool         // the input is a selection, so receipts may be missing
 
-	// Numbers has the heads of statements that are among the receipts, with their numbers from 1, or
-	// 0 if the number is unknown. Nil: only the last receipt is known.
+	// Numbers maps the heads of statements that are among the receipts to their numbers, from 1, or
+	// 0 if the number is unknown. If it is nil, only the last receipt is known.
 	Numbers map[canon.Digest]uint64
 
 	// Checkpoints are the sizes of checkpoints of the stream that a trusted witness cosigned.
@@ -32,7 +32,7 @@ type Checkpoint struct {
 	At   time.Time
 }
 
-// Requirements are what a stream must show.
+// Requirements specify what a stream must show.
 type Requirements struct {
 	Closed    bool          // the last statement must be final
 	Heartbeat time.Duration // maximum time between statements, in addition to their within; 0: none
@@ -50,7 +50,7 @@ type Finding struct {
 	Detail string
 }
 
-// A Result is what the statements of a stream show about it.
+// A Result contains what the statements of a stream show about it.
 type Result struct {
 	Findings []Finding
 	Last     *Signed       // the last statement, if its signature counts; nil if there is none

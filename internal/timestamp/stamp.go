@@ -166,7 +166,7 @@ type response struct {
 }
 
 // Attach sets the token to that of an answer, in DER (RFC 3161, section 2.4.2). Only an answer that
-// grants the request without changes has a token. Verify has to verify it.
+// grants the request without changes has a token. Attach does not verify it; call Verify.
 func (s *Stamp) Attach(answer []byte) error {
 	var r response
 	rest, err := asn1.Unmarshal(answer, &r)

@@ -247,7 +247,7 @@ func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
 	return verify(s.Token, terms{s.message(), new(big.Int).SetBytes(s.nonce[:]), policy}, roots, now)
 }
 
-// terms are what a token was requested for.
+// terms are the requirements of a request for a token.
 type terms struct {
 	message []byte
 	nonce   *big.Int
@@ -272,7 +272,7 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 		return nil, invalid("the time of the token is not in UTC") // a zero time would select the clock
 	}
 
-	// The certificate may expire later: the token is older.
+	// The certificate must be valid at the time of the token. It may have expired since.
 	chain, err := t.Verify(context.Background(), x509.VerifyOptions{Roots: roots, CurrentTime: info.GenTime})
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
 		return nil, unvouched()
@@ -381,7 +381,7 @@ func (t *terms) check(info *tspclient.TSTInfo, now time.Time) error {
 	return nil
 }
 
-// maxAccuracy is the maximum accuracy of a token, in seconds: a year. Longer ones are mistakes.
+// maxAccuracy is the maximum accuracy of a token, in seconds: a year. Larger values are errors.
 const maxAccuracy = 366 * 24 * 3600
 
 func accuracy(info *tspclient.TSTInfo) time.Duration {

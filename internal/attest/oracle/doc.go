@@ -1,5 +1,5 @@
-// Package oracle holds attestations to another implementation: what package attest writes
-// verifies with sigstore-go, what was changed verifies with neither, and what sigstore-go
-// writes is read here. It has a go.mod of its own, so that nobody who imports this module
-// downloads that one.
+// Package oracle compares package attest with another implementation: sigstore-go verifies the
+// attestations that package attest writes, neither verifies changed attestations, and package
+// attest reads those that sigstore-go writes. It is a separate module, so that importers of the
+// library do not download sigstore-go.
 package oracle

@@ -108,7 +108,7 @@ func (s *Statement) members(f *receipt.Foreign, n canon.Node, names ...string) b
 	return Members(f, n, names, nil)
 }
 
-// decode decodes padded base64, of a lenient reader in either alphabet.
+// decode decodes padded base64. A lenient reader accepts both alphabets.
 func (s *Statement) decode(n canon.Node) ([]byte, bool) {
 	text := n.String()
 	if s.lenient {
