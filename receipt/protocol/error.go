@@ -150,7 +150,7 @@ type Code string
 
 // The codes in the protocol.
 const (
-	CodeInvalid      Code = "invalid_request"              // 400: a bad form or value
+	CodeInvalid      Code = "invalid_request"              // 400: malformed, or an invalid value
 	CodeTransition   Code = "invalid_state_transition"     // 400: the state of the resource does not allow the operation
 	CodeAuth         Code = "unauthenticated"              // 401: the key is missing or invalid
 	CodeForbidden    Code = "permission_denied"            // 403: the client lacks permission

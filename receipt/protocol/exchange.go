@@ -234,8 +234,7 @@ func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	return x.intake.read(limit, instead)
 }
 
-// refuse responds with an error envelope. If the response has already begun, the connection is
-// aborted instead.
+// refuse responds with an error envelope. If the response has already begun, it is aborted instead.
 func (x *exchange) refuse(err error) {
 	e := errorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {

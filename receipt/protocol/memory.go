@@ -46,8 +46,8 @@ type answer struct {
 }
 
 // A Memory remembers the uses of Idempotency-Keys, and the responses, for 24 hours. It is safe for
-// concurrent use. No caller blocks in a Memory; a request that repeats a request in progress gets a
-// channel that signals the end of that request.
+// concurrent use. No method waits for a request in progress; a [Mux] responds to a request that
+// repeats it with 202.
 //
 // The content is lost when the program ends. If a server must remember completed work after a
 // restart, it writes the Use into its own log together with that work, and passes it to Remember at

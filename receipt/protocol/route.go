@@ -37,7 +37,7 @@ type Route struct {
 	Scope  Scope    // that the API key must have; without it, the route is treated as absent. "" for none
 	Open   bool     // requires no version and no API key: discovery, health
 	Params []string // parameters of the query; others are refused. Ignored for a path that ends in /
-	Body   Body     // of POST, PUT and PATCH
+	Body   Body     // of POST, PUT, and PATCH
 	Limit  int64    // the maximum size of the body, in bytes; zero means [Limits].Body
 	Again  bool     // may be processed again, so an Idempotency-Key is ignored
 	Serve  Handler

@@ -80,7 +80,7 @@ func narrow(before, names []string) []string {
 	return both
 }
 
-// Sees reports whether the work of a stream is within reach.
+// Sees reports whether a stream is within reach.
 func (r Reach) Sees(s chain.Stream) bool {
 	return r.granted && allows(r.issuers, s.Issuer) && allows(r.workspaces, s.Workspace) &&
 		(r.tenants == nil || s.HasTenant && slices.Contains(r.tenants, s.Tenant))

@@ -72,7 +72,7 @@ func (t *tree) prove(index int) []merkle.Hash {
 			from = middle
 		}
 	}
-	slices.Reverse(proof) // from the leaf upwards
+	slices.Reverse(proof) // from the leaf upward
 	return proof
 }
 
