@@ -36,7 +36,7 @@
 // The only possible results for a server are passed probes, skipped probes, and failures. Responses
 // are read up to 16 MiB, and streams and lists up to 32 MiB. Each request ends within
 // [Options].Timeout and each probe within eight times that. Lists are read for at most 500 pages.
-// The client does not follow redirects, decompress answers, or keep cookies.
+// The client does not follow redirects, decompress responses, or keep cookies.
 //
 // The clock and the source of randomness are parameters, except for the deadlines of connections.
 // The API may still change.

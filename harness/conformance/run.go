@@ -49,7 +49,7 @@ type Script struct {
 // Options configure the probes and the requirements for receipts.
 type Options struct {
 	Suites     []Suite  // empty: all
-	Categories []string // names of categories, in the order in which to run them; if empty, all categories of the suites
+	Categories []string // names, in the order in which to run them; empty: all categories of the suites
 
 	Trust  receipt.Trust // the trusted keys; if nil, only content is verified, not signatures
 	Policy receipt.Policy

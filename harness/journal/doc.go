@@ -48,8 +48,8 @@
 // # Idempotency
 //
 // A commit that answers a request with an Idempotency-Key records the request. Use, Status, and
-// Resource suffice to send the same response again after a crash ([Commit.Remember]). The answer is
-// read from the journal and cannot prevent a commit from being applied.
+// Resource suffice to send the same response again after a crash ([Commit.Remember]). The response
+// is read from the journal and cannot prevent a commit from being applied.
 //
 // # Memory
 //

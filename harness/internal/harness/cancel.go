@@ -56,8 +56,8 @@ type run struct {
 	ended  chan struct{} // closed when the module has returned
 }
 
-// grace is the time for which a canceled task waits for its module. A running tool is requested to
-// stop, and its effects are recorded. The receipt does not cover later effects.
+// grace is the time for which a canceled task waits for its module. A running tool is asked to stop,
+// and its effects are recorded. The receipt does not cover later effects.
 const grace = 5 * time.Second
 
 // halt stops the module of a task, waits until it has returned, and prevents it from starting again

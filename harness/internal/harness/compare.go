@@ -24,8 +24,8 @@ func (s *state) noteIssued(e *journal.Event) error {
 	return nil
 }
 
-// compare verifies that the log and the ledger have the same age. If one of them were an older
-// copy, finished tasks would run again, or receipts would be missing.
+// compare verifies that the log and the ledger match. If one of them were an older copy, finished
+// tasks would run again, or receipts would be missing.
 func (h *Harness) compare() error {
 	streams, err := ledger.Heads(h.life, h.ledger)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// eventRoutes returns the routes for ranges and streams of events: of all events, of a session's
-// events, and of a task's events.
+// eventRoutes returns the routes for ranges and streams of all events, of a session's events, and of
+// a task's events.
 func (h *Harness) eventRoutes() []protocol.Route {
 	filters := []string{"workspace_id", "session_id", "task_id"}
 	return []protocol.Route{

@@ -38,7 +38,7 @@ type Options struct {
 	Provider Provider               // nil: Scripted
 	Module   Module                 // nil: Agent
 	Tools    []Tool                 // in addition to the built-in tools
-	Card     string                 // format of the agent card: that of the conformance runner, or harn_agent_card of the OpenAPI document; default: the former
+	Card     string                 // format of the agent card: RunnerCard (default), or harn_agent_card of the OpenAPI document
 	Page     http.Handler           // of package page, at /; nil for none
 	Hosts    []string               // see protocol.Options
 	Now      func() time.Time       // nil: time.Now
@@ -200,7 +200,7 @@ func (h *Harness) Close() (err error) {
 	return err
 }
 
-// now returns the current time in the precision of events.
+// now returns the current time with the precision of events.
 func (h *Harness) now() receipt.Time { return receipt.At(h.options.Now()) }
 
 // newID returns the ID of a new resource: its kind and 128 random bits.

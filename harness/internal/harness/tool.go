@@ -43,7 +43,7 @@ type FileWrite struct {
 	After     canon.Digest `json:"after_sha256"`
 }
 
-// A person, not a function, answers askTool.
+// askTool names the tool whose calls a person answers, not a function.
 const askTool = "person.ask"
 
 // tools returns the built-in tools.

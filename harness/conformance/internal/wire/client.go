@@ -1,5 +1,5 @@
 // Package wire sends requests to an untrusted server. Each response is limited in size and time.
-// The client does not follow redirects, decompress answers, or keep cookies, and JSON is parsed by
+// The client does not follow redirects, decompress responses, or keep cookies, and JSON is parsed by
 // the strict parser of package canon. Regardless of the data that a server sends, the cost for the
 // client stays within these limits.
 package wire
@@ -39,8 +39,8 @@ type Client struct {
 }
 
 // New returns a client for the server at base, which must end with a slash. If given is nil, the
-// client has its own transport. The timeout covers each request and its response. Every answer is
-// passed to watch.
+// client has its own transport. The timeout covers each request and its response. Every response
+// is passed to watch.
 func New(base, key string, given *http.Client, timeout time.Duration, watch *Watch) *Client {
 	own := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, DisableCompression: true}}
 	if given != nil && given.Transport != nil {

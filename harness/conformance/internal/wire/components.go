@@ -1,12 +1,12 @@
 package wire
 
-// components lists the component schemas of the protocol's OpenAPI document that its responses use.
-// Each line contains the name of a component, optionally < and the component whose members it
+// components returns the component schemas of the protocol's OpenAPI document that its responses
+// use. Each line contains the name of a component, optionally < and the component whose members it
 // inherits, and its members. A member has a name, followed by ? if it is optional and by ! if it
 // never changes once it has a value, and the types that its value may have.
 //
-// A type is a kind (text, word, which is not empty, time, digest, count, number, bool, object, null, any), a literal
-// (=user), a component, an array ([Task]), or an object whose members all have a type
+// A type is a kind (text, word, which is not empty, time, digest, count, number, bool, object, null,
+// any), a literal (=user), a component, an array ([Task]), or an object whose members all have a type
 // ({number}). Objects are open: other members may have any value.
 func components() string {
 	return `

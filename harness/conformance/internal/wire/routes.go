@@ -16,7 +16,7 @@ type Route struct {
 	List         bool   // a successful answer is a list of that component
 	Accept       string // media type to request; "" for JSON
 	Body         string // of a valid request; "": none
-	Needs        string // capability that requires a server to have the route
+	Needs        string // capability without which a server may lack the route
 	Open         bool   // requires neither a version nor a key
 }
 
