@@ -110,7 +110,7 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 			return nil, err
 		}
 
-		// If the checkpoint got no response, the result is the size from which to start. A size
+		// If the witness returned no cosignatures, it returned the size from which to start. A size
 		// that exceeds the log's is not stored, because it may be wrong.
 		if lines == nil && size > tree.Size {
 			return nil, fmt.Errorf("it states that it has cosigned a tree of size %d, and this log has %d: the log was rolled back, or its key is used elsewhere", size, tree.Size)

@@ -14,9 +14,9 @@
 // Several sources are read twice: once for the links of their receipts, and once to verify the
 // receipts. Both passes must read the same content. The version of an object is therefore pinned
 // when it is first opened, by its version ID or generation if the bucket keeps versions, and
-// otherwise by its ETag. The service is requested to return that version, and its response is
-// compared with it, because not every service with the S3 API supports the request. An object that
-// was replaced or deleted in between results in [stream.ErrChanged].
+// otherwise by its ETag. Each request names that version, and the response is compared with
+// it, because not every service with the S3 API supports such requests. An object that was replaced
+// or deleted in between results in [stream.ErrChanged].
 //
 // # Interrupted reads
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags specify the requirements for receipts, and the heads with which the input must begin and
-// end.
+// Flags specify the requirements for receipts, the heads that the input must continue, and the heads
+// that it must end with or contain.
 type Flags struct {
 	keys, issuer, policy, at string
 	integrityOnly, strict    bool

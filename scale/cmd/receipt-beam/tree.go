@@ -146,8 +146,8 @@ func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, 
 type bough struct {
 	Branches []join.Branch `json:"branches"`
 
-	// The last leaf that the checkpoint covers is in input Source, at document Until. zero if it is
-	// not in this bough
+	// The last leaf that the checkpoint covers is in input Source, at document Until. Both are zero
+	// if it is not in this bough.
 	Source int `json:"source,omitzero"`
 	Until  int `json:"until,omitzero"`
 }
