@@ -262,6 +262,84 @@ func TestOwnModules(t *testing.T) {
 	}
 }
 
+// TestConnections verifies that the library and the command connect to nothing except an ssh-agent,
+// and that only the servers of the command accept connections.
+func TestConnections(t *testing.T) {
+	allowed := []string{inside + "browse net.ListenConfig", inside + "custody net.Dialer", inside + "server net.ListenConfig"}
+	var found []string
+	eachSource(t, func(_ *token.FileSet, name string, file *ast.File) {
+		dir := path.Dir(name)
+		top, _, _ := strings.Cut(dir, "/")
+		if slices.Contains([]string{"examples", "fixtures", "harness"}, top) {
+			return
+		}
+		for _, used := range connecting(file) {
+			found = append(found, dir+" "+used)
+		}
+	})
+	slices.Sort(found)
+	if found = slices.Compact(found); !slices.Equal(found, allowed) {
+		t.Errorf("found %q, expected %q", found, allowed)
+	}
+}
+
+// TestConnectionsCaught verifies that a connection is found, also under another name of a package.
+func TestConnectionsCaught(t *testing.T) {
+	for text, want := range map[string]string{
+		`import "net/http"; var _, _ = http.Get("")`:               "net/http.Get",
+		`import web "net/http"; var _ = web.DefaultClient`:         "net/http.DefaultClient",
+		`import "net/http"; var _ http.Client`:                     "net/http.Client",
+		`import "net"; var _, _ = net.DialTimeout("tcp", "", 0)`:   "net.DialTimeout",
+		`import "net"; var _, _ = net.LookupHost("")`:              "net.LookupHost",
+		`import "net"; var _, _ = net.Listen("tcp", "")`:           "net.Listen",
+		`import "crypto/tls"; var _, _ = tls.Dial("tcp", "", nil)`: "crypto/tls.Dial",
+		`import "net/smtp"`:                     "net/smtp",
+		`import . "net"`:                        "net",
+		`import "net/http"; var _ http.Handler`: "",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a; "+text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(connecting(file), " "); got != want {
+			t.Errorf("%s: %q, expected %q", text, got, want)
+		}
+	}
+}
+
+// connecting returns the names in a file that make or accept connections, with their packages.
+func connecting(file *ast.File) (list []string) {
+	connects := map[string][]string{
+		"net":        {"Dial*", "Listen*", "Lookup*", "Resolve*", "DefaultResolver"},
+		"net/http":   {"Client", "DefaultClient", "Transport", "DefaultTransport", "Get", "Head", "Post", "PostForm", "ListenAndServe*"},
+		"crypto/tls": {"Dial*", "Listen", "Client"},
+	}
+	for _, spec := range file.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		local := path.Base(imported)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		patterns, known := connects[imported]
+		if local == "." && known || slices.Contains([]string{"net/rpc", "net/smtp", "net/textproto", "net/http/httputil"}, imported) {
+			list = append(list, imported)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			e, ok := n.(*ast.SelectorExpr)
+			if !ok || !selects(e, local, e.Sel.Name) {
+				return true
+			}
+			for _, pattern := range patterns {
+				if matches, _ := path.Match(pattern, e.Sel.Name); matches {
+					list = append(list, imported+"."+e.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return list
+}
+
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
