@@ -1,7 +1,7 @@
 // Command digest judges generated inputs and compares all verdicts with those of the tree, so that
 // a change of any verdict shows. See ../README.md.
 //
-//	go run ./digest                    # a million inputs
+//	go run ./digest                    # all inputs of which verdicts.txt has a digest
 //	go run ./digest -blocks 2          # the first 20,000
 //	go run ./digest -print 7           # the verdicts of block 7, to compare two versions
 //	go run ./digest -record            # write digest/verdicts.txt
