@@ -20,7 +20,7 @@ type approval struct {
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // the call's input, from the question or, failing that, as known at the time of the approval
+	input     canon.Digest // the call's input, from the question or else as known at the approval
 	policy    string       // the policy that decided, if no person is named
 	evidence  [][]byte     // canonical payloads of the answers
 	confirmed bool         // evidence includes a user.tool_confirmation

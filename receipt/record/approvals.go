@@ -60,7 +60,9 @@ func approvalRequired(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	nested := e.Payload.Member("approval_request")
 	q := &a.question
-	for _, n := range [...]canon.Node{e.Payload, nested} { // a repeated question may raise the requirements but cannot lower them
+
+	// A repeated question may raise the requirements but cannot lower them.
+	for _, n := range [...]canon.Node{e.Payload, nested} {
 		q.required = max(q.required, e.Count(n, "approvers_required"))
 		if at := e.Time(n, "deadline"); q.deadline.IsZero() || !at.IsZero() && at.Before(q.deadline) {
 			q.deadline = at

@@ -22,7 +22,7 @@ const (
 	categoryAborted  = "parse_aborted"
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
-	categorySibling  = "sibling_failed" // another call in the same message failed, so this call was not executed
+	categorySibling  = "sibling_failed" // another call in the message failed, so this call was not executed
 	categoryUnrun    = "not_started"    // the model requested it, but the turn ended before it was executed
 )
 
@@ -160,9 +160,9 @@ func (s *calls) ran(c *call) bool {
 	return c.executed || c.outcome == "succeeded" || s.effects.observed[c.id]
 }
 
-// dropped reports whether a call was never dispatched, which requires that an event states a
-// rejection and that no event states that the call was executed or ended in another way. Events
-// that come only from the transcript do not count as evidence of an execution.
+// dropped reports whether a call was never dispatched: an event states a rejection, no event shows
+// that the call was executed, and the runtime recorded no other end. An end that only the
+// transcript records does not count, unless it is a success.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }

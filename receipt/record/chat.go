@@ -112,7 +112,7 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 	return wrong(m, "expected content of the role %s", role)
 }
 
-// blocksOf returns the block types that a message with a role may contain.
+// blocksOf returns the block types that a message of the given role may contain.
 func blocksOf(role string) []string {
 	if role == roleUser {
 		return []string{"text", "image"}
@@ -120,7 +120,7 @@ func blocksOf(role string) []string {
 	return []string{"text", "thinking", "redacted_thinking"}
 }
 
-// blockOf checks a block in a message with a role.
+// blockOf checks a block in a message of the given role.
 func blockOf(role string, b canon.Node) *ShapeError {
 	kind := b.Member("type").String()
 	if !slices.Contains(blocksOf(role), kind) {
@@ -256,7 +256,7 @@ func (f Failure) members() event.Members {
 }
 
 // BucketOf returns the bucket of a category. A category without a fixed bucket leaves the session
-// usable: if the failure is transient, the turn can be retried, and otherwise corrected.
+// usable: the turn can be retried if the failure is transient, and corrected otherwise.
 func BucketOf(category string, transient bool) Bucket {
 	otherwise := UserCorrectable
 	if transient {

@@ -11,7 +11,8 @@ import (
 type cost struct {
 	provider, model string
 	amount          event.Money
-	priced, free    bool // some of its spans state an amount, but some of the model's calls do not
+	priced          bool // a span states an amount
+	free            bool // a call of the model states no amount
 	doubtful        bool // part of the usage may be counted twice
 	whole           bool // the usage includes a span for a turn, an agent, or a task
 	input, output   tokens
@@ -93,9 +94,9 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 
-	// The cost of a turn, an agent, or a task may include the costs of its calls,
+	// The cost of a turn, an agent, or a task may include the costs of its calls, unless the span
+	// states that it covers only calls that have no spans.
 	told := amount != nil || input != nil || output != nil
-	// unless the span states that it covers only calls that have no spans.
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
 		s.wholes.within++

@@ -12,10 +12,10 @@
 //
 // A [Recorder] accepts the protocol's events. docs/record.md lists the effect of each kind on the
 // draft. [Frames] accepts the JSON-RPC frames of a bridge or of ACP, and converts them to events
-// for a Recorder, so that a given run always produces the same draft, byte for byte. The frames do
-// not contain everything that a receipt states, so [Frames.Event] also accepts events from other
-// sources. [Read] reads a file of events or frames. A [Turn] accepts the parts of one turn of a
-// chat, and converts them to events.
+// for a Recorder, so that the events and the frames of a run produce the same draft, byte for byte.
+// The frames do not contain everything that a receipt states, so [Frames.Event] also accepts events
+// from other sources. [Read] reads a file of events or frames. A [Turn] accepts the parts of one
+// turn of a chat, and converts them to events.
 //
 // # Events
 //
@@ -80,12 +80,12 @@
 //
 // A suspended turn has no receipt until it has ended; its duration includes the wait for the
 // signal. The first signal with the expected ID decides. If a turn waits for the same signal again,
-// that wait is a new question, with the approval ID#2. The harness, not the payload, determines the
-// sender of a signal. A payload without a decision is not an approval, and /approvals/N/decision is
-// unreported. Programs that act on a signal must use [Signal.Decision], because another parser may
-// find a different decision in the same bytes. If a turn failed before it entered the graph, it
-// never started, so /lifecycle/started_at is unreported. A message without a session is not part of
-// a turn, and has no receipt.
+// that wait is a new question, whose approval ID ends in #2. The harness, not the payload,
+// determines the sender of a signal. A payload without a decision is not an approval, and
+// /approvals/N/decision is unreported. Programs that act on a signal must use [Signal.Decision],
+// because another parser may find a different decision in the same bytes. If a turn failed before
+// it entered the graph, it never started, so /lifecycle/started_at is unreported. A message without
+// a session is not part of a turn, and has no receipt.
 //
 // Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
 // message_sha256 is the digest of its bytes. content_sha256 is the digest of the content, so a

@@ -147,9 +147,6 @@ func draftOf(r *run) *receipt.Draft {
 		t.contradicts(at, namesDiffer)
 	}
 	d.Metadata = making.metadata()
-	if r.options.Title != "" {
-		d.Metadata["title"] = r.options.Title
-	}
 	r.sourced.complete(d, o, r.effects.workspace, t)
 	r.unread.complete(r, d, t)
 	t.into(d.Metadata)
@@ -184,7 +181,7 @@ func (d *drafting) withhold() {
 }
 
 // consumed returns the resources that the task used. It omits dollars if the task paid in another
-// currency, and the time if the clock was set back. A replay consumes resources only for its own
+// currency, and the time if the clock went backward. A replay consumes resources only for its own
 // actions.
 func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
@@ -239,7 +236,7 @@ func (d *drafting) metadata() receipt.Object {
 	r := d.run
 	m := receipt.Object{"hash_profile": hashProfile}
 	for name, value := range map[string]string{
-		"cancel_requested_by": r.canceledBy, "cancel_reason": r.cancelWhy, "source_task_id": r.replay.source, "replay_mode": r.replay.mode,
+		"title": r.options.Title, "cancel_requested_by": r.canceledBy, "cancel_reason": r.cancelWhy, "source_task_id": r.replay.source, "replay_mode": r.replay.mode,
 		"checkpoint_id": r.replay.checkpoint, "checkpoint_event_id": r.replay.checkpointEvent,
 	} {
 		if value != "" {

@@ -24,7 +24,7 @@ const (
 type write struct {
 	path, operation string                 // operation is "" if it was not recorded
 	before, after   receipt.OptionalDigest // null if the file did not exist
-	short           [2]bool                // whether the digest before the write, or the digest after it, is abbreviated
+	short           [2]bool                // whether the digest before, and the digest after, is abbreviated
 	call            string
 	by              origin
 	event           int  // index of the last event that recorded it
@@ -53,7 +53,7 @@ type effects struct {
 	observed  map[string]bool         // calls with a recorded effect, not only an announced one
 	wrote     map[string]bool         // calls with a recorded write
 
-	failed bool // a write failed after an unknown part of the data
+	failed bool // a write failed, and it is unknown which part of the data was written
 }
 
 func newEffects(root string) effects {

@@ -18,7 +18,10 @@ type eventKind struct {
 	Receipt string // the affected members of the receipt; "" for an event that is only evidence in the log
 
 	apply func(*run, *event.Event)
-	tells func(*event.Event) bool // reports whether the event would change the receipt after the end of the task; nil means always
+
+	// tells reports whether the event would change the receipt after the end of the task. If it is
+	// nil, every event would.
+	tells func(*event.Event) bool
 }
 
 // says reports whether an event changes the receipt.

@@ -14,13 +14,13 @@ import (
 type material struct {
 	receipt.Material
 	call *call
-	told answer // "" if the material belongs to no call
+	told answer // the location of the answer, if the material belongs to no call
 }
 
 // Materials are listed in the order in which the task, or the task that it replays, recorded them.
 type materials struct {
 	order    []material
-	recorded map[[5]string]int // counts recorded contents, and the number of contents for each ID
+	recorded map[[5]string]int // holds each recorded content, and counts the contents of each ID
 }
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
@@ -122,13 +122,13 @@ type Dependency struct {
 	Kind    string // the material's kind, or KindTime
 	EventID string // ID of the event with the answer
 	Index   int    // position of that event among the added events, counting from 1
-	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain the answer
+	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain it
 	SHA256  canon.Digest
 	URI     string // location of the answer; "" if unknown
 	CallID  string // ID of the tool call that returned it, or ""
 }
 
-// An answer is an answer's location in the log.
+// An answer is the location of an answer in the log.
 type answer struct {
 	event   string
 	index   int

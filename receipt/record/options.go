@@ -18,16 +18,24 @@ import (
 // Options contain the values that events do not contain. Only Issuer.ID is required. A recorder
 // reads no clock and no other input, so the same events and options produce the same draft.
 type Options struct {
-	Issuer    receipt.Issuer // Kind defaults to harness
-	ReceiptID string         // default: "receipt_", followed by the task's ID without "task_" and, for a Subject other than the task, "_", its object, "_", and its ID
-	IssuedAt  time.Time      // default: the end of the task
-	Title     string         // the task's title for human readers: a line of at most MaxTitle characters, in metadata.title; default: none
+	Issuer receipt.Issuer // Kind defaults to harness
+
+	// ReceiptID is the ID of the receipt. The default is "receipt_", followed by the task's ID
+	// without "task_" and, for a Subject other than the task or the replay_segment, by "_", its
+	// object, "_", and its ID.
+	ReceiptID string
+
+	IssuedAt time.Time // default: the end of the task
+
+	// Title is the task's title for human readers, a line of at most MaxTitle characters. The draft
+	// contains it as metadata.title, unless it is empty.
+	Title string
 
 	// TaskID selects a task in a log of several tasks; events of other tasks are skipped and
 	// counted. If it is empty, the log must contain only one task, and a second task is an error.
 	TaskID string
 
-	// Subject is the subject of the receipt. The default is the task, or for a replay, its
+	// Subject is the subject of the receipt. The default is the task or, for a replay, its
 	// replay_segment. Otherwise, Object must be outcome, event, artifact, approval, or tool_call,
 	// and the log must contain such an object with this ID. No event records an outcome, so its ID
 	// is not checked.
@@ -117,8 +125,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf returns an ID derived from the task's ID and, if the subject is not the task, from
-// the subject's ID, so that receipts of one task have different IDs.
+// receiptIDOf returns an ID derived from the task's ID and, if the subject is neither the task nor
+// the replay, from the subject, so that receipts of one task have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -164,7 +172,7 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	return asked, nil
 }
 
-// An Error describes a refused event or frame: Index is the number of the call of Add, counting
+// An Error describes a refused event or frame: Index is the number of the call to Add, counting
 // from 1; ID and Kind identify the event; Pointer is a JSON Pointer into the event; Code and Detail
 // state the reason. It contains no payload content.
 type Error = event.Error
@@ -181,8 +189,8 @@ const (
 	CodeSession   = event.CodeSession   // a second session
 )
 
-// A LimitError describes an exceeded limit: its Name, the maximum Most, the items that are counted,
-// a remedy, and the actual number Found.
+// A LimitError describes an exceeded limit: its Name, the maximum Most, the counted items Of, the
+// remedy Do, and the number Found.
 type LimitError = event.LimitError
 
 // A LineError is an error in a line of a log: Line is the line number, counting from 1, and Err is

@@ -98,7 +98,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// An event of any kind can announce a substitution, so apply handles the announcement.
+	// A substitution can create events of any kind. Its announcement has its own kind, which is
+	// applied below.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -165,7 +166,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 
-	// Repeated events are allowed only after an event that starts the replay.
+	// Repeated events require an event that starts the replay.
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -286,7 +287,7 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// tellAgain applies a source event again, to obtain its materials and times.
+// tellAgain applies an event that the replay repeats from its source, for its materials and times.
 func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()

@@ -19,14 +19,14 @@ type replay struct {
 	unavailable  string // the reason why the source could not be replayed
 
 	log    receipt.Material // of the source
-	events *int64           // override keys, keyed by the IDs of their deltas
+	events *int64           // number of events in that log; nil if it was not recorded
 	deltas event.List[delta]
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
 
-	checkpoint, checkpointEvent string               // the time at which the replay starts, if it is not the beginning of the task
+	checkpoint, checkpointEvent string               // where the replay starts; "" for the task's beginning
 	pinned                      map[string]time.Time // times that overrides set
-	early                       string               // ID of the first event that was marked as replayed before the replay started
+	early                       string               // ID of the first event marked as replayed before the start
 	told                        *event.Error         // error for the first repeated event, unless the task is a replay
 }
 
@@ -218,7 +218,8 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// If an override's key matches an event, the key is not the material's ID.
+	// The key of an override that replaces an event is not the material's ID, but its delta has the
+	// material's path.
 	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {

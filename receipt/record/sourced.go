@@ -23,7 +23,7 @@ type sourced struct {
 	ended                bool // the task has ended, but the log does not record how
 }
 
-// Placeholders for unreported values. The weakest tier counts.
+// Placeholders for unreported values. noTier is the weakest tier.
 const (
 	noName = "unknown"
 	noTier = "shadow"
@@ -55,7 +55,7 @@ func sourceRead(r *run, e *event.Event) {
 	}
 }
 
-// workspaceOf sets the agent's directories. A worktree is part of its repository.
+// workspaceOf sets the agent's directories. For a worktree, these include its repository.
 func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
@@ -81,8 +81,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// Only the log that was truncated has the mark, and counts that the source does not state
-		// are omitted.
+		// Only a truncated log has the mark, and counts that the source does not state are omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
 		}
@@ -138,8 +137,8 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity describes how successive writes of each path relate. It lists paths in the form that
-// the list of writes uses.
+// continuity returns how successive writes to each path relate. Function placed converts its paths
+// to the form that the list of writes uses.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {

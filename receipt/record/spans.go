@@ -18,7 +18,7 @@ const (
 	spanUsage = "usage" // the session's account; see costs
 )
 
-// kindOfSpan returns a span's kind in lowercase. A span of an unknown kind that names a model is
+// kindOfSpan returns a span's kind in lowercase. A span of any other kind that names a model is
 // treated as a model call, because sources use different words for model calls.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
@@ -92,7 +92,7 @@ type endedSpan struct {
 type endedSpans struct {
 	byID   map[canon.Digest]*endedSpan
 	latest *endedSpan // the span that the latest event ended
-	at     int        // the span had already ended with different contents
+	at     int        // index of that event
 	again  bool       // the span had already ended with different contents
 }
 

@@ -177,7 +177,7 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	} else if !r.sourced.partial {
 		return
 	}
-	if d.ReplayInput.Determinism == "byte_deterministic" { // the record may be a model's answer
+	if d.ReplayInput.Determinism == "byte_deterministic" { // the record may be an answer
 		d.ReplayInput.Determinism = "best_effort"
 	}
 	for _, list := range []string{
@@ -208,7 +208,8 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 			t.untold("/metadata/" + name)
 		}
 	}
-	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise, the task's times determine the duration
+	// Otherwise, the task's times determine the duration.
+	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") {
 		t.floor(consumed + "/wall_time_ms")
 	}
 	if d.AutonomyBudget.Limit == nil && !r.sourced.is {

@@ -20,7 +20,7 @@ import (
 // concurrent use.
 type Turn struct {
 	recorder *Recorder
-	around   event.Envelope // ID and session of all events; the task is the invocation, and the session is the chat
+	around   event.Envelope // of all events: the task is the invocation, and the session is the chat
 	budget   *event.Budget
 	in       *canon.Document
 	out      event.Emitter
@@ -31,8 +31,8 @@ type Turn struct {
 }
 
 // NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
-// of the chat, are required. Options.Keep receives the turn's events. ResumeTurn can continue the
-// turn from a log of these events.
+// of the chat, are required. Options.Keep receives the turn's events. [ResumeTurn] can continue
+// the turn from a log of these events.
 func NewTurn(o Options) (*Turn, error) {
 	switch {
 	case o.TaskID == "":
@@ -258,8 +258,7 @@ func (t *Turn) take(doc *canon.Document) error {
 	return t.finish(e)
 }
 
-// note updates the turn's state from an event. The next event continues the sequence of these
-// events.
+// note updates the turn's state from an event. The next event continues its sequence.
 func (t *Turn) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
@@ -353,7 +352,7 @@ type turnState struct {
 // appended if the turn has already waited for that signal.
 type wait struct {
 	signal, approval string
-	metadata         canon.Digest // zero if there is no such question
+	metadata         canon.Digest // digest of the metadata; zero if there is none
 }
 
 // reply is the prefix of the IDs given to added messages.

@@ -37,7 +37,9 @@ type row struct {
 	kind   Kind
 	family string // the program that writes the log, or the log's format
 
-	is  func(canon.Node) bool // reports whether a line, which is an object, belongs to the kind; if nil, package kind recognizes the line
+	// is reports whether a line, which is an object, belongs to the kind. If it is nil, package kind
+	// recognizes the line.
+	is  func(canon.Node) bool
 	new func(*story.Story) story.Reader
 
 	// looks reports whether text without leading whitespace begins like a log of this kind, for

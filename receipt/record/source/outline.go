@@ -12,7 +12,7 @@ import (
 // An Outline is the result of a first pass over a log: its session, and the positions at which its
 // tasks begin. It uses about 60 bytes of memory per line. It can be stored with encoding/gob.
 type Outline struct {
-	Name    string // path of the log, as passed by the caller
+	Name    string // name of the log, as passed by the caller
 	Kind    Kind
 	Session string       // session named in the latest line that names a session, or ""
 	Bytes   int64        // that were read
@@ -38,7 +38,7 @@ type Outline struct {
 // A mark describes a line.
 type mark struct {
 	End int64     // offset of the next line
-	At  time.Time // time of the line or, if it has no time, of the latest earlier line that has a time; zero if there is none
+	At  time.Time // of the line, or of the latest line before it that has a time; zero if there is none
 	Key key
 
 	Unique    bool // only copies of the line have the same key, across all logs

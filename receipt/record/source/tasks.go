@@ -15,7 +15,7 @@ type Task struct {
 	Parts       []Part    // the lines, grouped by log
 
 	Over     bool      // the logs state that the task ended, and contain nothing else
-	Latest   time.Time // number of all lines in its session
+	Latest   time.Time // latest time of all lines in its session
 	Followed bool      // another task in its session began after it
 	Open     int       // calls without an answer
 	Cut      bool      // the last line has no line end

@@ -24,11 +24,11 @@ type frameCall struct {
 	unsaid         bool         // no event contains that digest yet
 	told           bool         // a frame other than a question states the call
 	approved       bool         // an answer approved it
-	acts           string       // "diff" or "terminal", if the call's content has a block that does more than read
+	acts           string       // "diff" or "terminal" if a content block does more than read
 	noted          bool         // the conflict between acts and the kind was noted
 }
 
-// A preview contains a file's content before the write, as shown in a diff.
+// A preview contains the digests of a file before and after a write, as far as a diff shows them.
 type preview struct {
 	create        bool
 	before, after canon.Digest

@@ -15,7 +15,7 @@ type frame struct {
 	update canon.Node // params.update of session/update
 
 	marks   [2]canon.Node // the event's replayed and replay members; see reading
-	expects bool          // the call waits for a response
+	expects bool          // a function waits for the response to this frame
 }
 
 // Own returns the first of these runtime-specific members that is present and not null. Newer
@@ -104,7 +104,8 @@ func (fr *frame) requestID() string {
 	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(Own(n, "approval_request", "approvalRequest"), "id"))
 }
 
-// verdict reads the approved and accepted members. It approves only if neither member is false.
+// verdict reads the approved and accepted members. It approves only if at least one is present and
+// each present member is true.
 func (fr *frame) verdict() (decision string, given bool) {
 	n := fr.about()
 	ok := true

@@ -109,7 +109,7 @@ const (
 
 const messageRule = "successive chunks are one message, by the digest of its content"
 
-// silentUpdates returns the kinds of updates that have no event. In particular, a change that
+// silentUpdates returns the kinds of updates that become no event. In particular, a change that
 // fs_watch reports may not have been made by the agent.
 func silentUpdates() []string {
 	return []string{

@@ -27,8 +27,8 @@ type answer struct {
 }
 
 // outcomes returns the forms of answers in all dialects, with a safe interpretation for each form.
-// In older dialects, a bridge approves based on the selected word alone. If options were offered,
-// such a word is not an approval here.
+// In older dialects, the word "selected" alone approves. If options were offered, that is not an
+// approval here.
 func outcomes() []outcome {
 	return []outcome{
 		{`{"error":…}`, "", event.Denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},

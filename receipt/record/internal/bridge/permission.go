@@ -102,7 +102,7 @@ func translateAsked(f *Translator, fr *frame) {
 	case fr.Err != nil || f.questions.asked[id] != nil:
 		f.counts.Silent++
 		return
-	case event.Absent(request): // a question that has no approval
+	case event.Absent(request): // the question requests no approval
 		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}

@@ -17,7 +17,7 @@ type session struct {
 	live      bool   // there was an update that does not belong to an earlier turn
 	loading   bool   // a session/load has no response yet
 	loaded    bool   // a session was loaded before a prompt
-	doubtful  bool   // skipped updates may belong to the task, because they have not yet been followed by a response or a prompt
+	doubtful  bool   // skipped updates may belong to the task: no response or prompt has followed yet
 }
 
 // has reports whether a frame belongs to the recorded session. If the options name no session,

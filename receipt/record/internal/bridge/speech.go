@@ -9,7 +9,7 @@ import (
 
 // A speech is a message whose chunks are being received.
 type speech struct {
-	event, id string // the event and ID of the message, if the message has an ID
+	event, id string // the kind of its event, and the ID of the message, if it has one
 	at        time.Time
 	*event.Content
 }

@@ -29,7 +29,7 @@ type Options struct {
 	TaskID        string // required, because no frame names the task
 	SessionID     string // default: the session that the first frame names
 	WorkspaceRef  string // workspace reference of the events; "" for none
-	WorkspaceRoot string // removed from the paths of files; if empty, absolute paths are outside the workspace
+	WorkspaceRoot string // removed from the paths of files; "": absolute paths are outside the workspace
 }
 
 // A Translator creates events from the JSON-RPC frames of a bridge, in all its dialects, or of ACP.

@@ -31,9 +31,9 @@
 // user-rejected is a denied approval, and other kinds are refusals without a person.
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
-// which calls were executed (progress/mcp_progress with status started), such a call was denied if
-// it was not executed, and failed if it was. If the log records this for none of the calls, the
-// status is unreported, and consumed.tool_calls is an upper bound (metadata.at_most).
+// which calls were executed (progress/mcp_progress with status started), a call with such a result
+// was denied if it was not executed, and failed if it was. If the log records this for none of the
+// calls, the status is unreported, and consumed.tool_calls is an upper bound (metadata.at_most).
 //
 // Details of calls: tool_calls[].metadata contains the exit_code of a failed command, and
 // git_actions (commit, push, branch, pull request) if the line states them. Git actions and test
@@ -58,9 +58,9 @@
 // different encoding, or with a byte order mark, has a different digest.
 //
 // Write continuity: if a write to a path does not start from the content that the previous write
-// left, something else changed the file. metadata.write_continuity counts such pairs of writes, and
-// lists those that differ as changed outside the listed writes. This does not imply tampering,
-// because formatters that run as hooks also cause such changes. metadata.source.hooks lists the
-// hooks that ran, by event and tool. Lines record hooks while the hooks run, when they end
-// (attachment), or at the end of a turn; the most complete record counts.
+// left, something else changed the file. metadata.write_continuity counts the pairs of successive
+// writes, and lists those that differ as changed outside the listed writes. This does not imply
+// tampering, because formatters that run as hooks also cause such changes. metadata.source.hooks
+// lists the hooks that ran, by event and tool. Lines record hooks while the hooks run, when they
+// end (attachment), or at the end of a turn; the most complete record counts.
 package claude

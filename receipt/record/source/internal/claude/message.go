@@ -200,7 +200,7 @@ func saysFailed(text, besides string) bool {
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
 // answers reads the tool results in a user's message. besides is the result in the line outside the
-// message. If no block of the message contains a result, the call is unknown.
+// message. If it is present, but no block of the message contains a result, its call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -238,7 +238,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		c.Duration = d
 	}
 
-	// Only a call that succeeded can have written its files.
+	// Only writes of calls that succeeded are recorded.
 	if outcome == story.Succeeded {
 		wrote(s, c, besides)
 	}

@@ -21,7 +21,7 @@ type Transcript struct {
 	agents map[string]bool // agents that have lines of their own
 	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // calls of MCP tools that a line states were executed; nil if no line states this for any call
+	started story.Set // MCP calls that a line states were executed; nil if no line states this
 }
 
 // turns contains the statements about the end of a session.

@@ -17,11 +17,11 @@ import (
 type deeds struct {
 	s        *story.Story
 	opened   story.Set                  // calls that only Codex itself has recorded so far
-	record   string                     // the type of the current record, if it states that Codex ran a program
+	record   string                     // the type of the current record, if it states a program that Codex ran
 	ran      map[[2]string]canon.Digest // inputs of these programs, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
-	searches int                        // the model's web searches that have no ID, except those that Codex recorded itself
+	searches int                        // the model's web searches without an ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
 	folder   string                     // the directory of this turn
 	sandbox  string                     // sandbox in which the turn runs commands, or ""

@@ -60,8 +60,8 @@
 // thread. A run extends from the line that names the thread, or from the start of the file, to the
 // next such line. A run whose lines are the beginning of another run is a copy and counts once
 // (runs_told_again). A run with different lines is a new run, such as that of a resumed thread. A
-// line is also a copy if it starts a turn that has no steps so far, or if it ends a turn again with
-// the same text (turns_told_again). If no turn in the lines states its usage, the lines may be a
-// copy or a run that was stopped. The lists are then lower bounds, and if such lines are last, the
-// outcome is unreported.
+// line is also a copy if it starts a turn while the open turn has no steps yet, or if it ends a turn
+// again with the same text (turns_told_again). Repeated lines in which no turn states its usage may
+// be a copy or a run that was stopped. The lists are then lower bounds, and if such lines are last,
+// the outcome is unreported.
 package codex

@@ -220,7 +220,7 @@ type item struct {
 	hints                  story.Hints
 	writes                 []story.Write
 	unclear                bool     // the file changes cannot be read
-	threads                []string // agents to which work was delegated
+	threads                []string // thread IDs of the agents to which work was delegated
 }
 
 func lineOf(s *story.Story, n canon.Node) *line {

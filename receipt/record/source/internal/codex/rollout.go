@@ -293,7 +293,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 		} else {
 			r.started++
 		}
-	// A copy has the same time as the line.
+	// A copy of the line has the same time.
 	case !over && begun:
 		r.shared = r.shared || !r.began[id].Equal(r.s.Now())
 	case !over && !begun:

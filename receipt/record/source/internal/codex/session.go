@@ -14,7 +14,7 @@ type file struct {
 	provider       string
 	models         []string
 	counts         []usage // counts of the cumulative usage, one for each line that states it
-	ordinals       []int64 // positions of the lines with these counts
+	ordinals       []int64 // ordinals of the lines with these counts
 	records        []usage // the cumulative usage according to the records of individual responses
 	garbled        bool    // a count could not be read
 	strange        bool    // the counts may be those of a fork of a different session

@@ -19,7 +19,7 @@ type copilot struct {
 	line  int
 	ended int // the latest line that ended a turn
 
-	requests  map[string]*request // the model's requests that have not started yet
+	requests  map[string]*request // requested calls that have not started yet
 	questions map[string]bool     // IDs of requests for permission, and whether each has been answered
 	allowed   bool                // at some time, no permission was required
 	agents    map[string]string   // names of agents, keyed by the call that started them
@@ -279,7 +279,7 @@ func ran(c *story.Call, told canon.Node) {
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
-	// Every version states whether a call succeeded.
+	// Every version states the success of a call that succeeded.
 	case event.Absent(success):
 		return story.Failed
 	case success.Kind() != canon.KindBool:

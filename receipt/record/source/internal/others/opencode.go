@@ -173,8 +173,8 @@ func (r *openCode) call(p, state canon.Node) {
 	}
 }
 
-// exitOf returns how a completed call ended. A command counts as executed, regardless of its exit
-// code.
+// exitOf returns how a call with the status completed ended. A command has this status regardless
+// of its exit code.
 func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	exit := told.Member("exit")
 	code := story.Count(exit)

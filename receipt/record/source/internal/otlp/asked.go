@@ -14,7 +14,7 @@ import (
 // asked contains the calls that models requested.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // hashes of the calls' IDs or, for calls without an ID, of everything that is stated about them
+	calls   map[canon.Digest]bool // hashes of the IDs or, without an ID, of everything that is stated
 	unclear bool                  // some calls cannot be read
 }
 
@@ -63,7 +63,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in a list of messages. Text that is not JSON names no calls.
+// messages records the calls in messages. Text that does not begin like JSON names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {

@@ -61,8 +61,8 @@ func (r *Reader) Line(n canon.Node) {
 	}
 }
 
-// each passes the spans, log records, or metrics of resources to take, scope by scope. Parts are
-// their members that are lists or objects.
+// each passes the spans, log records, or metrics of resources to take, scope by scope. parts lists
+// the names of their members that are lists or objects.
 //
 // A resource has a list of scopes, and a scope has a list of spans, log records, or metrics. A
 // resource or scope without a list has an unknown form.

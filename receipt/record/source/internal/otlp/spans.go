@@ -67,7 +67,7 @@ const maxSpans = 1 << 20
 const executeTool = "execute_tool"
 
 // classOf returns the class of a span. A span that follows neither convention is a tool call if it
-// has a tool's ID or name, and a model call if it reports tokens.
+// has the ID or the name of a tool call, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
 	// The GenAI conventions take precedence over OpenInference.
 	switch a.word("gen_ai.operation.name") {
@@ -282,7 +282,9 @@ func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
-	var all, nameless time.Time // the earliest end of the calls that follow: among all calls, and among those without IDs
+
+	// The earliest end of the calls that follow, among all calls and among those without IDs.
+	var all, nameless time.Time
 
 	// A backward scan visits a call after all calls that begin within it.
 	for _, x := range slices.Backward(calls) {

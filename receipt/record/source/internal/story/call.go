@@ -105,7 +105,8 @@ type mention struct {
 }
 
 // Mention records that a record of the given type names a call, and whether it states that the call
-// returned. If no line states that call, or if the call's ID is "", the record counts as ignored.
+// returned. The record counts as ignored if the call's ID is "", if no line states the call, or if
+// the record states that the call returned and no line states its end.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":
@@ -138,10 +139,10 @@ type Call struct {
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
 	RanNot    bool     // a line states that it was never executed
-	Doubtful  bool     // the call's result is a person's refusal, or text from the tool's server that resembles a refusal
+	Doubtful  bool     // the result is a person's refusal, or text from the tool's server that resembles one
 	ExitCode  *int64   // of the command
 	Git       []string // its Git actions, as the log states them
-	Flags     []string // how the call was executed, in the readers' terms: background, sandbox:NAME, sandbox_off_requested
+	Flags     []string // how the call was executed: background, sandbox:NAME, sandbox_off_requested
 	Hints     Hints    // hints in the command's text
 	Path      string   // path of the file that the call was requested to write
 	Operation string   // operation with which the call was requested to write that file, or ""
@@ -152,17 +153,17 @@ type Call struct {
 	Parent    string   // ID of the call whose script made this call
 
 	story         *Story
-	words         request // position of the requesting line, regardless of what was executed
+	words         request // the tool and the input in the requesting line, regardless of what was executed
 	input, output canon.Digest
 	asked, ended  Place
-	approved      Place // set where a person allowed the call
+	approved      Place // position at which a person allowed the call
 	outcome       Outcome
 	requested     bool
 	settled       bool // the program that executed the call states how it ended
 	writes        []Write
 	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete
-	shared        bool    // another call has the same ID: no later line states to which of the two calls it refers
+	shared        bool    // another call has the same ID, so it is unknown to which of them later lines refer
 	relayed       bool    // the log of another agent repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
@@ -307,8 +308,8 @@ func (c *Call) ran() bool {
 // Asked returns the file change that the call's input requests.
 func (c *Call) Asked() Write { return Write{Path: c.Path, Operation: c.Operation, After: c.Content} }
 
-// Wrote adds a file change made by the call. If the path is too long to be kept, the list of
-// changes is incomplete.
+// Wrote adds a file change made by the call. If the path is empty or too long to be kept, the list
+// of changes is incomplete.
 func (c *Call) Wrote(w Write) {
 	if w.Path = Joined(c.story, w.Path); w.Path == "" {
 		c.story.Lacks(WriteUnread)
@@ -396,8 +397,7 @@ func (c *Call) end() event.Members {
 		return p
 	}
 
-	// Only a call that succeeded can have written its files. Any executed call may have sent a
-	// request.
+	// Only writes of calls that succeeded are recorded. Any executed call may have sent a request.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}

@@ -13,7 +13,8 @@ import (
 // A Gap is a reason why a log states only part of the actions and the usage.
 type Gap int
 
-// The causes. The table in gaps lists the receipt's parts that each gap leaves unreported.
+// The causes. The table in gaps lists the parts of the receipt that each cause leaves unreported or
+// incomplete.
 const (
 	PartMissing Gap = iota // a part of the log is missing
 	GarbledPart
@@ -48,7 +49,7 @@ type lack struct {
 	counted string   // name of the gap in metadata.source.counted, or "" if it is not counted
 	all     bool     // every list and count in the receipt is a lower bound
 	atLeast []string // parts that are lower bounds
-	untold  []string // places that are unreported
+	untold  []string // parts that are unreported
 }
 
 // gaps is the table from causes to their effects.

@@ -18,14 +18,14 @@ type Messages struct {
 	list   index[Message]
 	sums   []*Sum
 	cost   *big.Rat // of all sessions
-	unpaid bool     // no line states the cost of part of the session
+	unpaid bool     // no line states the cost of part of the task
 }
 
 // A Message is one answer from a model, as described by all lines that name its ID.
 type Message struct {
 	Model, Provider string
 	Agent           string // label of the agent; "" for the main agent
-	Finished        bool   // a line states why the message stopped, so its counts are final
+	Finished        bool   // a line states why the model stopped, so the counts are final
 
 	story *Story
 	usage Usage
@@ -253,7 +253,8 @@ func (x *Messages) Unpaid() {
 	x.balance()
 }
 
-// Pays adds a model call's cost, a number of dollars; if n is not a number, see Unpaid.
+// Pays adds a model call's cost, a number of dollars. If n is not a valid amount, Pays is like
+// Unpaid.
 func (x *Messages) Pays(n canon.Node) {
 	if amount := AmountOf(n); amount != "" {
 		x.Cost(amount)
@@ -294,7 +295,7 @@ func Amount(f float64) string {
 		return ""
 	}
 
-	// No actual amount has as many digits as such a float64.
+	// No actual amount has more digits than maxTold after the decimal point, but a float64 can.
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
 		return ""

@@ -58,7 +58,8 @@ func (c *clock) At(at time.Time) {
 // Span returns the times of the first and the last line, or zero times if no line has a time.
 func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
 
-// Now returns the current line's time, or the zero time if it has no time.
+// Now returns the current line's time or, if it has no time, that of the latest earlier line in its
+// log that has a time. It returns the zero time if there is none.
 func (c *clock) Now() time.Time { return c.now }
 
 // Here returns the next place in the order, at the current line's time.

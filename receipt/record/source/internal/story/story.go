@@ -28,7 +28,7 @@ type Story struct {
 
 	Logs      []*Log
 	sessions  sessions
-	tiers     [2]tier // the first and the last time that a line states
+	tiers     [2]tier // the first and the last tier that a line states
 	prompts   prompts
 	hooks     hooks
 	published index[published]
@@ -43,7 +43,7 @@ type About struct {
 	Program         string   // the agent, if another program wrote the log
 	Policy          string   // a name for the rules under which the agent worked
 	Versions        []string // versions of the program that wrote the log, each once
-	Commit          string   // Git commits, in hexadecimal digits
+	Commit          string   // Git commit, in hexadecimal digits
 	Branches        []string // Git branches, each once
 	Trace           string   // ID of the trace
 	Agent           string   // the only agent in all lines; "" for the session
@@ -98,7 +98,7 @@ type Log struct {
 	Digest                         canon.Digest
 	Bytes                          int64
 	Lines                          int
-	Unreadable, Repaired, Overlong int  // number of lines that are not JSON objects, contain an unpaired half of a character, or are too long
+	Unreadable, Repaired, Overlong int  // lines that are not JSON objects, contain half of a character, or are too long
 	Cut                            bool // the log ends in the middle of a line
 }
 
@@ -128,8 +128,8 @@ func New(kind string) *Story {
 	return s
 }
 
-// Begin begins another log; its lines follow. A line without a time is assigned the previous line's
-// time in its log.
+// Begin begins another log; its lines follow. A line without a time is assigned the time of the
+// previous line in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}
@@ -413,8 +413,8 @@ type Passed struct {
 	Unreadable, Repaired, Overlong int            // lines
 	Timeless                       bool           // no line has a time
 	Cut                            []string       // logs that end in the middle of a line
-	Agents                         []string       // agents that worked for this agent, but whose logs were not read
-	Sessions                       []string       // names that the logs contain, in order
+	Agents                         []string       // agents that worked for this one, and whose logs were not read
+	Sessions                       []string       // sessions that the logs name, in order
 }
 
 // Passed returns the parts that have not been read.

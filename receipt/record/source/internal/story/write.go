@@ -59,7 +59,7 @@ type continuity struct {
 	list                           []pair // the broken pairs, up to maxPairs
 }
 
-// A pair is two successive writes to one path, identified by their calls.
+// A pair consists of two successive writes to one path, identified by their calls.
 type pair struct{ path, from, to string }
 
 // maxPairs is the maximum number of listed pairs; all pairs are counted.
