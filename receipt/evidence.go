@@ -205,7 +205,7 @@ func (e *Evidence) compared() bool {
 
 // A Piece is one piece of [Evidence].
 type Piece struct {
-	Kind  string // "proof", "batch", "timestamp", "disclosures" or "materials"
+	Kind  string // "proof", "batch", "timestamp", "disclosures", or "materials"
 	Index int    // index in its list, from 0; 0 for the materials
 
 	// Part describes the values that belong to no receipt. It is set only for disclosures that name
@@ -245,7 +245,7 @@ func (p Piece) String() string {
 }
 
 // TrackEvidence returns a copy of v that records which pieces of its evidence relate to the
-// receipts that v judges. If a piece relates to no receipt, it shows nothing, contrary to the
+// receipts that the copy judges. If a piece relates to no receipt, it shows nothing, contrary to the
 // caller's expectation. Package stream reports unrelated pieces, and the verdict for the input is
 // then undecided. The copy therefore omits disclosures for other receipts from its reports.
 //

@@ -63,8 +63,9 @@ type Policy struct {
 	// input takes about a sixth of the time needed for a receipt, not including its signatures.
 	NoInputDigest bool
 
-	// Limits sets lower limits on the input than the format does ([MaxBytes], [MaxDepth]). A
-	// receipt that exceeds them is undecided. The zero value selects the format's limits.
+	// Limits are limits on the input that are lower than the format's ([MaxBytes], [MaxDepth]). A
+	// receipt that exceeds these limits but not the format's is undecided. The zero value selects
+	// the format's limits.
 	Limits canon.Limits
 }
 

@@ -180,7 +180,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 
 // weighWitness counts a witness's signature. A signature that does not count refutes if the policy
 // would be satisfied with it. A signature by a witness that the policy does not name never
-// satisfies the policy, regardless of its key.
+// satisfies the policy, whether or not its key is valid.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {

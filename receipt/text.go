@@ -74,7 +74,7 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes secret names from a pointer and from the texts next to it.
+// withholdNames removes secret names from a pointer and from the texts about its location.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
 	if !anyOdd(whole) {

@@ -279,9 +279,10 @@ func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 }
 
 // Foreign writes the report on a receipt in another format. data is the receipt's text. The verdict
-// is verified if no check failed, every step that the format defines was checked (except a link),
-// and a trusted key signed the receipt. If signatures are out of scope, a hash must match instead.
-// Every given signature must be valid or unknown.
+// is verified if no check failed, every step that the format defines was checked, and a trusted key
+// signed the receipt. Unless the policy is strict, a link and inclusions in unknown logs may be left
+// unchecked. If signatures are out of scope, a hash must match instead of a signature. Every given
+// signature must be valid or unknown.
 func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
@@ -290,8 +291,8 @@ func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 // verdict again. The check's step determines what the check means:
 //
 //   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
-//     long. The report is reset, and the check becomes its only check. The check's status is
-//     StatusFailed, or StatusNotChecked if the result depends on further input.
+//     long. The report is reset to this check, and all other steps are recorded as not reached. The
+//     check's status is StatusFailed, or StatusNotChecked if the result depends on further input.
 //   - [StepLink]: the relation of the receipt to the other receipts in its stream. The check may
 //     have any status. A link that the receipt alone refutes remains refuted. A check that has a
 //     cause but no detail receives its detail here.
