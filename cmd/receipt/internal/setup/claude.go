@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -107,17 +108,6 @@ func addSetting(text []byte, line string) ([]byte, error) {
 	if text == nil {
 		return created(line), nil
 	}
-	switch had, _, err := installed(text); {
-	case err != nil:
-		return nil, err
-	case had == line:
-		return text, nil
-	case had != "":
-		if text, _, err = cutSetting(text); err != nil || text == nil {
-			return created(line), err
-		}
-	}
-
 	root, err := settings(text)
 	if err != nil {
 		return nil, err
@@ -131,6 +121,16 @@ func addSetting(text []byte, line string) ([]byte, error) {
 	if err != nil || !found {
 		return insert(text, in, event), err
 	}
+
+	switch had, _, err := installed(text); {
+	case err != nil || had == line:
+		return text, err
+	case had != "":
+		if text, _, err = cutSetting(text); err != nil {
+			return nil, err
+		}
+		return addSetting(text, line)
+	}
 	return insert(text, of, group), nil
 }
 
@@ -141,31 +141,30 @@ func installed(text []byte) (line string, around []item, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	for _, hooks := range named(text, root, hooksName) {
-		for _, event := range named(text, hooks.value, sessionName) {
-			for _, group := range items(text, event.value) {
-				for _, list := range named(text, group.value, hooksName) {
-					for _, one := range items(text, list.value) {
-						var command struct{ Command string }
-						if json.Unmarshal(text[one.value.from:one.value.to], &command) == nil && strings.HasSuffix(command.Command, runs("claude")) {
-							return command.Command, []item{{value: root}, hooks, event, group, list, one}, nil
-						}
-					}
-				}
-			}
-		}
-	}
-	return "", nil, nil
+	line, around = find(text, []item{{value: root}}, hooksName, sessionName, "", hooksName, "")
+	return line, around, nil
 }
 
-// named returns the members of an object with a name.
-func named(text []byte, in span, name string) (list []item) {
+// find returns the command of this program in the last of the items, below members with the given
+// names and, for an empty name, below elements.
+func find(text []byte, around []item, names ...string) (line string, all []item) {
+	in := around[len(around)-1].value
+	if len(names) == 0 {
+		var command struct{ Command string }
+		if json.Unmarshal(text[in.from:in.to], &command) == nil && strings.HasSuffix(command.Command, runs("claude")) {
+			return command.Command, around
+		}
+		return "", nil
+	}
 	for _, i := range items(text, in) {
-		if i.name == name {
-			list = append(list, i)
+		if i.name != names[0] {
+			continue
+		}
+		if line, all = find(text, append(slices.Clip(around), i), names[1:]...); line != "" {
+			break
 		}
 	}
-	return list
+	return line, all
 }
 
 // cutSetting removes the command, and restores the text from before it was added, if nothing else

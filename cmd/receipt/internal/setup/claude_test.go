@@ -96,6 +96,17 @@ func TestStrangeSettings(t *testing.T) {
 			t.Errorf("%q: a hook is found", text)
 		}
 	}
+
+	// If a name occurs twice, the last member applies.
+	hooks, _, _ := insertions(line)
+	for _, text := range []string{`{` + hooks + `,"hooks":{}}`, `{` + strings.TrimSuffix(hooks, "}") + `,"SessionEnd":[]}}`} {
+		if got, err := addSetting([]byte(text), line); err == nil || !strings.HasSuffix(err.Error(), "twice") {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+		if after, found, err := cutSetting([]byte(text)); !found || err != nil || !json.Valid(after) {
+			t.Errorf("%q: removing leaves %s, %v", text, after, err)
+		}
+	}
 }
 
 // TestBlock verifies that a block is added to a script of a shell, and is removed without a trace.

@@ -60,13 +60,13 @@ type edit struct {
 	mode   fs.FileMode
 }
 
-// open reads the file of a hook. A link is followed, so that it stays one.
+// open reads the file of a hook. A link is followed, so that it remains a link.
 func open(path string, mode fs.FileMode) (*edit, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !exists(path) { // nor a link without a target
 		return &edit{path: path, mode: mode}, nil
 	}
 	if err != nil {

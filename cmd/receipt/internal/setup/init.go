@@ -208,10 +208,11 @@ func (s *setup) defaults(context.Context) error {
 		return err
 	}
 	defer f.Discard()
-	if err := f.CommitNew(); err != nil && !errors.Is(err, fs.ErrExist) { // another run may have been faster
+	err = f.CommitNew()
+	if err != nil && !errors.Is(err, fs.ErrExist) { // another run may have been faster
 		return err
 	}
-	s.tell(true, "defaults", path, "")
+	s.tell(err == nil, "defaults", path, "")
 	return nil
 }
 
