@@ -85,21 +85,33 @@ func (u usage) budget(limits bool) (w Words) {
 		if len(w) > 0 {
 			w = w.add(" · ")
 		}
-		w = w.value(strings.ReplaceAll(name.String(), "_", " ")).add(" ").join(u.used(used, ""))
+		label, unit := inBudget(name.String())
+		w = w.value(label).add(" ").join(u.used(used, "", unit))
 		if !limit.IsZero() {
-			w = w.add(" of ").join(u.used(limit, "a limit "))
+			w = w.add(" of ").join(u.used(limit, "a limit ", unit))
 		}
 	}
 	return w
 }
 
+// inBudget returns the label of a member of the budget, and the unit of its numbers.
+func inBudget(name string) (label, unit string) {
+	if label, ok := strings.CutSuffix(name, "_ms"); ok {
+		return strings.ReplaceAll(label, "_", " "), " ms"
+	}
+	if name == "usd" {
+		return "USD", ""
+	}
+	return strings.ReplaceAll(name, "_", " "), ""
+}
+
 // used formats a number of the budget: the value, a bound, or a note that noun was not reported.
-func (u usage) used(n canon.Node, noun string) Words {
+func (u usage) used(n canon.Node, noun, unit string) Words {
 	switch {
 	case n.Kind() != canon.KindNumber:
 		return Words{}.quote(n)
 	case u.untoldNumber(n):
 		return Words{}.add(noun, NotTold)
 	}
-	return Words{}.add(u.Bound(n.Pointer()), number(n), u.Reckoned(n.Pointer()))
+	return Words{}.add(u.Bound(n.Pointer()), number(n), unit, u.Reckoned(n.Pointer()))
 }
