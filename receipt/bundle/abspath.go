@@ -11,8 +11,8 @@ import (
 // rulePath names the rule that removes absolute paths.
 const rulePath = "absolute_path"
 
-// withoutPaths replaces each absolute path in a text with a placeholder, and reports whether there
-// was one. A path may have any of the separators that separator recognizes.
+// withoutPaths replaces each absolute path in a string with a placeholder, and reports whether it
+// replaced any. Path separators are those that separator recognizes.
 func withoutPaths(text []byte) ([]byte, bool) {
 	var out []byte
 	copied := 0
@@ -31,15 +31,15 @@ func withoutPaths(text []byte) ([]byte, bool) {
 	return append(out, text[copied:]...), true
 }
 
-// pathAt returns where an absolute path that is recognized at i begins and ends. If there is no
-// path, both results are the position up to which the text contains no path.
+// pathAt returns the start and end of the absolute path that is recognized at i. If there is no
+// path, both results are the offset up to which the string contains no path.
 func pathAt(text []byte, i int) (start, end int) {
 	if bytes.HasPrefix(text[i:], []byte("://")) {
 		return pathOfURL(text, i)
 	}
 
-	// The preceding character is checked first, because in a run of a thousand slashes only one is
-	// a root.
+	// The preceding character is checked first, because a run of a thousand slashes contains only
+	// one root.
 	if separator(text[i:]) == 0 && !isLetter(text[i]) || !opensPath(text, i) {
 		return i, i
 	}
@@ -75,7 +75,7 @@ func rootOf(text []byte) int {
 	return n
 }
 
-// separator returns the length of the separator at the beginning of a text: / or \, also
+// separator returns the length of the separator at the beginning of a string: / or \, also
 // percent-encoded as in a URL, or \/ as in JSON.
 func separator(text []byte) int {
 	switch {
@@ -93,7 +93,7 @@ func separator(text []byte) int {
 	return 0
 }
 
-// namesServer reports whether a name and another backslash follow, as in \\server\share.
+// namesServer reports whether a server name and another backslash follow, as in \\server\share.
 func namesServer(text []byte) bool {
 	i := bytes.IndexFunc(text, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._-$?", c)
@@ -106,8 +106,8 @@ func startsName(text []byte) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_.-~$@+{%", c)
 }
 
-// opensPath reports whether a path that begins at i is absolute, that is, whether the preceding
-// text, such as a name, a dot, a variable, or the host of a URL, is not part of the path.
+// opensPath reports whether a path that begins at i is absolute, that is, whether the text before i
+// (such as a name, a dot, a variable, or the host of a URL) is not part of the path.
 func opensPath(text []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -124,8 +124,8 @@ func opensPath(text []byte, i int) bool {
 	return !strings.ContainsRune(`_./\~)]}*%@$#-`, before)
 }
 
-// pathOfURL returns the path in the URL whose :// is at i. A URL without a host refers to a file on
-// this machine. In any other URL, only the parameters can contain local paths.
+// pathOfURL returns the local path in the URL whose :// is at i. A URL without a host refers to a
+// file on this machine. In any other URL, only the query parameters can contain local paths.
 func pathOfURL(text []byte, i int) (start, end int) {
 	scheme := i
 	for scheme > 0 && (isLetter(text[scheme-1]) || strings.IndexByte("0123456789+.-", text[scheme-1]) >= 0) {

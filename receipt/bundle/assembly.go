@@ -10,10 +10,10 @@ import (
 // An assembly collects the parts of a bundle from a run record.
 type assembly struct {
 	run        value
-	unreported []string // JSON Pointers of members that the format requires but the record does not have
+	unreported []string // JSON Pointers of members that the format requires but the record lacks
 }
 
-// Members that the format requires but that a record may lack.
+// These are JSON Pointers of members that the format requires but that a record may lack.
 const untoldVersion, untoldModels = "/runtime/harn_version", "/runtime/provider_models"
 
 // some returns the named members of a value.
@@ -24,7 +24,7 @@ func some(v value, names ...string) (members []member) {
 	return members
 }
 
-// listOf returns a list in the record, or an empty list if it is absent.
+// listOf returns a list from the record, or an empty list if the record has no such list.
 func (a *assembly) listOf(name string) value {
 	if v := a.run.member(name); !absent(v) {
 		return v
@@ -45,8 +45,8 @@ func (a *assembly) source() value {
 }
 
 func (a *assembly) runtime(o Options) value {
-	// The option takes precedence over the record. If neither has a version, the version is listed
-	// as unreported.
+	// The HarnVersion option takes precedence over the version in the record. If both are absent,
+	// the version is listed as unreported.
 	version := text(o.HarnVersion)
 	if o.HarnVersion == "" {
 		if version = a.run.member("metadata").member("harn_version"); version.kind() != canon.KindString {
@@ -66,14 +66,14 @@ func (a *assembly) runtime(o Options) value {
 	)
 }
 
-// workspace returns the anchor of the run in a workspace.
+// workspace returns the anchor that ties the run to a workspace.
 func (a *assembly) workspace() value {
 	anchor := a.run.member("transcript").member("metadata").member("workspace_anchor")
 	if anchor.kind() != canon.KindObject {
 		return value{}
 	}
 
-	// A root without a mode is read_only.
+	// A root without a mount mode is read_only.
 	roots := []value{}
 	for _, root := range anchor.member("additional_roots").each {
 		mode := root.member("mount_mode")
@@ -86,10 +86,10 @@ func (a *assembly) workspace() value {
 		member{"additional_roots", list(roots...)}, member{"policy", text("safe_identity_only")})...)
 }
 
-// A spoken transcript is a transcript in the record, with its location.
+// A spoken value is a transcript from the record, together with its location.
 type spoken struct {
 	id, label, scope, location string
-	source                     string // the name that entries use for it
+	source                     string // the source that entries state for this transcript
 	transcript                 value
 }
 
@@ -145,7 +145,7 @@ func kindOf(event value) string {
 	return said(event, "kind")
 }
 
-// toolSchemas returns the schemas of tools in the transcripts and the stages.
+// toolSchemas returns the tool schemas in the transcripts and in the metadata of the stages.
 func (a *assembly) toolSchemas() (entries []value) {
 	add := func(source string, v value) {
 		entries = append(entries, object(member{"source", text(source)}, member{"index", count(len(entries))}, member{"value", v}))
@@ -158,8 +158,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 		}
 	}
 
-	// The schemas in the run's transcript come first, and then those of each stage, in its
-	// transcript and in its metadata.
+	// The schemas in the run's transcript come first, followed by those in each stage's transcript
+	// and metadata.
 	spoken := a.transcripts()
 	if len(spoken) > 0 && spoken[0].scope == "run" {
 		fromEvents(spoken[0])
@@ -183,8 +183,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 
 const hitlQuestion = "hitl_question"
 
-// permissions yields the questions to people, then the permission events in transcripts, and then
-// the policies under which workers ran.
+// permissions yields the questions to people, then the permission events from transcripts, and
+// finally the approval policies of workers.
 func (a *assembly) permissions(yield func(value) bool) {
 	for _, q := range a.run.member("hitl_questions").each {
 		if !yield(permission(hitlQuestion, "run.hitl_questions", q.member("request_id"), q.member("agent"), q)) {
@@ -226,7 +226,7 @@ func permission(kind, source string, id, agent, payload value) value {
 	return object(members...)
 }
 
-// replay returns the data for a replay, including the record itself.
+// replay returns the data for a replay, including the run record itself.
 func (a *assembly) replay() value {
 	spans := a.run.member("trace_spans")
 	if absent(spans) {
@@ -261,20 +261,20 @@ func (a *assembly) deterministic(yield func(value) bool) {
 	}
 }
 
-// pointers returns the locations of the logs of the run and of its workers.
+// pointers returns the locations of the run's log and its workers' logs.
 func (a *assembly) pointers(observability value) (found []value) {
 	for _, p := range observability.member(transcriptPointers).each {
 		found = append(found, object(some(p, "kind", "topic", "path", "location", "available")...))
 	}
 
-	// The logs of workers, each identified by its session.
+	// Each worker's log is identified by the worker's session.
 	for _, w := range observability.member("worker_lineage").each {
 		session := w.member("session_id")
 		if session.kind() != canon.KindString {
 			continue
 		}
 
-		// Without a snapshot, the log of a worker is not available.
+		// If a worker has no snapshot, its log is not available.
 		path, available := w.member("snapshot_path"), "true"
 		if absent(path) {
 			available = "false"
@@ -290,7 +290,7 @@ func (a *assembly) pointers(observability value) (found []value) {
 	return found
 }
 
-// attachments yields the artifacts of the run again.
+// attachments yields the artifacts of the run a second time, as attachments.
 func (a *assembly) attachments(yield func(value) bool) {
 	for _, artifact := range a.run.member("artifacts").each {
 		if !yield(object(some(artifact, "id", "kind", "title", "stage", "text", "data", "metadata")...)) {

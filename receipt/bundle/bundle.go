@@ -10,8 +10,8 @@ import (
 // MaxBytes is the maximum length of a bundle or a run record.
 const MaxBytes = 256 << 20
 
-// An index may take maxIndex times the size of the bytes that it indexes, or leastIndex if that is
-// more. Typical texts take less; lists of single digits take ten times their size.
+// An index may be maxIndex times as large as the bytes that it indexes, or leastIndex bytes if that
+// is more. A typical document needs less; a list of single digits needs ten times its size.
 const (
 	maxIndex   = 3
 	leastIndex = 32 << 20
@@ -20,7 +20,7 @@ const (
 // A Bundle is a parsed JSON text. [Check] reports whether it has the structure of a bundle.
 type Bundle struct{ doc *canon.Document }
 
-// Parse parses the text of a bundle, which must not change while the bundle is in use. The error is
+// Parse parses a bundle from data, which must not change while the bundle is in use. The error is
 // an *[Error].
 func Parse(data []byte) (*Bundle, error) {
 	doc, err := parse(data)
@@ -44,7 +44,7 @@ func parse(data []byte) (*canon.Document, error) {
 
 func (b *Bundle) root() value { return of(b.doc.Root()) }
 
-// manifest returns the redaction member of a bundle that was written in one pass.
+// manifest returns the redaction member of a bundle that is written in one pass.
 func manifest(m manner, entries *[]Entry) value {
 	rejected := "false"
 	if m.redacts() {

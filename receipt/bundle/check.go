@@ -7,27 +7,29 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Markers specifies how to treat a bundle if a text or a member name in it looks like a secret.
+// Markers specifies how to treat a bundle that contains a string or a member name that looks like a
+// secret.
 type Markers int
 
 const (
-	RefuseMarkers    Markers = iota // unambiguous forms are refused; heuristic matches are warnings
+	RefuseMarkers    Markers = iota // unambiguous secrets are refused; heuristic matches are warnings
 	RefuseHeuristics                // both are refused
 	AllowMarkers                    // nothing is searched
 )
 
-// Info describes a bundle with a valid structure, as stated by the bundle. None of the values are
-// verified. If a text looks like a secret, Info contains a placeholder instead.
+// Info describes a bundle with a valid structure, using the values that the bundle itself states.
+// None of the values are verified. A string that looks like a secret is replaced with a placeholder
+// in Info.
 type Info struct {
 	BundleID      string
 	SchemaVersion int
 	Mode          Mode
 	RunRecordID   string
 	Warnings      []Warning // the first maxWarnings
-	Total         int       // how many there are
+	Total         int       // the number of all warnings
 }
 
-// maxWarnings is the maximum number of listed warnings. The rest are counted.
+// maxWarnings is the maximum number of listed warnings. The remaining warnings are only counted.
 const maxWarnings = 20
 
 // A Warning is a location that matches a heuristic for secrets.
@@ -42,9 +44,9 @@ const (
 )
 
 // Check checks the structure of a bundle, in this order: required members, _type, schema_version,
-// no secrets, types. It stops at the first fault and returns it as an *[Error]. Every text and
-// every name is searched for secrets, even in a local bundle. A bundle that passes is not
-// necessarily safe to share.
+// absence of secrets, types. It stops at the first fault and returns it as an *[Error]. Every
+// string and every member name is searched for secrets, even in a local bundle. A bundle that
+// passes is not necessarily safe to share.
 func Check(b *Bundle, m Markers) (*Info, error) {
 	r, err := prepared()
 	if err != nil {
@@ -75,15 +77,15 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 		return nil, wrong
 	}
 
-	// Texts from the bundle get placeholders here, too.
+	// Secrets in strings from the bundle are replaced with placeholders here, too.
 	info.BundleID, info.RunRecordID = found.clean(root.member("bundle_id")), found.clean(root.member("source").member("run_record_id"))
 	info.Mode = Mode(root.member("redaction").member("mode").content())
 	return info, nil
 }
 
-// required reports the first member that the bundle, or an object in it, requires but lacks. A null
-// member counts as present. A value that is not an object requires nothing here, because its type
-// is reported later.
+// required reports the first required member that is missing from the bundle or from an object in
+// it. A null member counts as present. The members of a value that is not an object are not
+// required here, because the value's type is reported later.
 func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
@@ -114,7 +116,7 @@ func checkType(root value) *Error {
 	return nil
 }
 
-// checkVersion accepts only digits: 1.0 is not a spelling of the version.
+// checkVersion accepts only digits, so 1.0 is not a valid spelling of the version.
 func checkVersion(root value) *Error {
 	v := root.member("schema_version")
 	raw := string(v.raw())
@@ -167,7 +169,7 @@ func (s *sight) object(v value) {
 		}
 	}
 
-	// A secret in a name is found before secrets in the values.
+	// Secrets in member names are reported before secrets in the values.
 	for i := from; i < to && s.err == nil; i++ {
 		m := s.pairs[i]
 		s.steps = append(s.steps, step{s.marks.name(m.name).name, -1})

@@ -17,7 +17,7 @@ type DraftOptions struct {
 	ReceiptID    string         // default: receipt_ followed by the bundle's id
 	IssuedAt     time.Time      // default: the time at which the bundle was created
 	WorkspaceRef string         // "": unreported
-	SessionID    string         // default: that of the first section of the transcript, or unreported
+	SessionID    string         // default: the session of the first transcript section, or unreported
 	TenantID     string
 	PersonaRef   string
 	Tier         string // "": unreported
@@ -25,18 +25,19 @@ type DraftOptions struct {
 }
 
 // maxListed is the maximum number of calls, approvals, and redactions that a draft lists. If a list
-// is longer, metadata.unreported names it.
+// is longer, metadata.unreported contains its JSON Pointer.
 const maxListed = 10_000
 
-// Draft creates the draft of a receipt for an exported bundle. The bundle is the subject of the
-// draft and, identified by the digest of its bytes, its only artifact. The draft contains the
-// bundle's statements about the run, with placeholders for texts that look like secrets. Values
-// that a receipt requires but the bundle does not state are listed in metadata.unreported.
-// redactions lists the removals that the bundle states; their fields are pointers into the bundle.
+// Draft creates a receipt draft for an exported bundle. The bundle is the subject of the draft and
+// also its only artifact, which is identified by the digest of the bundle's bytes. The draft
+// contains the bundle's statements about the run, with placeholders for strings that look like
+// secrets. Values that a receipt requires but the bundle does not state are listed in
+// metadata.unreported. The draft's redactions are the removals that the bundle states; their fields
+// are pointers into the bundle.
 //
 // The determinism of a run is best_effort or unavailable. The embedded run record is a material,
-// with the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer is not
-// listed as an approval.
+// identified by the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer
+// is not listed as an approval.
 //
 // The error is an *[Error], an *[OptionError], or a *receipt.InvalidError.
 func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
@@ -48,7 +49,7 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 		return nil, &OptionError{"Issuer.ID", "is empty: the issuer of the receipt is missing"}
 	}
 
-	// The structure is checked first, so that the rest of the code may rely on it.
+	// The structure is checked first, so that the following code can rely on it.
 	found := newMarks(r.marker)
 	info, err := check(r, b, o.Markers, found)
 	if err != nil {
@@ -71,23 +72,23 @@ type drafting struct {
 	bundle     value
 	marks      *marks
 	info       *Info
-	unreported []string // JSON Pointers of values that the bundle does not state, or not completely
-	atLeast    []string // the subset of them that are sums and lists of the stated values
+	unreported []string // JSON Pointers of values that the bundle omits or states only in part
+	atLeast    []string // the subset of unreported whose values are sums and lists of the stated values
 	took       *int64   // duration of the run in milliseconds; nil if unreported
 }
 
 func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
 
-// floor records that the bundle may not state a sum or a list completely.
+// floor records that the bundle's statement of a sum or a list may be incomplete.
 func (d *drafting) floor(at string) {
 	d.untold(at)
 	d.atLeast = append(d.atLeast, at)
 }
 
-// said returns the text of a member, with placeholders for secrets.
+// said returns the string value of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns a text, or a substitute if the bundle does not state it.
+// or returns told, or otherwise if the bundle does not state the value.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)
@@ -111,7 +112,7 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		return nil, err
 	}
 
-	// An option takes precedence over the bundle. If neither has a value, a default is used.
+	// An option takes precedence over the bundle, and a default applies if neither has a value.
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	section := d.bundle.member("transcript").member("sections").child(0).member("metadata")
 	draft := &receipt.Draft{
@@ -137,12 +138,12 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		Redactions:     d.redactions(),
 	}
 
-	// Bundles contain no lists of these.
+	// Bundles do not contain lists of file writes, network requests, or handoffs.
 	for _, at := range []string{"fs_writes", "network_egress", "a2a_handoffs"} {
 		d.untold("/side_effects/" + at)
 	}
 
-	// Lower bounds come last, because they depend on the values above.
+	// Lower bounds are set last, because they depend on the values above.
 	of := account{d}
 	of.usage(draft)
 	read := of.evidence()
@@ -165,8 +166,8 @@ func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycl
 		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
 	}
 
-	// A receipt requires both times. If the bundle does not state a time, the time of issue is used
-	// instead.
+	// A receipt requires a start time and a completion time. If the bundle does not state one of
+	// them, the time of issue is used instead.
 	started, begun := timeOf(source.member("started_at"))
 	if !begun {
 		started = issued
@@ -190,7 +191,7 @@ func timeOf(v value) (time.Time, bool) {
 	return at, err == nil
 }
 
-// toolCalls returns the calls that the bundle lists. A rejected call did not succeed.
+// toolCalls returns the tool calls that the bundle lists. A rejected call is recorded as failed.
 func (d *drafting) toolCalls() []receipt.ToolCall {
 	told := []receipt.ToolCall{}
 	gone := d.gone()
@@ -215,7 +216,8 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 			call.Status = "failed"
 		}
 
-		// A hash that is not a SHA-256 is kept unchanged. A changed result has a different digest.
+		// An args_hash that is not a SHA-256 digest is kept unchanged in the metadata. No digest is
+		// computed from a result that was changed.
 		if digest := d.said(c, "args_hash"); digest != "" {
 			if hash, err := canon.ParseDigest(digest); err == nil {
 				call.InputHash = hash
@@ -236,7 +238,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 
 const calls = "$.tools.calls"
 
-// gone returns the paths of calls for which the bundle states a removal.
+// gone returns the paths in calls at which the bundle states a removal.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
@@ -247,8 +249,8 @@ func (d *drafting) gone() map[string]bool {
 	return paths
 }
 
-// approvals returns the permissions whose recorded decision can be expressed in a receipt. A
-// permission without such a decision is not an approval.
+// approvals returns the permissions whose recorded decisions can be expressed in a receipt. Other
+// permissions are omitted.
 func (d *drafting) approvals() []receipt.Approval {
 	approvals := []receipt.Approval{}
 	open := false
@@ -258,7 +260,7 @@ func (d *drafting) approvals() []receipt.Approval {
 		decided, ok := timeOf(payload.member("decided_at"))
 		actor := d.said(payload, "actor")
 
-		// A receipt requires the decision, its time, and the actor who made it.
+		// A receipt requires the decision, the time of the decision, and the actor who made it.
 		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == maxListed {
 			open = true
 			continue
@@ -275,7 +277,7 @@ func (d *drafting) approvals() []receipt.Approval {
 	return approvals
 }
 
-// replayInput names the embedded run record.
+// replayInput lists the embedded run record as a material.
 func (d *drafting) replayInput() receipt.ReplayInput {
 	replay := d.bundle.member("replay")
 	record := replay.member("run_record")
@@ -292,7 +294,7 @@ func (d *drafting) replayInput() receipt.ReplayInput {
 	return in
 }
 
-// redactions returns the removals that the bundle lists.
+// redactions returns the removals that are listed in the bundle.
 func (d *drafting) redactions() []receipt.Redaction {
 	redactions := []receipt.Redaction{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
@@ -302,7 +304,7 @@ func (d *drafting) redactions() []receipt.Redaction {
 			break
 		}
 
-		// Names that look like secrets are replaced in pointers, too.
+		// Names that look like secrets are replaced in JSON Pointers, too.
 		for i := range steps {
 			if mark := d.marks.name([]byte(steps[i].name)); steps[i].index < 0 && mark.secret {
 				steps[i].name = string(mark.found.Text)

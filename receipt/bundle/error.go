@@ -12,26 +12,26 @@ type Kind string
 
 // The kinds.
 const (
-	Malformed          Kind = "decode"                   // not strict JSON, or a value whose type differs from the schema
+	Malformed          Kind = "decode"                   // not strict JSON, or the type of a value differs from the schema
 	MissingRequired    Kind = "missing_required"         // a member is missing
-	InvalidType        Kind = "invalid_type"             // _type or schema_version differs from the format
+	InvalidType        Kind = "invalid_type"             // _type or schema_version does not have the value or type that the format requires
 	UnsupportedVersion Kind = "unsupported_version"      // schema_version is an integer other than 1
-	UnsafeSecretMarker Kind = "unsafe_secret_marker"     // a text, or a name, looks like a secret
-	NoRunRecord        Kind = "no_importable_run_record" // neither a run record nor the data needed to create one
-	NotEnded           Kind = "not_ended"                // the run has not ended, so no receipt is issued for it
-	TooLarge           Kind = "size_limit"               // exceeds MaxBytes, or its index exceeds the limit
-	WeakerMode         Kind = "weaker_mode"              // the mode would keep data of a kind that was already removed
+	UnsafeSecretMarker Kind = "unsafe_secret_marker"     // a string or a member name looks like a secret
+	NoRunRecord        Kind = "no_importable_run_record" // contains neither a run record nor the data needed to create one
+	NotEnded           Kind = "not_ended"                // the run has not ended, so it gets no receipt
+	TooLarge           Kind = "size_limit"               // the bundle exceeds MaxBytes, or its index exceeds the limit
+	WeakerMode         Kind = "weaker_mode"              // the mode would keep a kind of data that was already removed
 )
 
-// An Error describes why a text is not a bundle, or why a bundle cannot be converted as requested.
-// It contains no text from a value.
+// An Error describes why data is not a valid bundle, or why a bundle cannot be converted as
+// requested. It contains no text from the values of the bundle.
 type Error struct {
 	Kind Kind
-	Path string // such as $.tools.calls[3].result; names that look like secrets are replaced
-	Rule string // the finding or the expectation: the rule of a secret, or the type of a value
+	Path string // such as $.tools.calls[3].result; a name that looks like a secret is replaced
+	Rule string // the finding or the expectation: the rule for a secret, or the type of a value
 }
 
-// Error returns the kind, the path, and the rule on one line.
+// Error returns the kind, path, and rule on one line.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s at %s", e.Kind, e.Path)
 	if e.Rule != "" {
@@ -46,11 +46,11 @@ type OptionError struct {
 	Detail string
 }
 
-// Error returns the name and the detail.
+// Error returns the name and detail of the invalid option.
 func (e *OptionError) Error() string { return "bundle: options: " + e.Name + " " + e.Detail }
 
-// unreadable describes why a text is not strict JSON. It does not use the message of the parser,
-// which may quote the text.
+// unreadable describes why a document is not strict JSON. It does not use the parser's message,
+// which may quote the document.
 func unreadable(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -14,18 +14,19 @@ type Options struct {
 	Mode Mode // "": Sanitized
 
 	// Strict makes ReplayOnly also withhold input, output, stdout, stderr, message, and
-	// visible_text_contains, and keep no absolute path in any text.
+	// visible_text_contains, and remove absolute paths from every string.
 	Strict bool
 
-	Attachments bool   // list the artifacts of the run again, as attachments
-	ID          string // default: derived from the run record as embedded in the bundle, see Export
-	CreatedAt   string // RFC 3339; default: when the run ended, or if unknown, when it began
+	Attachments bool   // list the artifacts of the run a second time, as attachments
+	ID          string // default: derived from the run record that the bundle will contain, see Export
+	CreatedAt   string // RFC 3339; default: the end of the run, or its start if the end is unknown
 
 	// Producer is the program that creates the bundle. An empty Name means receiptkit.
 	Producer Producer
 
-	// HarnVersion is the version of the harness that executed the run. If it is empty,
-	// metadata.harn_version of the record is used. If that is absent, the version is unreported.
+	// HarnVersion is the version of the harness that ran the agent. If it is empty,
+	// metadata.harn_version in the record is used. If the record has none either, the version is
+	// unreported.
 	HarnVersion string
 }
 
@@ -39,14 +40,14 @@ const (
 	formatNote   = "A portable copy of one run. Share sanitized or replay_only bundles, and no run records."
 )
 
-// Export creates the bundle of a run from its record, which the harness wrote. The text of the
-// record must not change while the result is in use. The same record and options produce the same
-// bytes. The default ID is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run
-// record that [Import] extracts from the bundle, so that the ID reveals nothing about removed data.
+// Export creates a bundle from the run record that the harness wrote. The bytes of the record must
+// not change while the result is in use. The same record and options produce the same bytes. The
+// default ID is bundle_ followed by the first 32 hexadecimal digits of the SHA-256 of the run
+// record that [Import] extracts from the bundle, so the ID reveals nothing about removed data.
 //
-// Only the record is read. Files that it names are not read, and a worker's snapshot is not
-// embedded. Values that the record does not contain are omitted if the format allows that, and
-// listed in metadata.unreported otherwise. If the record has no anchor in
+// Export reads only the record. It does not read the files that the record names, and it does not
+// embed worker snapshots. Values that the record lacks are omitted if the format allows that;
+// otherwise, they are listed in metadata.unreported. If the record has no
 // transcript.metadata.workspace_anchor, the bundle has no workspace.
 //
 // The error is an *[OptionError], or an *[Error] about the record or the resulting bundle.
@@ -73,7 +74,8 @@ func Export(run []byte, o Options) (*Text, error) {
 		return nil, &OptionError{"CreatedAt", "is empty, and the record does not state when the run ended or began"}
 	}
 
-	// Each text in the record is searched once, although most texts occur twice in the bundle.
+	// Each string in the record is searched only once, although most strings occur twice in the
+	// bundle.
 	found := newMarks(r.marker)
 	if found.paths = m.strict; m.redacts() {
 		found.search(doc.Root())
@@ -84,7 +86,7 @@ func Export(run []byte, o Options) (*Text, error) {
 		}
 	}
 
-	// The manifest points to the list, which is filled during the walk.
+	// The manifest points to this list, which is filled during the walk.
 	entries := new([]Entry)
 	bundle := assemble(record, o, m, entries)
 	if wrong := r.shape.check(bundle, []byte("$")); wrong != nil {
@@ -95,7 +97,7 @@ func Export(run []byte, o Options) (*Text, error) {
 
 const runType = "run_record"
 
-// checkRun checks whether a bundle can be created from a record.
+// checkRun checks whether a record can be exported as a bundle.
 func checkRun(r value) *Error {
 	if r.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected a run record, an object; found " + typeOf(r)}
@@ -114,7 +116,7 @@ func checkRun(r value) *Error {
 		}
 	}
 
-	// A value of another type would become an empty list.
+	// A value of another type would be exported as an empty list.
 	for _, name := range []string{"stages", "artifacts", "child_runs", "tool_recordings", "hitl_questions", "transitions", "checkpoints", "trace_spans"} {
 		if v := r.member(name); !absent(v) && v.kind() != canon.KindArray {
 			return &Error{Malformed, "$." + name, "expected array, found " + typeOf(v)}
@@ -123,12 +125,12 @@ func checkRun(r value) *Error {
 	return nil
 }
 
-// said returns the text of a member, or "" if there is no text.
+// said returns the string value of a member, or "" if the member is not a string.
 func said(v value, name string) string { return string(v.member(name).content()) }
 
 func absent(v value) bool { return v.none() || v.kind() == canon.KindNull }
 
-// idOf derives the ID of a bundle from the run record that it will contain.
+// idOf derives the ID of a bundle from the run record that the bundle will contain.
 func idOf(record value, m manner, marks *marks) (string, error) {
 	h := sha256.New()
 	t := Text{root: record, manner: m, marks: marks}
@@ -140,7 +142,7 @@ func idOf(record value, m manner, marks *marks) (string, error) {
 
 var _ io.WriterTo = (*Text)(nil)
 
-// assemble returns a bundle from which nothing has been removed.
+// assemble returns a complete bundle, before any data is removed.
 func assemble(r value, o Options, m manner, entries *[]Entry) value {
 	a := assembly{run: r}
 	attachments := list()
@@ -148,7 +150,7 @@ func assemble(r value, o Options, m manner, entries *[]Entry) value {
 		attachments = listed(a.attachments)
 	}
 
-	// The members are in the format's order; object sorts by name.
+	// The members are in the order of the format; object sorts them by name.
 	return object(
 		member{"_type", text(bundleType)},
 		member{"schema_version", count(schemaVersion)},

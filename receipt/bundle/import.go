@@ -8,15 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Import returns a run record from a bundle that passes [Check]. If a record is embedded, Import
-// returns it, with the bundle's observability if the record has none. Otherwise, Import creates the
-// smallest record that can be replayed, from a replay fixture and the transcript. The record
-// contains the messages of the first section, the calls and questions, and the transitions,
-// checkpoints, and spans, but no stages. Its metadata identifies the bundle.
+// Import returns a run record from a bundle, which must pass [Check]. If the bundle contains a
+// record, Import returns that record, and adds the bundle's observability data if the record has
+// none. Otherwise, Import creates the smallest record that can be replayed from a replay fixture
+// and the transcript. The record contains the messages of the first section, the calls and
+// questions, and the transitions, checkpoints, and spans, but no stages. Its metadata identifies
+// the bundle.
 //
-// If the bundle contains neither a run record nor both a fixture and a transcript, the error is an
-// *[Error] of the kind NoRunRecord that lists the missing parts. Paths in the record are not
-// checked. They may refer to another machine, or be placeholders.
+// If the bundle contains neither a run record nor both a replay fixture and a transcript, the error
+// is an *[Error] of kind NoRunRecord that lists the missing parts. Paths in the record are not
+// checked. They may refer to another machine, or they may be placeholders.
 func Import(b *Bundle, m Markers) (*Text, error) {
 	r, err := prepared()
 	if err != nil {
@@ -34,7 +35,7 @@ func Import(b *Bundle, m Markers) (*Text, error) {
 	return newText(&Text{root: record, manner: manner{mode: Local}, marks: found}, prior{})
 }
 
-// importable returns the record of a bundle.
+// importable returns the run record that Import extracts from a bundle.
 func importable(root value) (value, error) {
 	// An embedded record is used unchanged, except that the bundle's observability is added if the
 	// record has none.
@@ -47,7 +48,7 @@ func importable(root value) (value, error) {
 		return record, nil
 	}
 
-	// Without a record, the fixture and the transcript are required.
+	// Without a record, both a replay fixture and a transcript are required.
 	var missing []string
 	if replay.member("replay_fixture").kind() != canon.KindObject {
 		missing = append(missing, "$.replay.replay_fixture")
@@ -61,7 +62,7 @@ func importable(root value) (value, error) {
 	return reconstructed(root), nil
 }
 
-// reconstructed returns the smallest record that replays.
+// reconstructed returns the smallest record that can be replayed.
 func reconstructed(root value) value {
 	source, replay, section := root.member("source"), root.member("replay"), root.member("transcript").member("sections").child(0)
 	var questions []value
@@ -71,7 +72,7 @@ func reconstructed(root value) value {
 		}
 	}
 
-	// Snapshots are not imported; metadata contains their number.
+	// Snapshots are not imported, but metadata contains their number.
 	snapshots := 0
 	for range replay.member("worker_snapshots").each {
 		snapshots++
@@ -83,7 +84,7 @@ func reconstructed(root value) value {
 		some(replay, "transitions", "checkpoints", "trace_spans", "replay_fixture", "observability"),
 		some(root.member("runtime"), "usage"))
 
-	// Lists that a record requires but a bundle lacks are empty.
+	// A list that a record requires but the bundle lacks is empty.
 	for _, name := range []string{"stages", "artifacts", "handoffs", "child_runs", "pending_nodes", "completed_nodes"} {
 		members = append(members, member{name, list()})
 	}

@@ -7,38 +7,39 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Marks records which texts of a document look like secrets. Each text is searched once, regardless
-// of how often it is written. Texts that are created here are searched on demand.
+// Marks records which strings in a document look like secrets. Each string from the document is
+// searched once, regardless of how often it is written. Strings that are created by this package
+// are searched on demand.
 type marks struct {
 	marker *redact.Marker
 	paths  bool                  // also remove absolute paths
-	found  map[int]redact.Marked // by the offset of the string
+	found  map[int]redact.Marked // key: offset of the string
 	names  map[string]nameMark   // results for the first maxNames member names
-	buffer []byte                // holds the path that is being written
+	buffer []byte                // contains the path that is being written
 }
 
-// A nameMark is the result for the name of a member.
+// A nameMark is the result of the search in a member name.
 type nameMark struct {
 	name      string
 	sensitive bool
 	payload   bool          // ReplayOnly withholds its value
 	strict    bool          // strict ReplayOnly does
-	found     redact.Marked // in the name itself
+	found     redact.Marked // secrets in the name itself
 	secret    bool          // something was
-	step      string        // as spelled in a path
+	step      string        // the name as spelled in a path
 }
 
-// maxNames limits how many names are remembered; a thousand names are rare.
+// maxNames is the maximum number of cached names; documents rarely contain even a thousand names.
 const maxNames = 1 << 14
 
 func newMarks(marker *redact.Marker) *marks {
 	return &marks{marker: marker, found: map[int]redact.Marked{}, names: map[string]nameMark{}}
 }
 
-// maxRounds limits how often a text is searched until nothing more is found.
+// maxRounds is the maximum number of searches of one string until nothing more is found.
 const maxRounds = 8
 
-// mark replaces secrets in a text with placeholders, and reports whether it found any. A second
+// mark replaces secrets in a string with placeholders, and reports whether it found any. A second
 // call with the result finds nothing.
 func (m *marks) mark(text []byte) (redact.Marked, bool) {
 	marked, found := m.marker.Mark(text)
@@ -59,23 +60,23 @@ func (m *marks) mark(text []byte) (redact.Marked, bool) {
 			marked.Rules = append(marked.Rules, rulePath)
 		}
 
-		// The remaining text may now match a pattern.
+		// The remaining string may now match a pattern.
 		if again, ok := m.marker.Mark(left); ok {
 			marked.Text, marked.Rules = again.Text, append(marked.Rules, again.Rules...)
 		}
 	}
 
-	// The limit is reached: the entire text is replaced.
+	// The limit is reached, so the entire string is replaced.
 	marked.Text = []byte(placeholder)
 	return marked, true
 }
 
-// isPointer reports whether a text is one of the pointers that an export writes.
+// isPointer reports whether a string is one of the JSON Pointers that Export writes.
 func isPointer(text []byte) bool {
 	return string(text) == untoldVersion || string(text) == untoldModels
 }
 
-// search searches all texts of a value.
+// search searches all strings in a value.
 func (m *marks) search(n canon.Node) {
 	switch n.Kind() {
 	case canon.KindString:
@@ -93,7 +94,7 @@ func (m *marks) search(n canon.Node) {
 	}
 }
 
-// of returns the result for a string.
+// of returns the search result for a string value.
 func (m *marks) of(v value) (redact.Marked, bool) {
 	if v.made != nil {
 		return m.mark(v.content())
@@ -103,7 +104,7 @@ func (m *marks) of(v value) (redact.Marked, bool) {
 	return marked, ok
 }
 
-// name returns the result for a name.
+// name returns the search result for a member name.
 func (m *marks) name(name []byte) nameMark {
 	if known, ok := m.names[string(name)]; ok {
 		return known
@@ -127,7 +128,7 @@ func (m *marks) name(name []byte) nameMark {
 	return mark
 }
 
-// path writes a path in which names that look like secrets are replaced.
+// path formats a path, with placeholders for names that look like secrets.
 func (m *marks) path(steps []step) string {
 	m.buffer = append(m.buffer[:0], '$')
 	for _, s := range steps {
@@ -144,7 +145,7 @@ func (m *marks) path(steps []step) string {
 	return string(m.buffer)
 }
 
-// clean returns the content of a string, with placeholders for secrets.
+// clean returns the content of a string value, with placeholders for secrets.
 func (m *marks) clean(v value) string {
 	if marked, ok := m.mark(v.content()); ok {
 		return string(marked.Text)

@@ -8,41 +8,41 @@ import (
 // A Mode specifies which data is removed from a bundle.
 type Mode string
 
-// The modes. Each mode also removes everything that the previous mode removes.
+// The modes. Each mode also removes the data that the previous mode removes.
 const (
 	Local      Mode = "local"       // nothing
 	Sanitized  Mode = "sanitized"   // sensitive data; this is also the zero Mode
 	ReplayOnly Mode = "replay_only" // sensitive data, prompts, arguments, and results
 )
 
-// Policies, as spelled in redaction.policy.
+// These are the policies, as spelled in redaction.policy.
 const (
 	policyNone   = "none"
 	policyOf     = "harn_vm::redact::RedactionPolicy::default+session_bundle_local_paths"
 	strictSuffix = "+strict_replay_only"
 )
 
-// Replacements of removed data.
+// These are the replacements for removed data.
 const (
 	placeholder = "[redacted]"
 	withheld    = "[withheld]"
-	emptied     = "{}" // an object in a list of the format, one of whose names contained a secret
+	emptied     = "{}" // replaces an object in a list if one of the object's names contained a secret
 )
 
-// payloadNames are the names of members that ReplayOnly withholds; the match is exact.
+// payloadNames are the names of members that ReplayOnly withholds; names must match exactly.
 const payloadNames = `args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text
 	summary system system_prompt task text thinking visible_text`
 
-// strictNames are the names that the strict form of ReplayOnly also withholds.
+// strictNames are the names of members that only strict ReplayOnly withholds.
 const strictNames = `input output stdout stderr message visible_text_contains`
 
-// A manner is a mode, and whether it is strict.
+// A manner is a mode, together with the strict option.
 type manner struct {
 	mode   Mode
 	strict bool
 }
 
-// newManner checks a mode.
+// newManner checks a mode and its strict option.
 func newManner(mode Mode, strict bool) (manner, error) {
 	if mode == "" {
 		mode = Sanitized
@@ -59,8 +59,8 @@ func newManner(mode Mode, strict bool) (manner, error) {
 func (m manner) redacts() bool   { return m.mode != Local }
 func (m manner) withholds() bool { return m.mode == ReplayOnly }
 
-// payloads reports in which manner the value of a member with that name is withheld: ReplayOnly, or
-// only its strict form.
+// payloads reports whether ReplayOnly always withholds the value of a member with the given name,
+// and whether strict ReplayOnly does.
 func payloads(name string) (always, strict bool) {
 	return slices.Contains(strings.Fields(payloadNames), name), slices.Contains(strings.Fields(strictNames), name)
 }
@@ -75,5 +75,5 @@ func (m manner) policy() string {
 	return policyOf
 }
 
-// rank returns the position of a mode in ascending order of removed data.
+// rank returns the position of a mode in the order of how much data it removes.
 func (m Mode) rank() int { return slices.Index([]Mode{Local, Sanitized, ReplayOnly}, m) }

@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A step is the name of a member or, if the index is not negative, the index of an element.
+// A step is a member name or, if the index is not negative, an element index.
 type step struct {
 	name  string
 	index int
 }
 
 // appendStep appends a step in path syntax: .name if the name consists only of ASCII letters,
-// digits, and _, ["name"] for any other name, and [n] for an element.
+// digits, and underscores, ["name"] for any other name, and [n] for an element.
 func appendStep(path []byte, s step) []byte {
 	if s.index >= 0 {
 		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
@@ -34,8 +34,8 @@ func isPlain(name string) bool {
 	return true
 }
 
-// parsePath parses a path in the form that appendStep writes, after the leading $. For any other
-// text, it reports false.
+// parsePath parses a path in the form that appendStep writes, with a leading $. It reports false
+// for any other string.
 func parsePath(path string) (steps []step, ok bool) {
 	rest, ok := strings.CutPrefix(path, "$")
 	for ok && rest != "" {
@@ -86,7 +86,7 @@ func parseStep(path string) (s step, rest string, ok bool) {
 	return step{doc.Root().String(), -1}, inner[end+2:], true
 }
 
-// pointerOf returns the JSON Pointer (RFC 6901) of the same place.
+// pointerOf returns the JSON Pointer (RFC 6901) for the same location.
 func pointerOf(steps []step) string {
 	var b []byte
 	for _, s := range steps {

@@ -23,7 +23,7 @@ func newPrinter(w io.Writer) *printer {
 	return &printer{out: bufio.NewWriterSize(under, 64<<10), under: under}
 }
 
-// A counter counts the bytes that a writer accepted.
+// A counter counts the bytes that the underlying writer accepted.
 type counter struct {
 	w io.Writer
 	n int64
@@ -35,14 +35,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// count counts bytes, up to the maximum size of a bundle.
+// count adds n to the size, up to the maximum size of a bundle.
 func (p *printer) count(n int) {
 	if p.size += int64(n); p.size > MaxBytes && p.err == nil {
 		p.err = tooLarge("the bytes that would be written")
 	}
 }
 
-// write writes bytes, up to the maximum size of a bundle.
+// write writes b, up to the maximum size of a bundle.
 func (p *printer) write(b []byte) {
 	p.count(len(b))
 	if p.out != nil && p.err == nil {
@@ -55,14 +55,14 @@ func (p *printer) text(s string) {
 	p.write(p.scratch)
 }
 
-// line begins a line at the given level.
+// line begins a new line, indented to the given level.
 func (p *printer) line(level int) {
 	if p.out == nil {
 		p.count(len("\n") + 2*level)
 		return
 	}
 
-	// Deep levels need the indentation several times.
+	// The indentation for a deep level is written in several pieces.
 	const spaces = "                                                                "
 	p.scratch = append(p.scratch[:0], '\n')
 	for left := 2 * level; left > 0; left -= len(spaces) {
@@ -79,7 +79,7 @@ func (p *printer) next(first bool, level int) {
 	p.line(level)
 }
 
-// end ends a list or an object at a level.
+// end ends a list or an object at the given level.
 func (p *printer) end(bracket string, empty bool, level int) {
 	if !empty {
 		p.line(level)
@@ -92,7 +92,7 @@ func (p *printer) name(name []byte) {
 	p.text(": ")
 }
 
-// string writes a string piece by piece, because it may be as long as the bundle.
+// string writes a string piece by piece, because a string can be as long as the bundle.
 func (p *printer) string(content []byte) {
 	const piece = 32 << 10
 	p.text(`"`)
@@ -109,7 +109,7 @@ func (p *printer) string(content []byte) {
 	p.text(`"`)
 }
 
-// node writes a string from the document; if it has no escapes, it is copied.
+// node writes a string from the document, and copies it unchanged if it has no escapes.
 func (p *printer) node(n canon.Node) {
 	raw, content := n.Raw(), n.Text()
 	if len(raw) == len(content)+2 {

@@ -1,12 +1,12 @@
 package bundle
 
-// Sanitize removes from a bundle the data that a mode removes. The mode must not remove less than
-// the mode that was applied earlier. The list of removals is created again. It keeps the old
-// entries that the bundle supports but a second pass cannot find, such as for a text in which a
-// token was replaced. Sanitizing the result again changes nothing.
+// Sanitize removes the data from a bundle that the given mode removes. The mode must remove at
+// least as much as the mode of the bundle. The list of removals is created anew. It keeps an old
+// entry if the entry is consistent with the bundle but a second pass cannot find the removal, for
+// example in a string in which a token was replaced. Sanitizing the result again changes nothing.
 //
-// Strict modifies ReplayOnly, see [Options]; a strict bundle stays strict. The error is an
-// *[Error], or an *[OptionError].
+// The strict option modifies ReplayOnly, see [Options]; a strict bundle stays strict. The error is
+// an *[Error], or an *[OptionError].
 func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	r, err := prepared()
 	if err != nil {
@@ -30,11 +30,11 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 		return nil, &Error{WeakerMode, "$.redaction.mode", "it is " + string(info.Mode) + ", and cannot become " + string(m.mode)}
 	}
 
-	// A strict bundle stays strict.
+	// A bundle that was strict stays strict.
 	old := manner{ReplayOnly, true}
 	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
 
-	// Nothing was removed from a local bundle, regardless of its list.
+	// Nothing was removed from a local bundle, even if its list of removals is not empty.
 	found.paths = m.strict
 	found.search(b.doc.Root())
 	var before prior
@@ -48,7 +48,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}, before)
 }
 
-// with returns a copy of an object in which one member has another value.
+// with returns a copy of an object, with another value for the named member.
 func with(v value, name string, other value) value {
 	members := []member{{name, other}}
 	for _, p := range v.appendPairs(nil) {

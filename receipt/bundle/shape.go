@@ -10,23 +10,23 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A shape is the part of the bundle schema for one value. It is derived from the schema, so that
-// there is only one source. It checks values that have not been written yet, and its errors quote
-// nothing.
+// A shape is the part of the bundle schema that describes one value. It is derived from the schema,
+// so that the schema is the only source. It can check values before they are written, and its
+// errors quote no values.
 type shape struct {
 	types    []string // empty: any
-	words    []string // of a string; nil: any
+	words    []string // allowed values of a string; nil allows any string
 	nonEmpty bool
 	least    float64
 	most     float64
 
-	required []string // in the schema's order
+	required []string // in the order of the schema
 	names    []string
 	members  map[string]*shape
 	items    *shape
 }
 
-// newShape reads the schema.
+// newShape returns the shape of a bundle, which it derives from the schema.
 func newShape() (*shape, error) {
 	source, _ := schemas.Source("session-bundle")
 	doc, err := canon.Parse(source)
@@ -36,7 +36,7 @@ func newShape() (*shape, error) {
 	return shapeOf(doc.Root(), doc.Root().Member("$defs"))
 }
 
-// shapeOf supports the keywords that the schema uses, and rejects any other keyword.
+// shapeOf converts a schema to a shape, and rejects keywords that the bundle schema does not use.
 func shapeOf(n, defs canon.Node) (*shape, error) {
 	s := &shape{least: math.Inf(-1), most: math.Inf(1), members: map[string]*shape{}}
 	var err error
@@ -83,7 +83,7 @@ func (s *shape) addMembers(n, defs canon.Node) error {
 	return nil
 }
 
-// texts returns the texts of a list, or the only text.
+// texts returns the strings in a list, or the single string if n is not a list.
 func texts(n canon.Node) (list []string) {
 	if n.Kind() == canon.KindString {
 		return []string{n.String()}
@@ -105,12 +105,12 @@ func (s *shape) child(at step) *shape {
 	return s.members[at.name]
 }
 
-// takesText reports whether any text is valid there.
+// takesText reports whether any string is valid for the shape.
 func (s *shape) takesText() bool {
 	return s == nil || s.words == nil && (len(s.types) == 0 || slices.Contains(s.types, "string"))
 }
 
-// check returns the first fault of a value, in the order of the schema's members.
+// check returns the first fault in a value, in the order of the schema's members.
 func (s *shape) check(v value, path []byte) *Error {
 	if s == nil {
 		return nil
@@ -132,7 +132,7 @@ func (s *shape) check(v value, path []byte) *Error {
 		}
 	}
 
-	// Elements are checked after members; a list has no members.
+	// Elements are checked after members, which a list does not have.
 	if s.items != nil && v.kind() == canon.KindArray {
 		for i, e := range v.each {
 			if err := s.items.check(e, appendStep(path, step{"", i})); err != nil {
@@ -143,7 +143,7 @@ func (s *shape) check(v value, path []byte) *Error {
 	return nil
 }
 
-// checkType returns the expectation that the value itself does not meet, or "".
+// checkType returns the expectation that the value itself does not meet, or "" if there is none.
 func (s *shape) checkType(v value) string {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
 		return "expected " + strings.Join(s.types, " or ") + ", found " + typeOf(v)
@@ -176,7 +176,7 @@ func isType(v value, name string) bool {
 	return typeOf(v) == name
 }
 
-// number returns the number in a value, whether from the document or created here.
+// number returns the numeric value of v, which is from the document or was created by this package.
 func number(v value) float64 {
 	if v.made != nil {
 		doc, err := canon.Parse([]byte(v.made.text))

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An account is the part of a draft about usage and about gaps in the bundle.
+// An account sets the parts of a draft that describe usage and gaps in the bundle.
 type account struct{ *drafting }
 
 // usage sets the resources that the run consumed.
@@ -22,7 +22,7 @@ func (d account) usage(draft *receipt.Draft) {
 
 	d.cost(draft, usage)
 
-	// If there are several models, the bundle does not state which one was chosen.
+	// If the bundle lists several models, it does not state which of them was chosen.
 	const chosen = "/model_route/chosen_model"
 	var models []string
 	for _, m := range runtime.member("provider_models").each {
@@ -41,13 +41,13 @@ func (d account) usage(draft *receipt.Draft) {
 	d.untold(chosen)
 }
 
-// cost sets the cost of the run. The currency appears only in the names of some members. A sum
+// cost sets the cost of the run. The currency is stated only in the names of some members. A sum
 // excludes calls without a price and calls with unknown usage.
 func (d account) cost(draft *receipt.Draft, usage value) {
 	draft.Cost = receipt.Cost{Currency: "XXX", ProviderBreakdown: []receipt.ProviderCost{}}
 	d.untold("/cost/provider_breakdown")
 
-	// The largest value is used, because a sum of the known costs may be incomplete.
+	// The largest of these values is used, because a sum of only the known costs may be incomplete.
 	told := false
 	for _, name := range []string{"cost_usd", "known_cost_usd", "total_cost"} {
 		cost := usage.member(name)
@@ -73,13 +73,13 @@ func (d account) cost(draft *receipt.Draft, usage value) {
 }
 
 // nonzero reports whether the bundle states a nonzero count. A value that is not a number is
-// treated as nonzero.
+// treated as a nonzero count.
 func nonzero(v value, name string) bool {
 	n := v.member(name)
 	return !absent(n) && (n.kind() != canon.KindNumber || number(n) != 0)
 }
 
-// amount returns a count that the bundle states, or nil if it states none.
+// amount returns a count that the bundle states, or nil if the bundle states no valid count.
 func amount(v value) *int64 {
 	f := number(v)
 	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
@@ -89,14 +89,15 @@ func amount(v value) *int64 {
 	return &count
 }
 
-// Evidence describes the gaps that a bundle states, and the content that is not evaluated.
+// Evidence describes the gaps that a bundle states, and the transcript events that are not
+// evaluated.
 type evidence struct {
 	gaps   map[string]int // by component and code
-	unread map[string]int // events of transcripts, by kind
+	unread map[string]int // transcript events, by kind
 }
 
-// evidence collects the gaps that the run record states, and the transcript events whose kinds are
-// not known to be harmless.
+// evidence collects the gaps that the run record states, and the transcript events that are not
+// known to be harmless.
 func (d account) evidence() evidence {
 	read := evidence{map[string]int{}, map[string]int{}}
 	recorded := d.bundle.member("replay").member("run_record").member("evidence")
@@ -114,7 +115,7 @@ func (d account) evidence() evidence {
 		read.gaps["flight_recording/dropped_events"]++
 	}
 
-	// An event about a listed call adds nothing.
+	// An event about a call that the bundle lists adds no information.
 	listed := map[string]bool{}
 	for _, c := range d.bundle.member("tools").member("calls").each {
 		listed[string(c.member("tool_use_id").content())] = true
@@ -130,7 +131,7 @@ func (d account) evidence() evidence {
 	return read
 }
 
-// maxCounted limits how many kinds are counted separately.
+// maxCounted is the maximum number of kinds that are counted separately.
 const maxCounted = 1000
 
 func add(counts map[string]int, kind string) {
@@ -140,20 +141,20 @@ func add(counts map[string]int, kind string) {
 	counts[kind]++
 }
 
-// harmless reports whether a transcript event is not about a call: it is a message, or it is
-// processed elsewhere.
+// harmless reports whether a transcript event is not about a call, either because it is a message
+// or because it is processed elsewhere.
 func harmless(kind string) bool {
 	return slices.Contains(strings.Fields(`message user_message assistant_message system_message system_reminder private_reasoning tool_schemas tool_schema
 		compaction transcript_compacted`), kind) ||
 		strings.Contains(kind, "permission") || strings.Contains(kind, "approval") || strings.HasPrefix(kind, "hitl_")
 }
 
-// ofCall reports whether a transcript event is about a call in the list of calls.
+// ofCall reports whether a transcript event is about a call that may be in the list of calls.
 func ofCall(kind string) bool {
 	return slices.Contains([]string{"tool_call", "tool_use", "tool_result", "tool_intent", "tool_execution"}, kind)
 }
 
-// callID returns the ID of the call of an event.
+// callID returns the ID of the call that an event is about.
 func callID(e value) string {
 	for _, of := range []value{e, e.member("metadata")} {
 		for _, name := range []string{"tool_use_id", "tool_call_id", "id"} {
@@ -166,7 +167,7 @@ func callID(e value) string {
 }
 
 // bound marks lists and sums that may be incomplete as lower bounds. A bundle does not state which
-// of them a gap or an unread event affects.
+// of these values a gap or an unread event affects.
 func (d account) bound(draft *receipt.Draft, read evidence) {
 	if len(read.gaps) == 0 && len(read.unread) == 0 {
 		if nonzero(d.bundle.member("runtime").member("usage"), "usage_unknown_calls") {
@@ -175,7 +176,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 		return
 	}
 
-	// An empty list is unreported. Any other list is a lower bound.
+	// An empty list is unreported, and any other list is a lower bound.
 	for at, entries := range map[string]int{"/side_effects/tool_calls": len(draft.SideEffects.ToolCalls), "/approvals": len(draft.Approvals)} {
 		if entries == 0 {
 			d.untold(at)
@@ -188,7 +189,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 	}
 }
 
-// tokens marks the sums of tokens as lower bounds.
+// tokens marks the token counts as lower bounds.
 func (d account) tokens(draft *receipt.Draft) {
 	for at, sum := range map[string]*int64{"input_tokens": draft.AutonomyBudget.Consumed.InputTokens, "output_tokens": draft.AutonomyBudget.Consumed.OutputTokens} {
 		if sum != nil {

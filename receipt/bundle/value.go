@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A value is a JSON value of the output, either from the document or created here. The zero value
-// represents an absent value.
+// A value is a JSON value in the output, either from the document or created by this package. The
+// zero value represents an absent value.
 type value struct {
 	node canon.Node
 	made *made
 }
 
-// A made value is a text, a literal, a list, or an object that was created here. Parts from a
-// document are not copied.
+// A made value is a string, a literal, a list, or an object that was created by this package. Parts
+// that it contains from a document are not copied.
 type made struct {
 	kind     canon.Kind
-	text     string // the content of a string; otherwise a number, true, false, or null in JSON
+	text     string // the content of a string; otherwise, a number, true, false, or null as JSON text
 	elements iter.Seq[value]
 	members  []member
-	entries  *[]Entry // elements of the list of redactions, which may be long
+	entries  *[]Entry // elements of the list of removals, which may be long
 }
 
 type member struct {
@@ -39,12 +39,13 @@ func literal(kind canon.Kind, s string) value { return value{made: &made{kind: k
 
 func list(elements ...value) value { return listed(slices.Values(elements)) }
 
-// listed returns a list whose elements are created on demand, because there may be many.
+// listed returns a list that creates its elements on demand, because there may be many of them.
 func listed(elements iter.Seq[value]) value {
 	return value{made: &made{kind: canon.KindArray, elements: elements}}
 }
 
-// object returns an object of the members that have a value, in the given order.
+// object returns an object with the given members, sorted by name; members without a value are
+// omitted.
 func object(members ...member) value {
 	members = slices.DeleteFunc(members, func(m member) bool { return m.value.none() })
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
@@ -60,7 +61,7 @@ func (v value) kind() canon.Kind {
 	return v.node.Kind()
 }
 
-// content returns the content of a string.
+// content returns the content of a string value.
 func (v value) content() []byte {
 	if v.made == nil {
 		return v.node.Text()
@@ -79,7 +80,7 @@ func (v value) raw() []byte {
 	return []byte(v.made.text)
 }
 
-// member returns the value of a member, or an absent value.
+// member returns the value of the named member, or an absent value.
 func (v value) member(name string) value {
 	if v.made == nil {
 		return of(v.node.Member(name))
@@ -92,7 +93,7 @@ func (v value) member(name string) value {
 	return value{}
 }
 
-// each yields the elements of a list.
+// each yields the elements of a list, with their indexes.
 func (v value) each(yield func(int, value) bool) {
 	if v.made == nil {
 		for i, n := range v.node.Elements() {
@@ -121,7 +122,7 @@ type pair struct {
 	value value
 }
 
-// appendPairs appends the members of an object in the byte order of their names.
+// appendPairs appends the members of an object, sorted by the bytes of their names.
 func (v value) appendPairs(pairs []pair) []pair {
 	if v.made != nil {
 		for _, m := range v.made.members {
@@ -130,7 +131,7 @@ func (v value) appendPairs(pairs []pair) []pair {
 		return pairs
 	}
 
-	// The members of a document are in the order of its text.
+	// The document keeps members in the order of its source.
 	from := len(pairs)
 	for name, n := range v.node.Members() {
 		pairs = append(pairs, pair{name.Text(), of(n)})

@@ -5,40 +5,40 @@ import (
 )
 
 // A walk visits a bundle in the order in which it is written, removes the data that the mode
-// removes, and prints the remaining data. There are two passes, because the list of removals is
-// printed before the end: the first pass determines the removals and the length, and the second
-// pass writes the bundle.
+// removes, and prints the remaining data. It makes two passes, because the list of removals is
+// printed before the end of the bundle: the first pass determines the removals and the size, and
+// the second pass writes the bundle.
 type walk struct {
 	manner
 	*printer
 	marks  *marks
 	prior  prior
 	bundle bool        // false for a run record alone
-	note   func(Entry) // receives the removals; nil in the second pass
+	note   func(Entry) // called for each removal; nil in the second pass
 
 	steps []step
 	pairs []pair // members of the enclosing objects
 	err   *Error
 }
 
-// A context describes the surroundings of a value.
+// A context describes the position of a value in the bundle.
 type context struct {
 	shape    *shape
-	name     string // name of the member that has the value; "" for an element
+	name     string // name of the member with this value; "" for an element
 	level    int
-	pointers bool // in a list of pointers to logs, where path is a local path
+	pointers bool // inside a list of pointers to logs, where path is a local path
 	roots    bool // an element of the workspace roots, whose path is a local path
-	silent   bool // the value is withheld, and only searched
+	silent   bool // the value is withheld, so it is searched but not printed
 }
 
-// Lists that contain local paths, by name.
+// These are the names of lists that contain local paths.
 const (
 	eventLogPointers   = "event_log_pointers"
 	transcriptPointers = "transcript_pointers"
 	additionalRoots    = "additional_roots"
 )
 
-// value visits one value.
+// value visits a value.
 func (w *walk) value(v value, c context) {
 	if w.err != nil || w.printer.err != nil {
 		return
@@ -63,14 +63,15 @@ func (w *walk) print(c context, do func()) {
 	}
 }
 
-// taken records a removal at the current location.
+// taken records the removal of data at the current location.
 func (w *walk) taken(class string, replacement string, c context) {
 	if w.note != nil {
 		w.listed(Entry{w.marks.path(w.steps), class, replacement}, c)
 	}
 }
 
-// listed records an entry. The changed text of a withheld value is not listed.
+// listed records an entry in the list of removals. The entry for a string in a withheld value does
+// not contain the changed string.
 func (w *walk) listed(e Entry, c context) {
 	if c.silent && e.Class == classText {
 		e.Replacement = withheld
@@ -78,8 +79,8 @@ func (w *walk) listed(e Entry, c context) {
 	w.note(e)
 }
 
-// gone writes a placeholder in place of a value, if the format accepts a text there. An object in a
-// list that requires no members is replaced with an empty object.
+// gone writes a placeholder in place of a value if the format allows a string at that location. An
+// object in a list is replaced with an empty object if the format requires no members of it.
 func (w *walk) gone(class string, with string, c context) {
 	switch {
 	case c.shape.takesText():
@@ -111,7 +112,7 @@ func (w *walk) string(v value, c context) {
 	})
 }
 
-// listedBefore records removals of an earlier pass that resulted in this text.
+// listedBefore records removals from an earlier pass whose result is left.
 func (w *walk) listedBefore(left []byte, c context) {
 	if w.note != nil && len(w.prior.entries) > 0 {
 		w.prior.borneOut(w.marks.path(w.steps), left, func(e Entry) { w.listed(e, c) })
@@ -124,7 +125,7 @@ func (w *walk) array(v value, c context) {
 		return
 	}
 
-	// Elements are one level below their list.
+	// Elements are one level deeper than their list.
 	within := context{
 		shape: c.shape.child(step{"", 0}), level: c.level + 1, silent: c.silent,
 		pointers: c.pointers || c.name == eventLogPointers || c.name == transcriptPointers, roots: c.name == additionalRoots,
@@ -155,7 +156,7 @@ func (w *walk) object(v value, c context) {
 		w.listedBefore([]byte(emptied), c)
 	}
 
-	// If a name contains a secret, the object is removed, because no other name could replace it.
+	// If a name contains a secret, the whole object is removed, because a name cannot be replaced.
 	for i := from; w.redacts() && i < to; i++ {
 		if w.marks.name(w.pairs[i].name).secret {
 			w.gone(classText, placeholder, c)
@@ -180,7 +181,7 @@ func (w *walk) object(v value, c context) {
 	w.print(c, func() { w.end("}", from == to, c.level) })
 }
 
-// member handles the value of a member according to its name.
+// member handles the value of a member, depending on the member's name.
 func (w *walk) member(m pair, c context) {
 	mark := w.marks.name(m.name)
 	name := mark.name
@@ -189,7 +190,7 @@ func (w *walk) member(m pair, c context) {
 	null := m.value.kind() == canon.KindNull
 
 	switch {
-	case w.bundle && len(w.steps) == 1 && name == "redaction": // created by this pass
+	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass creates the member
 		w.manifest(m.value, within)
 	case w.redacts() && mark.sensitive, w.redacts() && name == "path" && c.roots:
 		w.gone(classField, placeholder, within)
@@ -203,7 +204,7 @@ func (w *walk) member(m pair, c context) {
 	}
 }
 
-// searchOnly searches a withheld value for removals of an earlier pass.
+// searchOnly searches a withheld value for removals from an earlier pass.
 func (w *walk) searchOnly(v value, c context) {
 	if w.note != nil {
 		c.silent = true
@@ -211,7 +212,7 @@ func (w *walk) searchOnly(v value, c context) {
 	}
 }
 
-// manifest prints the redaction member, from which nothing is removed.
+// manifest prints the redaction member, without removing anything from it.
 func (w *walk) manifest(v value, c context) {
 	plain := walk{manner: manner{mode: Local}, printer: w.printer, marks: w.marks}
 	plain.value(v, c)
