@@ -13,21 +13,21 @@ import (
 // maxArtifact is the maximum size, in bytes, of an artifact in a replay.
 const maxArtifact = 64 << 20
 
-// A Wanted identifies content that is stored outside the log and the request.
+// A Wanted identifies content that is stored in neither the log nor the request.
 type Wanted struct {
 	ID     string       // ID of the artifact of an override; "" for a recorded answer
-	URI    string       // its location according to the log; "" if unreported
+	URI    string       // location of the answer according to the log; "" if unreported
 	SHA256 canon.Digest // digest of the answer; zero if unknown
 }
 
-// Artifacts returns content that is stored outside the log and the request. If it does not
-// exist, the error wraps [fs.ErrNotExist]. It must be safe for concurrent use.
+// Artifacts returns content that is stored in neither the log nor the request. If the content does
+// not exist, the error wraps [fs.ErrNotExist]. The function must be safe for concurrent use.
 type Artifacts func(ctx context.Context, w Wanted) ([]byte, error)
 
-// Files finds artifacts among the files of a directory: artifacts of overrides by their IDs, and
-// recorded answers by the 64 hexadecimal digits of their digests. The request names the files. If
-// the request is untrusted, the directory must not contain anything else, and must be the FS of an
-// os.Root, so that no link leads out of it.
+// Files returns an Artifacts that reads the files of a directory: the artifact of an override by
+// its ID, and a recorded answer by the 64 hexadecimal digits of its digest. The IDs in the request
+// are used as file names. If the request is untrusted, the directory must contain nothing else, and
+// must be the FS of an os.Root, so that no link leads out of the directory.
 func Files(folder fs.FS) Artifacts {
 	return func(_ context.Context, w Wanted) ([]byte, error) { return readFile(folder, w) }
 }
@@ -55,8 +55,8 @@ func readFile(folder fs.FS, w Wanted) ([]byte, error) {
 	return data, err
 }
 
-// recorded finds an answer of which the log contains only the digest. A JSON value may be stored in
-// any form, because the digest covers either the canonical form or the bytes as stored.
+// recorded returns an answer for which the log contains only the digest. A JSON value may be stored
+// in any form, because the digest is that of either the canonical form or the stored bytes.
 func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, error) {
 	if w.SHA256.IsZero() && w.URI == "" {
 		return nil, false, nil
@@ -72,7 +72,7 @@ func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, erro
 	}
 
 	text, err := canon.Transform(data)
-	if err != nil || canon.Sum(text) != w.SHA256 { // different content is stored there
+	if err != nil || canon.Sum(text) != w.SHA256 { // the stored content is different
 		return nil, false, nil
 	}
 	return text, true, nil

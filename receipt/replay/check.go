@@ -14,33 +14,33 @@ type checker struct {
 	judge
 	source     *subject // the receipt of the replayed task; nil if it is not available
 	found      []finding
-	determined []string        // members whose values the log or the source determines
+	determined []string        // members whose values the log or the source's receipt determines
 	open       map[string]bool // locations with a finding that leaves the verdict undecided
-	excused    map[string]bool // objects that have a finding, which also covers its consequences
+	excused    map[string]bool // dependencies and materials with a refuting finding, which also covers its consequences
 }
 
-// An outcome is the meaning of a difference.
+// An outcome is the significance of a difference.
 type outcome int
 
 const (
 	refutes   outcome = iota
 	undecided         // the log and the request cannot support the value
-	informs           // nothing is stated beyond what they contain
+	informs           // the difference states nothing beyond what they contain
 )
 
-// A finding is a difference and its meaning.
+// A finding is a difference with its outcome.
 type finding struct {
 	outcome          outcome
 	code             receipt.Code
 	at               string // a JSON Pointer into the receipt
 	stated, computed string
 	detail           string
-	of               []string // related objects: an error in two places is one finding
+	of               []string // related dependencies and materials: an error in two places is one finding
 }
 
-const maxFindings = 100 // findings that refute, that leave undecided, and that inform
+const maxFindings = 100 // maximum per outcome: findings that refute, leave the verdict undecided, or only inform
 
-// compareSource compares the given receipt of the source with the draft of the log.
+// compareSource compares the supplied receipt of the source with a draft from the log.
 func (c *checker) compareSource() error {
 	s := c.source
 	want, err := expect(func(add func([]byte) error) error { return c.plan.Log.each(add) }, &s.got)
@@ -48,7 +48,7 @@ func (c *checker) compareSource() error {
 		return err
 	}
 
-	// The task of the log must be that of the receipt.
+	// The log and the receipt must be about the same task.
 	without := slices.DeleteFunc(Projection.without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
 
 	// Only the most serious difference is reported.
@@ -59,7 +59,7 @@ func (c *checker) compareSource() error {
 		}
 	}
 
-	// The receipt of the replay may name that of its source by its hash.
+	// The receipt of the replay may contain the hash of its source's receipt.
 	if hash, ok := c.got.Metadata["source_receipt_hash"].(string); ok && hash != s.hash() && worst.outcome != refutes {
 		worst = finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names a different receipt of its source"}
 	}
@@ -70,7 +70,7 @@ func (c *checker) compareSource() error {
 	return nil
 }
 
-// compare compares the receipt with the draft of the replay.
+// compare compares the receipt of the replay with the expected draft.
 func (c *checker) compare() error {
 	want, err := c.expected()
 	if err != nil {
@@ -80,8 +80,8 @@ func (c *checker) compare() error {
 	c.silent = want.silent
 	c.keyWithheld = slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
 
-	// The value of an optional member is determined only if the log or the source's receipt
-	// contains it.
+	// The value of an optional member is determined only if the log contains it or the source's
+	// receipt is available.
 	for _, at := range optional() {
 		p, err := canon.ParsePointer(at)
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *checker) compare() error {
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
 
-	// If the replay is of another task, no other difference is meaningful.
+	// If the receipt is about a replay of another task, no other difference is meaningful.
 	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == receipt.CodeReplaySourceMismatch }); i >= 0 {
 		c.found = append(c.found, found[i])
 		return nil
@@ -116,7 +116,7 @@ func (c *checker) compare() error {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
 
-	// An incorrect digest in the request is the cause of a delta that differs.
+	// If the request states an incorrect digest, the corresponding delta differs as a consequence.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)
@@ -125,8 +125,8 @@ func (c *checker) compare() error {
 	return nil
 }
 
-// expected returns the draft of the replay. Only the receipt states whether a module requested an
-// answer that no log records.
+// expected returns the draft that the receipt of the replay should match. Only that receipt states
+// whether a module requested an answer that no log records.
 func (c *checker) expected() (*expected, error) {
 	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }
 	others := []*receipt.Draft{&c.got}
@@ -134,7 +134,7 @@ func (c *checker) expected() (*expected, error) {
 		others = []*receipt.Draft{&c.source.got, &c.got}
 	}
 
-	// The plan's own events are recorded like those of any task.
+	// The events of the plan are recorded in the same way as the events of any other task.
 	want, err := expect(func(add func([]byte) error) (failure error) {
 		t := newTeller(c.plan, Run{TaskID: c.plan.Log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
 			failure = add(line)
@@ -171,7 +171,7 @@ func (c *checker) tell(f finding) {
 		c.open[f.at] = true
 	}
 
-	// An error in two places is reported once.
+	// An error that appears in two places is reported once.
 	told := slices.ContainsFunc(f.of, func(thing string) bool { return c.excused[thing] })
 	if told && f.outcome == refutes {
 		return
@@ -185,7 +185,7 @@ func (c *checker) tell(f finding) {
 	c.found = append(c.found, f)
 }
 
-// mismatches reports the overrides whose stated digest differs from that of their value.
+// mismatches reports the overrides whose stated digest differs from the digest of their value.
 func (c *checker) mismatches() {
 	for _, m := range c.plan.wrong {
 		at := atDeltas
@@ -199,13 +199,14 @@ func (c *checker) mismatches() {
 	}
 }
 
-// unsupported reports values that match the draft only because the draft has them from the receipt.
+// unsupported reports values that match the draft only because they were copied into it from the
+// receipt.
 func (c *checker) unsupported() {
 	for _, at := range c.silent {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
 
-	// If the log does not contain the key, only the receipt states that the task requested the
+	// If the log does not contain the key, only the receipt states that the task requested this
 	// answer.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
@@ -220,7 +221,7 @@ func (c *checker) unsupported() {
 	}
 }
 
-// report adds the findings to a report, and lists the parts that the comparison omits.
+// report adds the findings to a report, and lists the members that the comparison omits.
 func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	told := map[outcome]int{}
 	for _, f := range c.found {
@@ -242,8 +243,8 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	}
 }
 
-// undetermined returns the locations that the log and the request do not determine and that have no
-// finding of their own. The verifier checks the signatures.
+// undetermined returns the locations that neither the log nor the request determines and that have
+// no finding of their own. Signatures are excluded because the verifier checks them.
 func (c *checker) undetermined() (list []string) {
 	for _, at := range slices.Concat(Projection.without(), optional(), []string{atLog + "/uri", atArtifacts}) {
 		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }
@@ -254,8 +255,7 @@ func (c *checker) undetermined() (list []string) {
 	return list
 }
 
-// optional returns the members that a receipt may omit, and that a harness's options may add to the
-// values of its events.
+// optional returns the members that a receipt may omit and that the options of a harness may add.
 func optional() []string {
 	return []string{"/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref"}
 }

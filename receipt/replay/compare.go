@@ -14,12 +14,12 @@ type Level int
 
 const (
 	// Projection omits the members that a log and a request do not determine: receipt_id, issuer,
-	// issued_at, chain, signatures, metadata, subject.id, and the identifiers task_id, trace_id,
-	// and branch_id.
+	// issued_at, chain, signatures, metadata, subject.id, and task_id, trace_id, and branch_id in
+	// identifiers.
 	Projection Level = iota
 
-	// Strict omits only the signatures, for replays whose profile determines the IDs, the issuer,
-	// and the clock.
+	// Strict omits only the signatures, for replays with a profile that determines the IDs, the
+	// issuer, and the clock.
 	Strict
 )
 
@@ -41,10 +41,11 @@ type Difference struct {
 	B       string `json:"b"`
 }
 
-// Compare returns the differences between two receipts, in the order of the first, or nil if they
-// are equal. Both are compared in canonical form (RFC 8785), so the order of members and the
-// spelling of numbers and strings do not matter. Elements of lists are paired by their IDs or
-// override keys; if the order of elements differs, the entire list differs.
+// Compare returns the differences between two receipts, in the order of the first receipt, or nil
+// if the receipts are equal. Both receipts are compared in canonical form (RFC 8785), so the order
+// of members and the spelling of numbers and strings do not matter. List elements are paired by
+// their IDs or override keys; if the order of the elements differs, the entire list is also
+// reported as a difference.
 func Compare(a, b *canon.Document, level Level) (list []Difference) {
 	for _, d := range differences(a.Root(), b.Root(), level.without()) {
 		list = append(list, Difference{d.at, bound(string(canonical(d.a))), bound(string(canonical(d.b)))})
@@ -52,7 +53,8 @@ func Compare(a, b *canon.Document, level Level) (list []Difference) {
 	return list
 }
 
-// differences returns where two values differ, except at and below some JSON Pointers.
+// differences returns the locations at which two values differ, except those at or below the JSON
+// Pointers in without.
 func differences(a, b canon.Node, without []string) []difference {
 	c := comparison{without: without}
 	c.nodes("", a, b)
@@ -65,7 +67,7 @@ type difference struct {
 	a, b canon.Node
 }
 
-// A comparison collects differences.
+// A comparison collects the differences between two documents.
 type comparison struct {
 	without []string
 	found   []difference
@@ -101,8 +103,8 @@ func (c *comparison) members(at string, a, b canon.Node) {
 	}
 }
 
-// elements pairs the elements of two lists by their identities, and the remaining elements by their
-// order. Elements that occur only in b are identified by their index in b.
+// elements pairs the elements of two lists that have the same identity, and then pairs the
+// remaining elements in order. An element that occurs only in b is identified by its index in b.
 func (c *comparison) elements(at string, a, b canon.Node) {
 	var right []canon.Node
 	places := map[string][]int{}
@@ -112,7 +114,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 
 	var left []canon.Node
-	var pairs []int // the indexes in b; -1 if not paired
+	var pairs []int // indexes in b of the partners; -1 if there is no partner
 	last, ordered := -1, true
 	for _, n := range a.Elements() {
 		j := -1
@@ -123,7 +125,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 		left, pairs = append(left, n), append(pairs, j)
 	}
 
-	// Elements without a partner are paired by their order.
+	// Elements without an identity in common are paired in order.
 	rest := slices.Sorted(func(yield func(int) bool) {
 		for _, of := range places {
 			for _, j := range of {
@@ -152,7 +154,8 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 }
 
-// identity returns the name of a list element, or "" if it has no name.
+// identity returns the member that identifies a list element, with its value, or "" if there is
+// none.
 func identity(n canon.Node) string {
 	if n.Kind() != canon.KindObject {
 		return ""
@@ -167,5 +170,5 @@ func identity(n canon.Node) string {
 
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// bound truncates foreign text in a finding.
+// bound truncates untrusted text in a finding.
 func bound(s string) string { return untrusted.Cut(s, 256) }

@@ -1,23 +1,23 @@
-// Package replay checks that a second run of a task did the same as the first run, except for the
-// named substitutions.
+// Package replay checks that a second run of a task did the same as the first run, except for
+// listed substitutions.
 //
 //	log, err := replay.ReadLog(file, "task_7")           // what was recorded
 //	request, err := replay.ParseRequest(body)            // what to substitute
 //	plan, err := replay.NewPlan(ctx, log, request, nil)  // both, and what they need
 //
-// A replay supplies recorded answers and lists the substitutions. A single [Plan] serves three
-// kinds of callers, which all get the same deltas:
+// A replay uses recorded answers and lists the answers that it substitutes. A single [Plan] serves
+// three kinds of callers, which all obtain the same deltas:
 //
 //   - a harness that runs its module again requests each answer with [Plan.Take];
 //   - a harness without a module writes the recorded events again with [Plan.Events];
 //   - an auditor checks the receipt afterward with [Plan.Deltas] and [Plan.Check].
 //
 // [Compare] lists the differences between the receipts of two replays. This package runs no module,
-// model, or tool, and does not refresh answers.
+// model, or tool, and does not obtain new answers.
 //
 // # Keys
 //
-// A [record.Dependency] is an answer that the task received. It is identified by a key:
+// A [record.Dependency] is an answer that the task received, and is identified by a key:
 //
 //	llm:<call id>                    a response of a model; the call id is <agent>:<number>
 //	mcp:<server>:<tool call id>      a result of a tool of an MCP server
@@ -28,13 +28,14 @@
 // # Digests
 //
 // The digest of an inline value is the SHA-256 of its canonical form (RFC 8785), and the digest of
-// an artifact is the SHA-256 of its bytes. A secret has no digest, because a digest would allow
-// guessing the secret.
+// an artifact is the SHA-256 of its bytes. A secret has no digest, because a digest would make it
+// possible to check guesses of the secret.
 //
 // # What is not disclosed
 //
-// If the visibility of an override is receipt_only, events contain only the digest of its value,
-// not the value. Secrets do not occur in events, errors, or deltas; only [Plan.Take] returns them.
+// If the visibility of an override is receipt_only, events contain the digest of its value but not
+// the value itself. Secrets do not occur in events, errors, or deltas; only [Plan.Take] returns
+// them.
 //
 // # Stability
 //

@@ -10,30 +10,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A RequestError identifies the invalid part of a request. It contains no values from the request.
+// A RequestError describes an invalid part of a request. It contains no values from the request.
 type RequestError struct {
-	Param  string // such as override.llm:main:1.sha256; "body" for the entire request
+	Param  string // for example override.llm:main:1.sha256; "body" for the entire request
 	Detail string // what was expected and what was found
 }
 
-// Error returns both fields.
+// Error returns both fields, separated by a colon.
 func (e *RequestError) Error() string { return "replay: " + e.Param + ": " + e.Detail }
 
-// An UnavailableError identifies the first missing item, in event order, without which a task
-// cannot be replayed.
+// An UnavailableError describes the first item, in event order, that a replay needs but that is not
+// available.
 type UnavailableError struct {
-	Object  string // event, artifact, memory, receipt or host_dependency
+	Object  string // event, artifact, memory, receipt, or host_dependency
 	ID      string
 	Key     string // key of the dependency, or ""
-	EventID string // ID of the event that records it, or ""
+	EventID string // ID of the event that records the item, or ""
 	Detail  string
 }
 
-// unavailable returns the error for a recorded answer that is missing.
+// unavailable returns the error for a missing recorded answer.
 func unavailable(d record.Dependency) *UnavailableError {
 	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has only the digest of the answer"}
 
-	// The object is memory, an artifact, or any other dependency.
+	// The object is memory, an artifact, or another dependency.
 	switch {
 	case strings.HasPrefix(d.Key, "host:memory:"):
 		u.Object = "memory"
@@ -51,7 +51,7 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is missing: %s", e.Object, quote(e.ID), e.Detail)
 }
 
-// named returns the item in the form used in the events of a failed replay.
+// named returns the missing item in the form that is used in the events of a failed replay.
 func (e *UnavailableError) named() object {
 	o := object{"object": text(e.Object), "id": text(untrusted.Cut(e.ID, maxNamed))}
 	if e.Key != "" {
@@ -63,26 +63,26 @@ func (e *UnavailableError) named() object {
 	return o
 }
 
-// maxNamed is the maximum number of bytes of foreign text that a failure repeats.
+// maxNamed is the maximum length, in bytes, of a name in the events of a failed replay.
 const maxNamed = 1 << 10
 
-// Checkpoint reports whether the checkpoint of the request is missing.
+// Checkpoint reports whether the missing item is the checkpoint of the request.
 func (e *UnavailableError) Checkpoint() bool { return e.Object == "event" && e.Key == "" }
 
-// A Mismatch is an override whose stated digest differs from that of its value.
+// A Mismatch is an override whose stated digest differs from the digest of its value.
 type Mismatch struct {
 	Key      string
 	Stated   canon.Digest
 	Computed canon.Digest
 }
 
-// Param names the member of the request in the same way as [RequestError.Param].
+// Param returns the name of the member in the request, in the same form as [RequestError.Param].
 func (m Mismatch) Param() string { return "override." + m.Key + ".sha256" }
 
-// Error returns both digests.
+// Error returns the stated and the computed digest.
 func (m Mismatch) Error() string {
 	return fmt.Sprintf("replay: %s: stated %s, computed %s", m.Param(), m.Stated, m.Computed)
 }
 
-// quote truncates foreign text in a message.
+// quote quotes and truncates untrusted text in a message.
 func quote(s string) string { return untrusted.Quote(s, 64) }

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Run names the task of a replay, for [Plan.Events].
+// A Run describes the task of a replay for [Plan.Events].
 type Run struct {
 	TaskID      string       // required; must differ from the ID of the source
-	Remap       bool         // the events get IDs and sequences of the replay; otherwise, they keep their own
+	Remap       bool         // assign the IDs and sequence numbers of the replay to the events; otherwise, the events keep their own
 	LogURI      string       // location of the source's log; "" if unreported
 	ReceiptHash canon.Digest // hash of the source's receipt; zero if unreported
 
@@ -22,14 +22,14 @@ type Run struct {
 	Failure *Failure
 }
 
-// A Failure is the reason why a replay failed. Readers of the events see it, so it contains no
-// values.
+// A Failure is the reason why a replay failed. A Failure contains no values, because it is visible
+// to all readers of the events.
 type Failure struct {
 	Code, Message string
-	Missing       *UnavailableError // the first missing item; nil if there is another reason
+	Missing       *UnavailableError // the first missing item; nil if the replay failed for another reason
 }
 
-// payload returns the failure as in replay.failed.
+// payload returns the failure as the payload of replay.failed.
 func (f *Failure) payload() object {
 	o := object{"code": text(f.Code), "message": text(f.Message)}
 	if f.Missing != nil {
@@ -38,7 +38,7 @@ func (f *Failure) payload() object {
 	return o
 }
 
-// asTask returns the failure as in the task of the replay.
+// asTask returns the failure as the payload of task.failed.
 func (f *Failure) asTask() object {
 	details := object{}
 	if f.Missing != nil {
@@ -48,35 +48,35 @@ func (f *Failure) asTask() object {
 	return object{"failure": failure.json()}
 }
 
-// errStopped indicates that the caller wants no more events.
+// errStopped indicates that the caller does not want more events.
 var errStopped = errors.New("replay: stopped")
 
-// A teller writes the events of one replay.
+// A teller writes the events of a replay.
 type teller struct {
 	plan  *Plan
 	run   Run
-	uses  func(*swap) bool // whether an override replaces something
+	uses  func(*swap) bool // reports whether an override replaces an answer
 	yield func([]byte, error) bool
 	doc   *canon.Document // the current event
 	line  []byte          // the event that is being written
 
-	number   int  // number of the replay's events that are numbered by its task
-	cursor   int  // number of the source's events so far
-	restored bool // the checkpoint has been reached, or there is none
+	number   int  // the number of events numbered by the task of the replay
+	cursor   int  // the number of source events so far
+	restored bool // the checkpoint has been reached, or the request has none
 
-	calls   map[string]*swap       // of the ids of calls
-	answers map[string]*swap       // of the ids of events
-	words   map[canon.Digest]*swap // keyed by kind and payload, for repeated events
-	firsts  map[string]bool        // IDs of events that record an answer, so they do not repeat another answer
+	calls   map[string]*swap       // overrides, keyed by the call ID
+	answers map[string]*swap       // overrides, keyed by the event ID
+	words   map[canon.Digest]*swap // overrides, keyed by kind and payload, for repeated events
+	firsts  map[string]bool        // IDs of events that record an answer; these events do not repeat another answer
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
-	if run.Failure != nil { // no events of the source are repeated
+	if run.Failure != nil { // no events of the source are written
 		uses = func(s *swap) bool { return isTaskTime(s.Key) || p.wasTaken(s) }
 	}
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
 
-	// Substitutions are found by the ID of the call, or by the event that recorded the answer.
+	// Substitutions are found by the call ID or by the event that recorded the answer.
 	for _, d := range p.Log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
@@ -101,7 +101,7 @@ func (t *teller) tell() error {
 		return err
 	}
 
-	// The task of the replay has the lifecycle and the times of the source.
+	// The replay has the same lifecycle and times as the source task.
 	first, last := life[0], life[len(life)-1]
 	for _, line := range life[:len(life)-1] {
 		if err := t.begin(line); err != nil {
@@ -113,7 +113,7 @@ func (t *teller) tell() error {
 		return err
 	}
 
-	// A failed replay does not repeat events of its source.
+	// A failed replay does not write any events of its source.
 	if failure := t.run.Failure; failure != nil {
 		if err := t.say("replay.failed", last, failure.payload()); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (t *teller) tell() error {
 	return t.begin(last)
 }
 
-// begin writes an event of the source's lifecycle as an event of the replay's task.
+// begin writes a lifecycle event of the source as an event of the replay.
 func (t *teller) begin(line []byte) error {
 	if err := event.Parse(t.doc, line); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (t *teller) begin(line []byte) error {
 	return t.write(t.doc.Root(), t.envelope(object{"replayed": nil, "replay": nil, "previous_event_id": nil, "receipt_id": nil, "idempotency_key": nil}))
 }
 
-// envelope sets the ID, the resource, and the sequence of an event of the replay's task.
+// envelope sets the ID, resource, and sequence of an event that belongs to the task of the replay.
 func (t *teller) envelope(o object) object {
 	o["id"], o["task_id"] = text(t.id()), text(t.run.TaskID)
 	o["resource"] = object{"object": text("task"), "id": text(t.run.TaskID)}.json()
@@ -147,7 +147,7 @@ func (t *teller) envelope(o object) object {
 	return o
 }
 
-// say writes an event about the replay, with the time of an event of the source.
+// say writes an event about the replay, with the times of a source event.
 func (t *teller) say(kind string, at []byte, payload object) error {
 	if err := event.Parse(t.doc, at); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (t *teller) say(kind string, at []byte, payload object) error {
 	return t.write(canon.Node{}, o)
 }
 
-// announce writes that a replay begins, and lists the substitutions.
+// announce writes the start event of the replay, and one event for each substitution.
 func (t *teller) announce(at []byte) error {
 	log := t.plan.Log
 	started := object{
@@ -208,7 +208,7 @@ func (t *teller) announce(at []byte) error {
 	return nil
 }
 
-// again writes an event of the source.
+// again writes an event of the source as a replayed event.
 func (t *teller) again(line []byte) error {
 	if err := event.Parse(t.doc, line); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (t *teller) again(line []byte) error {
 
 	t.cursor++
 
-	// Before a checkpoint, only answers are written, so that the materials stay listed.
+	// Before the checkpoint, only answers are written, so that the materials remain listed.
 	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
@@ -243,7 +243,7 @@ func (t *teller) again(line []byte) error {
 	return t.write(root, o)
 }
 
-// answers reports whether events of a kind can record an answer, or a time of the task.
+// answers reports whether events of the given kind can record an answer or one of the task's times.
 func answers(kind string) bool {
 	for _, prefix := range []string{"task.", "span.", "tool.", "agent.tool_", "agent.mcp_", "agent.memory_read", "session.compacted"} {
 		if len(kind) >= len(prefix) && kind[:len(prefix)] == prefix {
@@ -253,13 +253,13 @@ func answers(kind string) bool {
 	return false
 }
 
-// substitute changes the payload of an event that a substitution replaces. It reports false if no
-// event may contain the payload.
+// substitute changes the payload of an event if a substitution applies to it. It reports false if
+// no event may contain the new payload.
 func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
 
-	// A replaced payload takes precedence over an answer.
+	// An override of the payload takes precedence over an override of an answer.
 	if s := t.plan.byEvent[id]; s != nil {
 		if o["payload"] = s.value; !s.visible() || s.Kind == kindCheckpoint && (len(s.value) == 0 || s.value[0] != '{') {
 			return false, s
@@ -267,8 +267,8 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// A repeated payload is one answer, unless it is recorded as a separate answer: two model calls
-	// may return the same data.
+	// A repeated payload is the same answer, unless it is recorded as a separate answer, because
+	// two model calls may return the same data.
 	s := t.answers[id]
 	if len(t.answers) > 0 && (s != nil || !t.firsts[id]) {
 		words := canon.Sum(payload.AppendCanonical([]byte(kind)))
@@ -280,7 +280,7 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	if s != nil {
 		member := "response"
 		if kind == "agent.memory_read" || kind == "session.compacted" {
-			member = "" // these have only digests
+			member = "" // these events contain only digests
 		}
 		o["payload"] = s.put(payload, member)
 		return true, s
@@ -298,20 +298,20 @@ func tellsOutput(payload canon.Node) bool {
 	return !payload.Member("output").IsZero() || !payload.Member("output_sha256").IsZero() || !payload.Member("output_uri").IsZero()
 }
 
-// remap replaces names in an event of the source with the names of the replay.
+// remap replaces the IDs and the sequence in a source event with those of the replay.
 func (t *teller) remap(root canon.Node, o object) {
 	source := t.plan.Log.TaskID
 	if root.Member("task_id").String() == source {
 		o["task_id"] = text(t.run.TaskID)
 	}
 
-	// The previous event has a different ID in the replay, if it is written at all.
+	// The previous event, if it is written, has a different ID in the replay.
 	o["previous_event_id"] = nil
 	t.number++
 	o["id"] = text(t.id())
 	resource := root.Member("resource")
 	if resource.Member("object").String() != "task" || resource.Member("id").String() != source {
-		t.number-- // another resource numbers it
+		t.number-- // the event is numbered by another resource
 		o["id"] = text(t.run.TaskID + ":source:" + string(number(t.cursor)))
 		return
 	}
@@ -321,7 +321,7 @@ func (t *teller) remap(root canon.Node, o object) {
 
 func (t *teller) id() string { return t.run.TaskID + ":" + string(number(t.number)) }
 
-// write passes on an event, in canonical form and followed by a line feed.
+// write yields an event in canonical form, followed by a line feed.
 func (t *teller) write(root canon.Node, o object) error {
 	t.line = append(o.over(t.line[:0], root), '\n')
 	if !t.yield(t.line, nil) {

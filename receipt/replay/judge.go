@@ -19,18 +19,18 @@ const (
 	valueWithheld = "the value was withheld, and cannot be compared"
 )
 
-// A judge determines the meaning of differences between the receipt and the draft of a replay.
+// A judge evaluates the differences between the receipt of a replay and the expected draft.
 type judge struct {
 	*subject
 	plan   *Plan
 	failed bool     // the replay failed, so absent values are not faults
-	silent []string // JSON Pointers of members that the log does not contain
+	silent []string // JSON Pointers of members that are absent from the log
 
-	keyWithheld bool // a delta does not name its override
+	keyWithheld bool // the override key of a delta was withheld
 }
 
-// difference returns the meaning of a difference between the receipt and the draft of the
-// replay.
+// difference returns the findings for a difference between the receipt of the replay and the
+// expected draft.
 func (c *judge) difference(d difference) []finding {
 	f := finding{at: d.at, stated: shown(d.a), computed: shown(d.b), of: c.things(d)}
 	switch {
@@ -59,7 +59,7 @@ func (c *judge) difference(d difference) []finding {
 	return []finding{f}
 }
 
-// other judges a difference outside of deltas and materials.
+// other evaluates a difference outside deltas, materials, metadata, and redactions.
 func (c *judge) other(d difference, f *finding) {
 	f.code, f.detail = receipt.CodeReplayDiffers, "the log and the request give a different value"
 	switch {
@@ -74,16 +74,16 @@ func (c *judge) other(d difference, f *finding) {
 	}
 }
 
-// isEffect reports whether a location is that of an action, an approval, a payment, or a
-// consumption.
+// isEffect reports whether a location is within the approvals, side effects, costs, or consumed
+// budget.
 func isEffect(at string) bool {
 	return slices.ContainsFunc([]string{"/approvals/", "/side_effects/", "/cost/total", "/cost/provider_breakdown", "/autonomy_budget/consumed"}, func(under string) bool {
 		return strings.HasPrefix(at, under)
 	})
 }
 
-// metadata judges the members that the log and the request determine. A receipt may omit the name
-// of the source and the mode.
+// metadata evaluates a difference in a metadata member that the log and the request determine. A
+// receipt may omit the source's task ID and the replay mode.
 func (c *judge) metadata(d difference, f finding) []finding {
 	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
@@ -103,7 +103,7 @@ func (c *judge) metadata(d difference, f finding) []finding {
 	return []finding{f}
 }
 
-// delta judges a difference in the list of deltas.
+// delta evaluates a difference in the list of deltas.
 func (c *judge) delta(d difference, f *finding) {
 	switch {
 	case d.at == atDeltas:
@@ -118,7 +118,7 @@ func (c *judge) delta(d difference, f *finding) {
 	}
 }
 
-// material judges a difference in the list of materials. The location of a material may change.
+// material evaluates a difference in the list of materials. The location of a material may differ.
 func (c *judge) material(d difference, f *finding) {
 	if d.at == atMaterials {
 		f.stated, f.computed, f.detail = "", "", "the materials are not in the order of their events"
@@ -132,7 +132,7 @@ func (c *judge) material(d difference, f *finding) {
 
 	m := c.got.ReplayInput.Materials[i]
 
-	// The log of the source is also a material.
+	// The source's log is also a material.
 	isLog := m.Kind == "event_log"
 	switch {
 	case name == "uri" && !m.SHA256.IsZero(), name == "bytes_base64" && !m.SHA256.IsZero(), name == "id" && isLog, strings.HasPrefix(name, "metadata") && isLog && d.a.IsZero():
@@ -146,7 +146,7 @@ func (c *judge) material(d difference, f *finding) {
 	}
 }
 
-// wholeMaterial judges a material that only one side has.
+// wholeMaterial evaluates a material that is present on only one side.
 func (c *judge) wholeMaterial(d difference, f *finding) {
 	id := d.a.Member("id").String()
 	s := c.plan.byKey[id]
@@ -162,8 +162,8 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction judges an entry of redactions that the draft does not contain. The value that it names
-// must be absent.
+// redaction evaluates an entry in redactions that is not in the draft. The value at the entry's
+// field must be absent.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
 	gone, isPointer := c.gone[field]
@@ -180,11 +180,12 @@ func (c *judge) redaction(d difference, f finding) []finding {
 	return []finding{f}
 }
 
-// thing returns the dependency that an override replaces, or a material.
+// thing returns the key of the dependency that the override with the given key replaces, or else
+// the key itself.
 func (c *judge) thing(key string) string { return cmp.Or(c.plan.label[key], key) }
 
-// things returns the dependencies or materials that a difference is about. An error in one of
-// them is reported once.
+// things returns the keys of the dependencies and materials that a difference is about. An error in
+// one of these is reported only once.
 func (c *judge) things(d difference) (list []string) {
 	add := func(key string) {
 		if key != "" {
@@ -216,7 +217,7 @@ func (c *judge) things(d difference) (list []string) {
 		return list
 	}
 
-	// A task that never started has the time of its end here.
+	// For a task that never started, started_at is the time at which the task ended.
 	if _, told := c.plan.known["time:started_at"]; d.at == "/lifecycle/started_at" && !told && c.plan.byKey["time:started_at"] == nil {
 		return []string{"time:completed_at"}
 	}
@@ -226,8 +227,8 @@ func (c *judge) things(d difference) (list []string) {
 	return list
 }
 
-// place splits a pointer into a list into the index of the element and the remainder. The index is
-// -1 if the pointer does not lead into the list.
+// place splits a pointer into a list into the element index and the rest of the pointer. The index
+// is -1 if the pointer does not refer to an element of the list.
 func place(at, list string) (i int, name string) {
 	rest, ok := strings.CutPrefix(at, list+"/")
 	if !ok {
@@ -241,7 +242,7 @@ func place(at, list string) (i int, name string) {
 	return i, name
 }
 
-// unreached reports whether a failed replay may differ at a location.
+// unreached reports whether a failed replay is allowed to differ at this location.
 func unreached(d difference) bool {
 	missing := d.a.IsZero() && (strings.HasPrefix(d.at, atDeltas) || strings.HasPrefix(d.at, atMaterials))
 	return missing || slices.ContainsFunc([]string{"/lifecycle/", "/model_route", "/replay_input/determinism", "/replay_input/unavailable_reason", "/metadata/overrides_unused"}, func(under string) bool {
@@ -249,8 +250,8 @@ func unreached(d difference) bool {
 	})
 }
 
-// alike reports whether a difference is only one of form: an absent, null, or empty value in place
-// of another, another spelling of a time, an omitted zero, or a weaker determinism.
+// alike reports whether two values differ only in form: both are empty, a time is spelled
+// differently, a zero is omitted, or the determinism is weaker.
 func alike(d difference) bool {
 	switch {
 	case empty(d.a) && empty(d.b):
@@ -268,7 +269,7 @@ func alike(d difference) bool {
 	return false
 }
 
-// empty reports whether a value has no content.
+// empty reports whether a value is absent, null, or an empty list or object.
 func empty(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindArray, canon.KindObject:
@@ -277,7 +278,7 @@ func empty(n canon.Node) bool {
 	return n.IsZero() || n.Kind() == canon.KindNull
 }
 
-// shown returns a value in the form used in a finding.
+// shown returns a value in the form that findings use.
 func shown(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return n.String()
@@ -285,9 +286,9 @@ func shown(n canon.Node) string {
 	return string(canonical(n))
 }
 
-// ofSource returns the meaning of a difference between the receipt of the source and the draft of
-// its log. The options of a harness determine how paths are written, where logs are stored, and the
-// values of members that the log does not contain.
+// ofSource returns the finding for a difference between the source's receipt and the draft from its
+// log. The options of a harness determine the form of paths, the location of logs, and the values
+// of members that the log does not contain.
 func ofSource(s *subject, d difference) finding {
 	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the supplied receipt of the source has a different " + quote(d.at) + " than the log gives"}
 	i, name := place(d.at, atMaterials)

@@ -14,27 +14,29 @@ import (
 )
 
 // A Log is the record of one task that has ended. It lists the answers without their values, which
-// are read from the log on demand.
+// are read from the log when they are needed.
 type Log struct {
 	TaskID       string
-	Digest       canon.Digest        // digest in the event_log of the task's receipt
-	Events       int                 // that the digest covers
+	Digest       canon.Digest        // digest of the log, as stated in the event_log material of the task's receipt
+	Events       int                 // number of events that the digest covers
 	Dependencies []record.Dependency // in the order of the events that recorded the answers
 
 	in      io.ReaderAt
-	offsets map[int]int64 // offsets of the lines of these events
+	offsets map[int]int64 // byte offset of each line that contains an answer, by line number
 }
 
-// ErrReplay indicates that a log is the log of a replay. Replay the log of its source instead.
+// ErrReplay indicates that a log is itself the log of a replay. Replay the log of that replay's
+// source instead.
 var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
-// ReadLog reads a task's log, which contains one event per line. If the log contains several tasks,
-// task is required; "" selects the only task of the log. The rules are those of a recording:
-// events are in sequence order without gaps, and each ID has only one content. The error is an
-// error of package event, [record.ErrNotEnded], [ErrReplay], or an error of the reader.
+// ReadLog reads the log of a task, with one event per line. If the log contains several tasks, the
+// task parameter is required; "" selects the only task in the log. The log must meet the
+// requirements for recording: events are in sequence order without gaps, and events with the same
+// ID have the same content. The error is an error from package event, [record.ErrNotEnded],
+// [ErrReplay], or an error from the reader.
 //
-// The log is read again when answers or events are requested, so it must not change; a changed line
-// is refused.
+// ReadLog's result reads the log again for answers and events, so the log must not change; a
+// changed line is refused.
 func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	l := &Log{in: in, offsets: map[int]int64{}}
 	rec, err := l.pass(task, nil)
@@ -53,8 +55,8 @@ func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	return l, l.locate()
 }
 
-// pass reads the log once, as for a recording. keep receives the events of the task that the digest
-// covers, in canonical form and followed by a line feed.
+// pass reads the log once, as a recording does. keep receives each event that the digest covers, in
+// canonical form and followed by a line feed.
 func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder, error) {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "replay"}, TaskID: task, Keep: keep})
 	if err != nil {
@@ -73,7 +75,7 @@ func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder,
 	return rec, nil
 }
 
-// from returns a reader of the log from an offset on.
+// from returns a reader that starts at the given offset of the log.
 func (l *Log) from(offset int64) io.Reader {
 	return io.NewSectionReader(l.in, offset, math.MaxInt64-offset)
 }
@@ -121,7 +123,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 	}
 
-	// If the log has changed since it was read, it is refused.
+	// A log that has changed since ReadLog is refused.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {
@@ -130,7 +132,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	return answer, nil
 }
 
-// each passes the events of the task to do, in the order and the form that the digest covers.
+// each passes the events of the task to do, in the order and form that the digest covers.
 func (l *Log) each(do func(line []byte) error) error {
 	rec, err := l.pass(l.TaskID, do)
 	if err != nil {
@@ -142,8 +144,8 @@ func (l *Log) each(do func(line []byte) error) error {
 	return nil
 }
 
-// life returns the events that contain the times of the task, in order and in canonical form. The
-// last one ends it.
+// life returns the events that contain the task's times, in order and in canonical form. The last
+// of these events ends the task.
 func (l *Log) life() (lines [][]byte, err error) {
 	for _, d := range l.Dependencies {
 		if d.Kind != record.KindTime {

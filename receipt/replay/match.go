@@ -13,12 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A matcher finds the values that a request replaces while a plan is created.
+// A matcher finds the values that the overrides of a request replace.
 type matcher struct {
 	*Plan
-	answered  map[string]record.Dependency // by the prefix of the key, and by the event
-	compacted map[string]record.Dependency // snapshots, by the event
-	restored  map[*swap]bool               // answers of events before the checkpoint
+	answered  map[string]record.Dependency // keyed by the prefix of the answer's key and the event
+	compacted map[string]record.Dependency // snapshots, keyed by the event
+	restored  map[*swap]bool               // overrides of events before the checkpoint
 }
 
 func (m *matcher) all(ctx context.Context) error {
@@ -32,7 +32,7 @@ func (m *matcher) all(ctx context.Context) error {
 		}
 	}
 
-	// The order is that of the keys, so that the first error is always the same.
+	// Overrides are matched in key order, so that the first error is always the same.
 	for i := range m.request.Overrides {
 		if err := m.match(ctx, &m.request.Overrides[i]); err != nil {
 			return err
@@ -40,7 +40,8 @@ func (m *matcher) all(ctx context.Context) error {
 	}
 	slices.SortFunc(m.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
 
-	// The log is read again only for events and the checkpoint, which are not dependencies.
+	// The log is read again only if the request names events or a checkpoint, which are not
+	// dependencies.
 	if err := m.findEvents(); err != nil {
 		return err
 	}
@@ -50,8 +51,8 @@ func (m *matcher) all(ctx context.Context) error {
 	return m.findMissing(ctx)
 }
 
-// restore refuses overrides of answers and events before the checkpoint. They contributed to the
-// restored state, so a module that continues from there does not request them.
+// restore rejects overrides of answers and events before the checkpoint. These are part of the
+// restored state, so a module that continues from the checkpoint does not request them.
 func (m *matcher) restore() error {
 	for _, s := range m.swaps {
 		if s.of.Kind != record.KindTime && m.before[s.of.Key] || m.restored[s] {
@@ -66,8 +67,8 @@ func ofEvent(key, event string) string {
 	return prefix + ":" + event
 }
 
-// match finds the dependency that an override replaces: the dependency with its key, or if there is
-// none, the dependency whose answer its event recorded.
+// match finds the dependency that an override replaces: the dependency with the override's key or,
+// if there is none, the dependency whose answer was recorded by the override's event.
 func (m *matcher) match(ctx context.Context, o *Override) error {
 	s := &swap{Override: o, operation: "add"}
 	m.swaps = append(m.swaps, s)
@@ -75,15 +76,15 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		return err
 	}
 
-	// The key of an answer refers to nothing else.
+	// If a dependency has the key, the override refers to that dependency.
 	d, found := m.known[o.Key]
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
 		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that recorded the answer, found " + quote(o.EventID)}
 	case o.Kind == kindCheckpoint && m.compacted[o.EventID].Key != "":
-		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
+		d, found = m.compacted[o.EventID], true // the answer is a snapshot, which has no key
 
-	// These replace the payload of an event, and are not answers.
+	// Overrides of these kinds replace the payload of an event, not an answer.
 	case o.Kind == kindPayload || o.Kind == kindCheckpoint:
 		m.byEvent[o.EventID] = s
 		return nil
@@ -93,7 +94,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		}
 	}
 
-	// No log records the values of secrets, so the replaced value is unknown.
+	// No log records the value of a secret, so the replaced value is unknown.
 	key := o.Key
 	switch {
 	case found:
@@ -116,7 +117,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	return nil
 }
 
-// weigh computes the digest of the new value of an override.
+// weigh computes the digest of an override's new value.
 func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	if s.secret() {
 		return nil
@@ -126,7 +127,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 		return nil
 	}
 
-	// The bytes of an artifact are needed for their digest.
+	// The digest of an artifact is computed from its bytes.
 	data, err := m.artifacts(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -141,7 +142,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	return nil
 }
 
-// findEvents finds the events that the request names and that record no answer: those whose
+// findEvents finds the events that the request names but that record no answer: those whose
 // payloads are replaced, and the checkpoint.
 func (m *matcher) findEvents() error {
 	r := m.request
@@ -149,7 +150,7 @@ func (m *matcher) findEvents() error {
 		return nil
 	}
 
-	of := map[string][]string{} // keys, by the event that recorded the answer
+	of := map[string][]string{} // keys, by the event that recorded the answers
 	for _, d := range m.Log.Dependencies {
 		of[d.EventID] = append(of[d.EventID], d.Key)
 	}
@@ -199,15 +200,15 @@ func (m *matcher) findEvents() error {
 	return nil
 }
 
-// mark records the event of the checkpoint. Both names of a checkpoint must refer to the same
-// event, and each name to only one event.
+// mark records the event if it is the checkpoint of the request. Both names of the checkpoint must
+// refer to the same event, and each name must refer to only one event.
 func (m *matcher) mark(id string, payload canon.Node) error {
 	r := m.request
 	if r.Mode != FromCheckpoint {
 		return nil
 	}
 
-	// A checkpoint has its own ID, or the ID of its snapshot.
+	// A checkpoint can be named by its own ID or by the ID of its snapshot.
 	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
 	switch {
 	case r.CheckpointEventID == "" && named && m.boundary != "":
@@ -223,8 +224,7 @@ func (m *matcher) mark(id string, payload canon.Node) error {
 	return nil
 }
 
-// findMissing finds the first recorded answer that is neither in the log nor among the
-// artifacts.
+// findMissing finds the first recorded answer that is neither in the log nor an available artifact.
 func (m *matcher) findMissing(ctx context.Context) error {
 	for _, d := range m.Log.Dependencies {
 		if d.Pointer != "" || m.byKey[d.Key] != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An object is a set of members of a JSON object, each in canonical form. A nil value omits the
-// member. The names are ASCII.
+// An object contains members of a JSON object, each in canonical form. A member with a nil value is
+// omitted. The names are ASCII.
 type object map[string][]byte
 
-// json writes the object in canonical form.
+// json returns the object in canonical form.
 func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
-// over writes another object, from a document in canonical form, with these members replacing its
-// own. The result is also canonical: RFC 8785 section 3.2.3 sorts names by UTF-16 code units, and
-// if at least one of two names is ASCII, this equals the order of their bytes.
+// over appends an object from a canonical document to b, and replaces its members with those of o.
+// The result is also canonical: RFC 8785 section 3.2.3 sorts names by UTF-16 code units, which is
+// the same as byte order if at least one of the two names is ASCII.
 func (o object) over(b []byte, n canon.Node) []byte {
 	b = append(b, '{')
 	begin := len(b)
@@ -31,7 +31,7 @@ func (o object) over(b []byte, n canon.Node) []byte {
 		b = append(append(canon.AppendString(b, name), ':'), value...)
 	}
 
-	// Both lists of names are sorted, and are merged.
+	// Both lists of names are sorted, so they can be merged.
 	own := slices.Sorted(maps.Keys(o))
 	for name, value := range n.Members() {
 		text := name.String()

@@ -16,9 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// ParseRequest parses a request. An empty request means an exact replay. An accepted request is
-// valid against the JSON Schema replay-request. The error is a *[RequestError] about the first
-// invalid member, ordered by member name.
+// ParseRequest parses a request. An empty request represents an exact replay. Every accepted
+// request is valid against the JSON Schema replay-request. The error is a *[RequestError] for the
+// first invalid member, in the order of member names.
 func ParseRequest(data []byte) (*Request, error) {
 	r := &Request{Mode: Exact}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -45,7 +45,7 @@ func ParseRequest(data []byte) (*Request, error) {
 	return r, nil
 }
 
-// whyNot describes why text is not JSON, without quoting it, because the text may be part of a
+// whyNot describes why a request is not valid JSON, without quoting it, because it may contain a
 // secret.
 func whyNot(err error) string {
 	var syntax *canon.SyntaxError
@@ -55,8 +55,8 @@ func whyNot(err error) string {
 	return fmt.Sprintf("%s at line %d, column %d", syntax.Code, syntax.Line, syntax.Column)
 }
 
-// paramOf names the member of the request that contains the location of a pointer. If the location
-// is within a value, the names of nested members are included.
+// paramOf returns the name of the request member that contains the location of a pointer. If the
+// location is within a value, the name includes the names of nested members.
 func paramOf(pointer string) string {
 	at := strings.Split(pointer, "/")[1:] // RFC 6901: a pointer begins with a slash
 	for i, token := range at {
@@ -101,12 +101,12 @@ func (p *parser) request(r *Request) {
 		p.fail("metadata", "expected an object")
 	}
 
-	// Members that depend on each other are checked after both have been read.
+	// Members that depend on each other are checked after all of them have been read.
 	p.checkpoint(r)
 	p.overrides(r, root.Member("override"))
 }
 
-// checkpoint checks the members of a checkpoint against the mode.
+// checkpoint checks that the checkpoint members are consistent with the mode.
 func (p *parser) checkpoint(r *Request) {
 	named := r.CheckpointEventID != "" || r.CheckpointID != ""
 	switch {
@@ -189,7 +189,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
 			p.fail(at+".sha256", "expected sha256: and 64 lowercase hexadecimal digits")
-		} else if o.Stated.IsZero() { // which means none below
+		} else if o.Stated.IsZero() { // a zero digest would mean that none is stated
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}
@@ -202,7 +202,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 	return o
 }
 
-// fits checks the members of an override against each other.
+// fits checks that the members of an override are consistent with each other.
 func (p *parser) fits(at, prefix string, o *Override) {
 	if !slices.Contains(kindsOf(prefix), o.Kind) {
 		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", prefix, o.Kind)
@@ -220,7 +220,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
 
-	// A time of the task appears in the receipt itself.
+	// The task's times appear in the receipt itself.
 	if o.Kind == kindTime && isTaskTime(o.Key) && p.err == nil {
 		if _, ok := timeIn(o.value); !ok {
 			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
@@ -228,7 +228,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 	}
 }
 
-// fitsSecret checks the members of an override of a secret, none of which may reveal the secret.
+// fitsSecret checks the members of an override of a secret, which must not reveal the secret.
 func (p *parser) fitsSecret(at string, o *Override) {
 	switch {
 	case o.value != nil && o.ArtifactID != "":
@@ -240,7 +240,7 @@ func (p *parser) fitsSecret(at string, o *Override) {
 	}
 }
 
-// timeIn reads a JSON string that is a date-time.
+// timeIn parses a JSON string that is a date-time.
 func timeIn(value []byte) (receipt.Time, bool) {
 	doc, err := canon.Parse(value)
 	if err != nil || doc.Root().Kind() != canon.KindString {
@@ -250,11 +250,11 @@ func timeIn(value []byte) (receipt.Time, bool) {
 	return receipt.At(t), err == nil
 }
 
-// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. A colon and a name follow
-// it. In a key of mcp or host, two names follow, separated by a colon, and the first contains no
-// colon. Names are non-empty and consist of printable characters other than the space. An error
-// states what was expected and what was found. It quotes only the prefix of the text, because a name
-// may be that of a secret.
+// keyPrefix returns the prefix of an override key: llm, mcp, secret, time, or host. The prefix is
+// followed by a colon and a name. In mcp and host keys, two names follow, separated by a colon, and
+// the first name contains no colon. Names are non-empty and consist of printable characters other
+// than spaces. An error states what was expected and what was found. An error quotes only the
+// prefix, because a name may be that of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")
 	switch at := strings.IndexFunc(text, unprintable); {
@@ -271,7 +271,7 @@ func keyPrefix(text string) (string, error) {
 		return "", fmt.Errorf("expected a key with the prefix llm, mcp, secret, time, or host, found %s", quote(prefix))
 	}
 
-	// These keys have two names.
+	// Keys with these prefixes contain two names.
 	if prefix == "mcp" || prefix == "host" {
 		var of string
 		if of, name, cut = strings.Cut(name, ":"); !cut {
@@ -289,13 +289,13 @@ func keyPrefix(text string) (string, error) {
 
 func unprintable(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }
 
-// isTaskTime reports whether a key names one of the task's lifecycle times.
+// isTaskTime reports whether a key refers to one of the task's lifecycle times.
 func isTaskTime(key string) bool {
 	return key == "time:created_at" || key == "time:started_at" || key == "time:completed_at"
 }
 
-// kindsOf returns the kinds of overrides that keys with a prefix can have. Any value may be a
-// secret, and any event may have a payload.
+// kindsOf returns the kinds of overrides that are allowed for keys with the given prefix. Any value
+// can be a secret, and any event can have its payload replaced.
 func kindsOf(prefix string) []string {
 	any := []string{kindSecret, kindPayload, kindCheckpoint}
 	switch prefix {
@@ -311,7 +311,7 @@ func kindsOf(prefix string) []string {
 	return []string{kindSecret}
 }
 
-// known refuses unknown members, because a misspelled member would change the replay.
+// known rejects unknown members, because a misspelled member would change the replay.
 func (p *parser) known(at string, n canon.Node, names ...string) {
 	for name := range n.Members() {
 		if !slices.Contains(names, name.String()) {
@@ -327,7 +327,7 @@ func (p *parser) oneOf(param string, n canon.Node, words ...string) string {
 	return n.String()
 }
 
-// text reads an optional string that is not empty.
+// text reads an optional string, which must not be empty.
 func (p *parser) text(param string, n canon.Node) string {
 	if absent(n) {
 		return ""
@@ -343,5 +343,5 @@ func (p *parser) text(param string, n canon.Node) string {
 	return n.String()
 }
 
-// short truncates a name in a param.
+// short truncates a name in the param of an error.
 func short(name string) string { return untrusted.Cut(name, maxKey) }

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Plan describes a replay before it runs: the answer of each dependency, and the substitutions.
+// A Plan describes a replay before it runs: the answer for each dependency, and the substitutions.
 // It is safe for concurrent use.
 type Plan struct {
 	Log *Log // that is replayed
@@ -21,26 +21,27 @@ type Plan struct {
 	request   *Request
 	artifacts Artifacts
 
-	swaps    []*swap           // in the order of their keys
-	byKey    map[string]*swap  // of dependencies, and of added answers
-	byEvent  map[string]*swap  // overrides of events whose payload is replaced
-	label    map[string]string // for overrides that were matched by their event: the key of the dependency
+	swaps    []*swap           // sorted by key
+	byKey    map[string]*swap  // overrides of dependencies and of added answers, by key
+	byEvent  map[string]*swap  // overrides of event payloads, by event ID
+	label    map[string]string // for an override that was matched by its event, the key of the dependency
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
-	boundary string          // the event ID for the checkpoint, or ""
+	boundary string          // ID of the checkpoint event, or ""
 	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex
-	taken map[string]bool // whether there was an answer, by requested key
+	taken map[string]bool // by requested key, whether an answer was found
 }
 
-// NewPlan creates the plan of a replay. Artifacts may be nil if there are none. The error is a
-// *[RequestError] if the request does not fit this log, an *[UnavailableError] if a checkpoint, an
-// event, or an artifact that it names does not exist, or an error of the log or the artifacts.
+// NewPlan creates a plan for a replay. Artifacts may be nil if there are none. The error is a
+// *[RequestError] if the request is not consistent with the log, an *[UnavailableError] if the
+// request names a checkpoint, an event, or an artifact that does not exist, or an error from the
+// log or the artifacts.
 //
 // An incorrect digest in the request is not an error; see [Plan.Mismatches]. A missing recorded
-// answer is not an error, either, because not every replay requests it; see [Plan.Unavailable].
+// answer is not an error either, because not every replay requests it; see [Plan.Unavailable].
 func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifacts) (*Plan, error) {
 	if artifacts == nil {
 		artifacts = func(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
@@ -57,17 +58,17 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 	return p, nil
 }
 
-// Mismatches returns the overrides whose stated digest differs from that of their value or
+// Mismatches returns the overrides whose stated digest differs from the digest of their value or
 // artifact, in key order.
 func (p *Plan) Mismatches() []Mismatch { return slices.Clone(p.wrong) }
 
-// Unavailable returns the first recorded answer, in event order, that is neither in the log nor
-// among the artifacts, or nil if all are available.
+// Unavailable returns the first recorded answer, in event order, that is neither in the log nor an
+// available artifact, or nil if all are available.
 func (p *Plan) Unavailable() *UnavailableError { return p.missing }
 
-// Deltas returns the deltas of the replay's receipt, in key order. An override that matches nothing
-// in the log has a delta once its key has been taken. The digests are computed from the values,
-// regardless of the digests in the request.
+// Deltas returns the deltas for the replay's receipt, in key order. An override that matches
+// nothing in the log has a delta only after its key has been taken. Digests are computed from the
+// values, regardless of the digests in the request.
 func (p *Plan) Deltas() []receipt.Delta {
 	list := []receipt.Delta{}
 	for _, s := range p.swaps {
@@ -78,7 +79,7 @@ func (p *Plan) Deltas() []receipt.Delta {
 	return list
 }
 
-// uses reports whether an override replaces a recorded or a taken answer.
+// uses reports whether an override replaces an answer that was recorded or taken.
 func (p *Plan) uses(s *swap) bool { return s.operation != "add" || p.wasTaken(s) }
 
 func (p *Plan) wasTaken(s *swap) bool {
@@ -87,8 +88,8 @@ func (p *Plan) wasTaken(s *swap) bool {
 	return p.taken[p.label[s.Key]]
 }
 
-// Unmatched returns the keys of the overrides that match nothing in the log, in key order. It does
-// not include keys of secrets, because no log records secrets.
+// Unmatched returns the keys of the overrides that match nothing in the log, in key order. Secrets
+// are excluded, because no log records secrets.
 func (p *Plan) Unmatched() (keys []string) {
 	for _, s := range p.swaps {
 		if s.operation == "add" {
@@ -100,7 +101,7 @@ func (p *Plan) Unmatched() (keys []string) {
 
 // Unused returns the keys of the overrides whose answers were not taken, in key order, for a
 // harness that runs its module again. A replay that leaves an override unused has failed. Overrides
-// of events and of the times of the task are never taken.
+// of events and of the task's times are never taken.
 func (p *Plan) Unused() (keys []string) {
 	for _, s := range p.swaps {
 		if p.label[s.Key] != "" && !isTaskTime(s.Key) && !p.wasTaken(s) {
@@ -111,7 +112,7 @@ func (p *Plan) Unused() (keys []string) {
 }
 
 // Checkpoint returns the ID of the event from which the task is replayed, and the keys of the
-// answers before it, from which its state is restored. The ID is empty if there is no checkpoint.
+// earlier answers, which restore the state at that event. The ID is "" if there is no checkpoint.
 func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	for _, d := range p.Log.Dependencies {
 		if d.Kind != record.KindTime && p.before[d.Key] {
@@ -121,16 +122,17 @@ func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	return p.boundary, restored
 }
 
-// Take returns the answer of a dependency, once, for a harness that runs its module again. If
+// Take returns the answer for a dependency, only once, for a harness that runs its module again. If
 // neither the log nor the request contains the answer, the error is an *[UnavailableError], because
-// answers are not refreshed. If the answer has already been taken, the error is [ErrTaken].
+// a replay does not obtain new answers. If the answer has already been taken, the error is
+// [ErrTaken].
 func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	if of, ok := p.label[key]; ok {
 		key = of
 	}
 	p.ask(key)
 
-	// An answer counts as taken only if it was found, so that a failed request can be repeated.
+	// An answer is marked as taken only if it was found, so that a failed request can be repeated.
 	a, err := find(ctx, p, key)
 	if err != nil {
 		return Answer{}, err
@@ -153,8 +155,9 @@ func (p *Plan) ask(key string) {
 	}
 }
 
-// Untaken returns the keys of answers that were not taken: first recorded dependencies in event
-// order, except those before a checkpoint, and then the answers that overrides add, in key order.
+// Untaken returns the keys of the answers that were not taken: recorded dependencies in event
+// order, except those before a checkpoint, followed by the answers that overrides add, in key
+// order.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +167,7 @@ func (p *Plan) Untaken() (keys []string) {
 		}
 	}
 	for _, s := range p.swaps {
-		// An answer without a dependency was added by the request.
+		// An answer without a dependency was added by an override.
 		if key := p.label[s.Key]; key != "" && s.of.Key == "" && !p.taken[key] {
 			keys = append(keys, key)
 		}
@@ -172,16 +175,18 @@ func (p *Plan) Untaken() (keys []string) {
 	return keys
 }
 
-// Events yields the recorded events again, as the log of a replay: one event at a time, in
-// canonical form and followed by a line feed. The bytes are valid until the next event. The log
-// begins and ends with events of the replay itself, with the times of the source, because no clock
-// is read. Every event of the source is marked as replayed. Events that a substitution changed name
-// it, and a replay.event_replayed event announces each substitution. Overrides that match nothing
-// in the log and were not taken replace nothing; replay.started lists their keys. Before a
-// checkpoint, only the answers of the task are written, so that its materials stay listed.
+// Events yields the recorded events again, as the log of a replay. Each event is in canonical form
+// and followed by a line feed. The bytes of an event are valid until the next event is yielded. The
+// log begins and ends with events about the replay itself, which have the times of the source,
+// because no clock is read. Every event of the source is marked as replayed. An event that was
+// changed by a substitution contains the key of the override, and a replay.event_replayed event
+// announces each substitution. Overrides that match nothing in the log and were not taken have no
+// effect; replay.started lists their keys. Before a checkpoint, only the answers of the task are
+// written, so that its materials remain listed.
 //
-// For an override that is receipt_only, an event contains only the digest. An event whose payload
-// is replaced by such a value is omitted. No event contains a secret. An error ends the sequence.
+// For a receipt_only override, events contain only the digest of the value. An event is omitted if
+// its entire payload is replaced by such a value. No event contains a secret. The sequence ends
+// after the first error.
 func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		t := newTeller(p, run, p.uses, yield)
@@ -192,17 +197,19 @@ func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 }
 
 // Check compares the receipt of a replay with the draft that package record creates from the log
-// and the request, adds the findings to the report, and determines the verdict again. It compares
-// the same parts as [Compare] with [Projection], and also the members of metadata that the log and
-// the request determine. Each difference is a finding that refutes, a finding that leaves the
-// verdict undecided because the log and the request cannot support what the receipt states, or a
-// note in NotChecked. Members that the comparison omits are also listed in NotChecked.
+// and the request, adds its findings to the report, and determines the verdict again. It compares
+// the same members as [Compare] with [Projection], and also the metadata members that the log and
+// the request determine. Each difference results in a finding that refutes the receipt, a finding
+// that leaves the verdict undecided because the log and the request do not support the receipt, or
+// a note in NotChecked. Members that the comparison omits are also listed in NotChecked.
 //
-// Source is the receipt of the replayed task, or nil if it is not available. It must match the log,
-// and determines members that the log does not contain. The caller must have verified it.
+// Source is the receipt of the replayed task, or nil if it is not available. The source receipt
+// must match the log, and it supplies the values of members that the log does not contain. The
+// caller must have verified the source receipt.
 //
-// The report must be the verifier's report on the replay's receipt. If the receipt does not match
-// the schema, the report has only that finding. Errors are those of the log.
+// The report must be the verifier's report on the receipt of the replay. If that receipt does not
+// match the schema, its report contains only the schema finding. The error is an error from the
+// log.
 func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
 		return nil

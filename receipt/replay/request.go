@@ -8,23 +8,24 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits of a request. Its values may be nested as deeply as package canon allows.
+// These are limits on a request. Values in a request may be nested as deeply as package canon
+// allows.
 const (
 	MaxRequest   = 4 << 20 // bytes
 	maxOverrides = 4096
-	maxKey       = 512 // maximum bytes of an override key
+	maxKey       = 512 // bytes of an override key
 )
 
 // A Mode specifies how a task is replayed.
 type Mode string
 
 const (
-	Exact          Mode = "exact"           // only with recorded answers
-	WithOverrides  Mode = "with_overrides"  // except for the named substitutions
-	FromCheckpoint Mode = "from_checkpoint" // from an event of the log onward; overrides are allowed
+	Exact          Mode = "exact"           // uses only recorded answers
+	WithOverrides  Mode = "with_overrides"  // uses recorded answers, except for the listed substitutions
+	FromCheckpoint Mode = "from_checkpoint" // starts at an event in the log; overrides are allowed
 )
 
-// The kinds of overrides.
+// These are the kinds of overrides.
 const (
 	kindLLM        = "llm_provider_response"
 	kindMCP        = "mcp_tool_return"
@@ -37,34 +38,34 @@ const (
 )
 
 // ReceiptOnly is the default [Override] visibility: events contain only the digest of the value.
-// The other visibilities are public and internal.
+// The other values are public and internal.
 const ReceiptOnly = "receipt_only"
 
-// A Request describes a replay. It is the protocol's ReplayTaskRequest, and matches the JSON Schema
-// replay-request.
+// A Request describes a replay that a client requests. It represents the protocol's
+// ReplayTaskRequest, and matches the JSON Schema replay-request.
 type Request struct {
 	Mode              Mode
-	Overrides         []Override // in key order, by bytes
+	Overrides         []Override // sorted by the bytes of their keys
 	CheckpointID      string
 	CheckpointEventID string
 	Reason            string
 }
 
-// An Override replaces one dependency. When printed, it shows only its key.
+// An Override replaces one dependency. When printed, an Override shows only its key.
 type Override struct {
 	Key        string
 	Kind       string // such as llm_provider_response
-	EventID    string // ID of the event whose answer is replaced; "" if it is found by the key
+	EventID    string // ID of the event whose answer is replaced; "" if the answer is found by its key
 	Target     string
 	ArtifactID string       // ID of the artifact that contains the value; "" for an inline value
-	Stated     canon.Digest // sha256 of the request; zero if there is none
+	Stated     canon.Digest // the sha256 member in the request; zero if absent
 	Visibility string       // public, internal, or receipt_only
-	Reason     string       // its own reason, or else that of the request
+	Reason     string       // the reason of the override, or else that of the request
 
-	value []byte // canonical; nil for an artifact, or a secret without a value
+	value []byte // canonical; nil for an artifact or for a secret without a value
 }
 
-// secret reports whether the value is a secret, according to its key or its kind.
+// secret reports whether the value is a secret, based on the key or the kind of the override.
 func (o *Override) secret() bool {
 	return o.Kind == kindSecret || strings.HasPrefix(o.Key, "secret:")
 }
@@ -78,11 +79,11 @@ func (o *Override) Digest() (canon.Digest, bool) {
 	return canon.Sum(o.value), true
 }
 
-// Format prints the key, and never the value, for every verb.
+// Format prints the key, never the value, for every verb.
 func (o Override) Format(w fmt.State, verb rune) { io.WriteString(w, o.Key) }
 
-// Mismatches returns the overrides with inline values whose stated digest is incorrect. Such a
-// request is well formed, but a server refuses it.
+// Mismatches returns the overrides that have an inline value and state an incorrect digest. A
+// request with a mismatch is well formed, but a server rejects it.
 func (r *Request) Mismatches() (list []Mismatch) {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]

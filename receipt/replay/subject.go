@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A subject is a receipt to compare.
+// A subject is a receipt that is compared.
 type subject struct {
 	doc  *canon.Document
 	got  receipt.Draft
 	keys map[string]bool // of its deltas
-	gone map[string]bool // fields of redactions, and whether only a placeholder is there
+	gone map[string]bool // for each redacted field, whether its value is absent or a placeholder
 }
 
-// subjectOf decodes a receipt.
+// subjectOf decodes a receipt for comparison.
 func subjectOf(doc *canon.Document) (*subject, error) {
 	s := &subject{doc: doc, keys: map[string]bool{}, gone: map[string]bool{}}
 	if err := json.Unmarshal(doc.AppendCanonical(nil), &s.got); err != nil {
@@ -26,9 +26,10 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 		s.keys[d.OverrideKey] = true
 	}
 
-	above := map[string]bool{} // the locations above the fields
+	above := map[string]bool{} // the ancestors of the redacted fields
 
-	// An invalid pointer, or a pointer to the entire receipt, names no value that could be absent.
+	// An invalid pointer, or a pointer to the entire receipt, does not identify a value that could
+	// be absent.
 	for _, r := range s.got.Redactions {
 		if _, err := canon.ParsePointer(r.Field); err != nil || r.Field == "" {
 			continue
@@ -43,13 +44,13 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 	return s, nil
 }
 
-// look finds fields of redactions whose values are still present.
+// look finds redacted fields whose values are still present.
 func (s *subject) look(at string, n canon.Node, above map[string]bool) {
 	if s.gone[at] {
 		s.gone[at] = n.Kind() == canon.KindString && placeholder(n.String())
 	}
 
-	// No redaction names a value below this location.
+	// No redacted field is below this location.
 	if !above[at] {
 		return
 	}
@@ -66,8 +67,8 @@ func (s *subject) hash() string {
 	return s.doc.Root().Member("chain").Member("receipt_hash").String()
 }
 
-// withheld reports whether the receipt states that a value, or a value around it, was withheld,
-// and the value is absent.
+// withheld reports whether the value at a location is absent and the receipt states that it, or a
+// value that contains it, was withheld.
 func (s *subject) withheld(at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if s.gone[at] {
@@ -77,13 +78,13 @@ func (s *subject) withheld(at string) bool {
 	return false
 }
 
-// within reports whether a location equals another location or is within it.
+// within reports whether a location is equal to another location or below it.
 func within(at, of string) bool {
 	return at == of || of != "" && strings.HasPrefix(at, of+"/")
 }
 
-// placeholder reports whether text contains a placeholder from package redact or from session
-// bundles.
+// placeholder reports whether a string contains a placeholder that is written by package redact or
+// in session bundles.
 func placeholder(text string) bool {
 	for _, mark := range [...]string{"[redacted]", "[withheld]", "<redacted:", "%5Bredacted%5D"} {
 		if strings.Contains(text, mark) {

@@ -10,20 +10,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A swap is an override with the dependency that it replaces.
+// A swap is an override, together with the dependency that it replaces.
 type swap struct {
 	*Override
-	of        record.Dependency // zero if there is none
+	of        record.Dependency // zero if it replaces none
 	operation string
 	before    receipt.OptionalDigest
 	after     receipt.OptionalDigest
 }
 
-// unrecorded reports whether the override replaces a value that no log records, so that it cannot
-// be matched.
+// unrecorded reports whether the override replaces a value that no log records, so it cannot be
+// matched.
 func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 
-// delta returns the delta of the override in the receipt of the replay.
+// delta returns the override's delta for the receipt of the replay.
 func (s *swap) delta() receipt.Delta {
 	return receipt.Delta{
 		DeltaID: event.DeltaID(s.Key), Operation: s.operation, Path: event.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
@@ -31,7 +31,7 @@ func (s *swap) delta() receipt.Delta {
 	}
 }
 
-// announcement returns the payload of the event that announces the substitution.
+// announcement returns the payload of the event that announces this substitution.
 func (s *swap) announcement() object {
 	d := s.delta()
 	o := object{"override_key": text(d.OverrideKey), "kind": text(s.Kind), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
@@ -41,28 +41,28 @@ func (s *swap) announcement() object {
 		}
 	}
 	if !d.BeforeSHA256.IsZero() {
-		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // MarshalJSON of a digest never fails
+		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // MarshalJSON never fails for a digest
 	}
 	if !d.AfterSHA256.IsZero() {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
 	}
 
-	// The times of the task are in the receipt itself.
+	// The task's times appear in the receipt itself.
 	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
 	return o
 }
 
-// put returns a payload in which another answer is stored in a member, or in the accompanying
-// digest and URI members. If member is "", the payload has only digests.
+// put returns a payload in which a member contains the new answer, or the corresponding digest
+// member contains its digest. If member is "", the payload contains only a digest.
 func (s *swap) put(payload canon.Node, member string) []byte {
 	value, digest, at := member, member+"_sha256", member+"_uri"
 	if member == "" {
 		value, digest, at = "", "sha256", "uri"
 	}
 
-	// All forms of the old answer are removed.
+	// All forms of the recorded answer are removed.
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
 	case s.secret():

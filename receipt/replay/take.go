@@ -11,22 +11,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// An Answer is the answer of a dependency in a replay. When printed, it shows only its key.
+// An Answer is the answer for a dependency in a replay. When printed, an Answer shows only its key.
 type Answer struct {
 	Key      string       // of the dependency
-	EventID  string       // ID of the event that recorded it, or ""
-	Override string       // the key of the override that supplied it; "" for a recorded answer
+	EventID  string       // ID of the event that recorded the answer, or ""
+	Override string       // key of the override that supplied the answer; "" for a recorded answer
 	SHA256   canon.Digest // zero for a secret
 	Value    []byte       // canonical JSON, or the bytes of an artifact
 }
 
-// Format prints the key, and never the value, for every verb.
+// Format prints the key, never the value, for every verb.
 func (a Answer) Format(w fmt.State, verb rune) { io.WriteString(w, a.Key) }
 
-// ErrTaken indicates that an answer has already been taken. Each dependency answers once.
+// ErrTaken indicates that an answer has already been taken. Each dependency supplies its answer
+// only once.
 var ErrTaken = errors.New("replay: answer was already taken")
 
-// find finds the answer of a dependency.
+// find finds the answer for a dependency.
 func find(ctx context.Context, p *Plan, key string) (Answer, error) {
 	// An override takes precedence over the recorded answer.
 	d, known := p.known[key]
@@ -57,7 +58,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 	return data, err
 }
 
-// answer returns the recorded answer.
+// answer returns the recorded answer for a dependency.
 func answer(ctx context.Context, p *Plan, d record.Dependency) ([]byte, error) {
 	if d.Pointer != "" {
 		return p.Log.answer(d)
