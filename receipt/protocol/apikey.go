@@ -14,24 +14,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// apiKeyPrefix is the prefix of every API key, which enables secret scanners to recognize keys.
+// apiKeyPrefix is the prefix of every API key, by which secret scanners can recognize a key.
 const apiKeyPrefix = "rk_"
 
-// apiKeyLength is the length of a key: the prefix and 32 bytes of base64url without
+// apiKeyLength is the length of an API key: the prefix, followed by 32 bytes as base64url without
 // padding.
 const apiKeyLength = len(apiKeyPrefix) + 43
 
-// An APIKey is an entry in an API key file. It contains the digest of a key, from which the key
-// cannot be computed.
+// An APIKey is an entry in an API key file. It contains the digest of a key; the key cannot be
+// computed from it.
 type APIKey struct {
 	Name    string    // the holder's name, for logs
 	SHA256  [32]byte  // of the key
 	Created time.Time // in UTC
-	Scopes  []Scope   // nil allows everything; empty allows nothing
-	Reach   Reach     // the streams that the client with the key may see
+	Scopes  []Scope   // nil allows all scopes; empty allows none
+	Reach   Reach     // the streams that a client with this key may see
 }
 
-// MarshalJSON returns the entry in the form that ParseAPIKeys reads.
+// MarshalJSON returns the entry in the form that [ParseAPIKeys] accepts.
 func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
 	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
@@ -42,12 +42,13 @@ func (k APIKey) MarshalJSON() ([]byte, error) {
 	return append(appendNames(text, "workspaces", k.Reach.workspaces), '}'), nil
 }
 
-// client returns the client that holds the key.
+// client returns the client to whom the key belongs.
 func (k *APIKey) client() *Client {
 	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: slices.Clone(k.Scopes), AllScopes: k.Scopes == nil, Reach: k.Reach}
 }
 
-// appendNames appends a member that lists names. Without a limit (nil), it appends nothing.
+// appendNames appends a member whose value is a list of names. It appends nothing if names is nil,
+// which means no limit.
 func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	if names == nil {
 		return dst
@@ -63,8 +64,9 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	return append(dst, ']')
 }
 
-// NewAPIKey generates a key from 256 random bits: rk_ followed by 43 characters of base64url. The
-// key is shown to its owner once and is not stored; only the entry is added to the file.
+// NewAPIKey generates an API key from 256 random bits: rk_ followed by 43 characters of base64url.
+// The key is shown to its owner once and is not stored; only the entry is added to the API key
+// file.
 func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
 	if fault := nameFault(name); fault != "" {
 		return "", APIKey{}, fmt.Errorf("the name of an API key %s", fault)
@@ -79,7 +81,8 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second), Reach: Everything()}, nil
 }
 
-// nameFault returns the defect of a name, which is shown in logs and on terminals, or "".
+// nameFault describes why a name, which is shown in logs and on terminals, is invalid, or returns
+// "" if it is valid.
 func nameFault(name string) string {
 	switch {
 	case name == "":
@@ -133,7 +136,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 		return k, fmt.Errorf("the member name %s", fault)
 	}
 
-	// There is exactly one accepted form, so that a pasted key is never mistaken for its digest.
+	// Exactly one form of digest is accepted, so that a pasted key is never mistaken for a digest.
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
 		return k, fmt.Errorf("the member sha256 must be the digest of a key, 64 lowercase hexadecimal digits")
@@ -146,14 +149,13 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	return k, nil
 }
 
-// parseNames reads an array of non-empty strings. If empty strings were accepted, a receipt without
-// the member would match an empty name.
+// parseNames parses an array of non-empty strings.
 func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
 		return nil, fmt.Errorf("must be an array of strings; omit it if there is no limit")
 	}
 
-	// An empty name would match every receipt without the member.
+	// An empty name would match every receipt that lacks the member.
 	names := []string{}
 	for _, element := range value.Elements() {
 		name := element.String()

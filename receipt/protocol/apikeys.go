@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// Limits on an API key file.
+// These are limits on an API key file.
 const (
 	MaxAPIKeyBytes = 1 << 20 // of the file
 	maxAPIKeys     = 1000
 	maxAPIKeyName  = 80 // bytes of a name
 )
 
-// APIKeys contains the keys that a server accepts. It is immutable and safe for concurrent use. The
-// zero value accepts no key. A nil pointer represents keys that have not been loaded yet.
+// APIKeys contains the keys that a server accepts. An APIKeys is immutable and safe for concurrent
+// use. The zero value accepts no key. A nil *APIKeys represents keys that have not been loaded yet.
 type APIKeys struct {
 	byDigest map[[32]byte]*Client
 	names    map[string]bool
 }
 
-// NewAPIKeys returns a set of any number of keys, for example from a database. It rejects an
-// invalid name, an entry without a digest, and two entries with the same name or digest.
+// NewAPIKeys returns a set of keys, which may come from a database. It rejects an invalid name, an
+// entry without a digest, and two entries with the same name or digest. The number of keys is not
+// limited.
 func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 	k := new(APIKeys)
 	for i, entry := range entries {
@@ -40,15 +41,15 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 //
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
-// Each object has these members. It may also have the members scopes (a subset of known, the
-// server's scopes), issuers, tenants, and workspaces, which limit the key. Each is an array of
-// strings. An absent member means no limit, an empty array matches nothing, and null is rejected.
-// The digest covers the entire key, including rk_:
+// Each object has the following members. It may also have the members scopes (a subset of known,
+// the scopes of the server), issuers, tenants, and workspaces, which limit what the key allows.
+// Each of these is an array of strings. An absent member means no limit, an empty array matches
+// nothing, and null is rejected. The digest is that of the entire key, including rk_:
 //
 //	printf %s "$KEY" | sha256sum
 //
 // A file without keys is rejected, as are two entries with the same name or digest. Errors state
-// the line number but, of the line's content, only the names of members.
+// the line number, but the only content that they repeat is the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, fmt.Errorf("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
@@ -74,14 +75,14 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		}
 	}
 
-	// A file without keys is treated as an error, never as permission for everyone.
+	// A file without keys is an error, because it must never give everyone access.
 	if len(k.names) == 0 {
 		return nil, fmt.Errorf("API keys: the file holds none, so nobody could get in")
 	}
 	return k, nil
 }
 
-// addChecked is like add, for an entry that no parser has checked.
+// addChecked is like add, but first checks an entry that no parser has checked.
 func (k *APIKeys) addChecked(entry APIKey) error {
 	if fault := nameFault(entry.Name); fault != "" {
 		return fmt.Errorf("the name %s", fault)
@@ -108,9 +109,9 @@ func (k *APIKeys) add(entry APIKey) error {
 }
 
 // Authenticate returns the client whose key is in the Authorization header of the request, "Bearer
-// rk_…" with one or more spaces (RFC 9110 section 11.4). Otherwise, the error is 401. With a nil
-// pointer, the error is 503, so a server whose keys may be replaced calls this method on the
-// current keys.
+// rk_…" with one or more spaces (RFC 9110 section 11.4). Without a valid key, the error is a 401
+// error. A nil *APIKeys returns a 503 error, so a server whose keys may be replaced calls this
+// method on its current keys.
 func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	if k == nil {
 		return nil, Busy(1, "the server has no API keys yet")
@@ -123,14 +124,14 @@ func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	return nil, unauthorized()
 }
 
-// unauthorized returns the error 401. RFC 9110 section 11.6.1 requires the name of the scheme in
-// the response.
+// unauthorized returns a 401 error. RFC 9110 section 11.6.1 requires the response to state the
+// authentication scheme.
 func unauthorized() error {
 	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
 	return e.with("WWW-Authenticate", `Bearer realm="receipt"`)
 }
 
-// find returns the client whose key is in the value of an Authorization header, or nil.
+// find returns the client whose key is in an Authorization header with the given value, or nil.
 func (k *APIKeys) find(header string) *Client {
 	scheme, key, _ := strings.Cut(header, " ")
 	key = strings.TrimLeft(key, " ")
@@ -138,8 +139,8 @@ func (k *APIKeys) find(header string) *Client {
 		return nil
 	}
 
-	// The duration of the lookup depends only on the digest. It reveals nothing about the keys,
-	// because no key can be computed from its digest.
+	// The duration of this lookup depends only on the digest. It reveals nothing about the keys,
+	// because keys cannot be computed from digests.
 	client := k.byDigest[sha256.Sum256([]byte(key))]
 	if client == nil {
 		return nil

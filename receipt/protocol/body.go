@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// An intake reads the body of a request into memory that all requests share.
+// An intake reads the body of a request into memory from the pool that all requests share.
 type intake struct {
 	body   *conn.Body
 	memory *conn.Shares // in bytes
@@ -23,9 +23,10 @@ type intake struct {
 }
 
 // read reads a body of at most limit bytes. The error is an *[Error]: the body is too long (instead
-// describes the alternative), no memory is available for it, or it is incomplete or late.
+// describes the alternative), is incomplete, or did not arrive in time, or no memory is available
+// for it.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
-	// A body whose stated length is too long is rejected before it is read.
+	// If the stated length exceeds the limit, the body is rejected before it is read.
 	if in.stated > limit {
 		return nil, tooLarge(limit, instead)
 	}
@@ -56,7 +57,7 @@ func (in *intake) read(limit int64, instead string) ([]byte, error) {
 }
 
 // hold reserves n more bytes for structures that are derived from a body, because an index of many
-// values needs more memory than their text.
+// values needs more memory than their JSON text.
 func (in *intake) hold(n int64) error {
 	if !in.memory.Take(in.client, n) {
 		return noMemory()
@@ -69,7 +70,7 @@ func noMemory() *Error {
 	return Busy(1, "the bodies of other requests take all the memory that there is for them")
 }
 
-// close releases the memory. The body must not be used afterward.
+// close releases the reserved memory. The body must not be used afterward.
 func (in *intake) close() {
 	if in.held > 0 {
 		in.memory.Give(in.client, in.held)
@@ -77,8 +78,9 @@ func (in *intake) close() {
 	in.held = 0
 }
 
-// grow doubles a buffer, so that a client that announces a long body but sends little holds little
-// memory. One byte beyond the limit shows that the body is too long.
+// grow doubles the buffer, so that a client that announces a long body but sends little data
+// occupies little memory. The buffer may exceed the limit by one byte, which shows that the body is
+// too long.
 func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
@@ -86,7 +88,7 @@ func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 		size = min(size, in.stated+1)
 	}
 
-	// Both buffers are charged while one is copied into the other.
+	// While the data is copied, both buffers are charged.
 	size = min(size, limit+1)
 	if !in.memory.Take(in.client, size) {
 		return nil, noMemory()
@@ -102,7 +104,7 @@ func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	return larger, nil
 }
 
-// Unread returns the error of a body that could not be read completely.
+// Unread returns the error for a body that could not be read completely.
 func Unread(err error) error {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
@@ -111,10 +113,10 @@ func Unread(err error) error {
 	return Invalid("", "the body ends before its end: expected as many bytes as the request states")
 }
 
-// readJSON parses the body as one object. Its digest is computed from the canonical form (RFC
-// 8785), so bodies that differ only in spelling are equal.
+// readJSON parses the body as a JSON object. The digest of the body is computed from the canonical
+// form (RFC 8785), so bodies that differ only in spelling have the same digest.
 func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
-	// A request without a body has no Content-Type either.
+	// A request without a body has no Content-Type, either.
 	if len(data) == 0 && optional {
 		data = []byte("{}")
 	} else if _, err := ContentType(r.Request, MediaJSON); err != nil {
@@ -129,7 +131,7 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 		return Invalid("", "expected a JSON object: %v", WithoutText(err))
 	}
 
-	// All bodies of the protocol are objects.
+	// The protocol defines only bodies that are objects.
 	if doc.Root().Kind() != canon.KindObject {
 		return Invalid("", "expected a JSON object")
 	}
@@ -137,15 +139,15 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	return nil
 }
 
-// peekJSON parses a body if it is JSON, and sets its digest to that of its canonical form. The
-// digest of any other body is that of its bytes, which is already set.
+// peekJSON parses a body if it is JSON, and sets the digest to that of the canonical form. For any
+// other body, the digest is that of the bytes, which is already set.
 func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != MediaJSON {
 		return nil
 	}
 
-	// The index is also charged, because a client could choose a text with many values.
+	// The index is also charged, because a client can choose a body with many small values.
 	if err := hold(indexSize(data)); err != nil {
 		return err
 	}
@@ -158,8 +160,8 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// checkText checks a body that the handler parses. It computes the digest only for a request with
-// an Idempotency-Key. An absent body has the digest of {}.
+// checkText checks the media type of a body that the handler parses. It computes the digest only if
+// the request has an Idempotency-Key. The digest of an absent body is the digest of {}.
 func checkText(r *Request, data []byte, hold func(int64) error) error {
 	if len(data) == 0 {
 		r.Use.Body = canon.Sum([]byte("{}"))
@@ -181,15 +183,15 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize returns the number of bytes that a text's index uses in addition to an empty text's
-// index.
+// indexSize returns the number of bytes by which the index of a text is larger than that of an
+// empty text.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
 // MediaJSON is the media type of request and response bodies.
 const MediaJSON = "application/json"
 
-// ContentType returns the media type of a body, which must be one of the known types. A parameter
-// that changes the meaning of the bytes, such as charset=utf-16, is rejected.
+// ContentType returns the media type of a request body, which must be one of the known types. It
+// rejects parameters that change the meaning of the bytes, such as charset=utf-16.
 func ContentType(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Type"
 	list := r.Header.Values(name)
@@ -202,7 +204,7 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 		return "", unsupportedMedia(name, "the Content-Type is malformed: expected %s", oneOf(known))
 	}
 
-	// RFC 8259 section 8.1: exchanged JSON is UTF-8.
+	// RFC 8259 section 8.1 requires JSON that is exchanged between systems to be UTF-8.
 	for param, value := range params {
 		if param == "charset" && !strings.EqualFold(value, "utf-8") {
 			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
@@ -218,8 +220,8 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 	return "", unsupportedMedia(name, "expected the Content-Type %s, found %.40q", oneOf(known), media)
 }
 
-// ContentEncoding returns the content coding of a body, which must be one of the known codings, or
-// "" if the body is not encoded.
+// ContentEncoding returns the content coding of a request body, which must be one of the known
+// codings, or "" if the body is not encoded.
 func ContentEncoding(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Encoding"
 	list := r.Header.Values(name)
@@ -234,13 +236,14 @@ func ContentEncoding(r *http.Request, known ...string) (string, error) {
 		}
 	}
 
-	// RFC 9110 section 15.5.16: Accept-Encoding in a 415 response lists the accepted codings.
+	// According to RFC 9110 section 15.5.16, Accept-Encoding in a 415 response lists the accepted
+	// codings.
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
 	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
 }
 
-// oneOf formats a list of alternatives.
+// oneOf formats a list of alternatives for a message.
 func oneOf(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -249,7 +252,7 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// unsupportedMedia returns an error 415, for which the protocol has no code.
+// unsupportedMedia returns a 415 error, for which the protocol has no code.
 func unsupportedMedia(param, format string, args ...any) *Error {
 	e := Invalid(param, format, args...)
 	e.Status = http.StatusUnsupportedMediaType

@@ -10,41 +10,42 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Client is the sender of a request. The zero value represents nobody: it has no scope and sees
-// nothing.
+// A Client is the sender of a request. The zero value represents nobody, so it has no scope and
+// sees nothing.
 type Client struct {
-	// Name is the client's name in logs. Clients with the same name share their limits; if there is
-	// no name, each address has its own limits.
+	// Name is the client's name in logs. Clients with the same name share their limits; clients
+	// without a name share the limits of their address.
 	Name string
 
-	// Actor distinguishes the client from all others, and does not change while the client exists.
-	// Responses to an Idempotency-Key are remembered per actor. Zero means unknown, so the client
-	// may not send an Idempotency-Key.
+	// Actor distinguishes the client from all others, and must not change during the client's
+	// lifetime. Responses to requests with an Idempotency-Key are remembered per actor. Zero means
+	// unknown; a client with an unknown actor may not send an Idempotency-Key.
 	Actor [32]byte
 
 	Scopes    []Scope // scopes that the client has
-	AllScopes bool    // the client has every scope for every route
+	AllScopes bool    // the client has every scope
 	Reach     Reach   // the streams that the client may see
 
-	anyone bool // represents all clients together
+	anyone bool // this value represents all clients together
 }
 
-// An Authenticator determines which client sent a request. [APIKeys] is one. Authenticate is called
-// for each request, and again while an event stream is open. It must be safe for concurrent use and
-// must not read the body.
+// An Authenticator determines which client sent a request. [APIKeys] is one. A Mux calls
+// Authenticate for each request, and again while an event stream is open. An Authenticator must be
+// safe for concurrent use and must not read the body.
 type Authenticator interface {
-	// Authenticate returns the client. If the error is an [*Error], it is the response, such as 401
-	// for invalid credentials or 503 while they cannot be checked. Any other error results in 500.
-	// A nil client without an error results in 401.
+	// Authenticate returns the client. If the error is an [*Error], it is sent as the response,
+	// such as 401 for invalid credentials or 503 if credentials cannot be checked at the moment.
+	// Any other error results in a 500 response. A nil client with a nil error results in a 401
+	// response.
 	Authenticate(r *http.Request) (*Client, error)
 }
 
-// anyone returns the client for a server without authentication. It has all scopes, sees
-// everything, and represents all clients together, including for an Idempotency-Key.
+// anyone returns the client for a server without authentication. This client has all scopes and
+// sees everything, and it represents all clients together, even for an Idempotency-Key.
 func anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
 
 // permits reports whether the client may use a route that requires a scope. Every client may use a
-// route without a scope.
+// route that requires no scope.
 func (c *Client) permits(s Scope) bool {
 	switch {
 	case s == "":
@@ -55,7 +56,7 @@ func (c *Client) permits(s Scope) bool {
 	return c.AllScopes || slices.Contains(c.Scopes, s)
 }
 
-// Sees reports whether the client may see values with the given visibility.
+// Sees reports whether the client may see objects with the given visibility.
 func (c *Client) Sees(visibility string) bool {
 	switch visibility {
 	case "public":
@@ -66,15 +67,16 @@ func (c *Client) Sees(visibility string) bool {
 	return c.permits(ReceiptOnlyRead)
 }
 
-// Visible returns the part of a JSON text that the client may see. Parts of messages, artifacts,
-// and other objects may have a member visibility. Everyone may see the value "public", and clients
-// with the scope [InternalRead] may also see "internal"; any other value requires
-// [ReceiptOnlyRead]. An object that the client may not see is removed if it is an element of an
-// array. Elsewhere, only its members id, object, and visibility are kept, if they are strings. A
-// text without such objects is returned unchanged.
+// Visible returns the parts of a JSON text that the client may see. Message parts, artifacts, and
+// other objects may have a visibility member. Objects with the value "public" are visible to
+// everyone, and objects with the value "internal" also to clients with the scope [InternalRead];
+// any other value requires [ReceiptOnlyRead]. If the client may not see an element of an array, the
+// element is removed. Any other object that the client may not see keeps only its members id,
+// object, and visibility, if they are strings. If the text contains no such objects, it is returned
+// unchanged.
 //
 // A [Mux] calls Visible for each JSON response and each event. A harness calls it for data that it
-// passes on to others, such as a model: new(Client).Visible returns the public part.
+// passes on to other parties, such as a model: new(Client).Visible returns the public part.
 func (c *Client) Visible(text []byte) ([]byte, error) {
 	if c.permits(InternalRead) && c.permits(ReceiptOnlyRead) {
 		return text, nil
@@ -91,8 +93,8 @@ func (c *Client) Visible(text []byte) ([]byte, error) {
 	return append(v.text, text[len(bytes.TrimRight(text, "\n")):]...), nil
 }
 
-// repeats returns nil if the client's requests may have an Idempotency-Key. Otherwise, it returns
-// the error 400, because responses to clients that cannot be distinguished are not remembered.
+// repeats returns nil if the client may send an Idempotency-Key. Otherwise, it returns a 400 error,
+// because responses are not remembered for clients that cannot be distinguished.
 func (c *Client) repeats() error {
 	if c.anyone || c.Actor != [32]byte{} {
 		return nil
@@ -100,15 +102,15 @@ func (c *Client) repeats() error {
 	return &Error{Code: CodeInvalid, Param: IdempotencyHeader, Message: "this server cannot distinguish its clients, so it accepts no Idempotency-Key"}
 }
 
-// Share identifies the client for shared limits: by its name, or if it has none, by the address of
-// the request. Only the first half of an IPv6 address counts, because the client chooses the second
-// half.
+// Share identifies the client for shared limits: by its name or, if it has none, by the address in
+// the request. Only the first half of an IPv6 address is used, because the client chooses the
+// second half.
 func (c *Client) Share(r *http.Request) string {
 	if c.Name != "" {
 		return "key " + c.Name
 	}
 
-	// Without a name, clients are distinguished by address.
+	// A client without a name is identified by its address.
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return "address " + r.RemoteAddr
@@ -122,11 +124,12 @@ func (c *Client) Share(r *http.Request) string {
 	return "address " + host
 }
 
-// A view is the part of a document that a client may see; it is written while the document is read.
+// A view is the part of a document that a client may see; it is written while the document is
+// traversed.
 type view struct {
 	client *Client
 	text   []byte
-	hidden int // objects that the client may not see
+	hidden int // the number of objects that the client may not see
 }
 
 func (v *view) value(n canon.Node) {
@@ -157,7 +160,7 @@ func (v *view) array(n canon.Node) {
 	v.text = append(v.text, ']')
 }
 
-// isName reports whether a member is kept in an object that the client may not see.
+// isName reports whether a member remains in an object that the client may not see.
 func isName(name, value canon.Node) bool {
 	known := name.String() == "id" || name.String() == "object" || name.String() == "visibility"
 	return known && value.Kind() == canon.KindString
@@ -183,7 +186,7 @@ func (v *view) separate(begin int) {
 	}
 }
 
-// sees reports whether the client may see a value.
+// sees reports whether the client may see the given object.
 func (v *view) sees(n canon.Node) bool {
 	if n.Kind() != canon.KindObject {
 		return true

@@ -6,14 +6,14 @@ import (
 	"encoding/base64"
 )
 
-// A cursor names the last item of a page, as unpadded base64url.
+// A cursor identifies the last item on a page, and is encoded as unpadded base64url.
 //
 //	1 byte    0x02, of this form
 //	16 bytes  the first half of the SHA-256 of the name of the list
 //	n bytes   what names the item in the list, 1 to 255
 //
-// It contains no position, so it stays valid after a restart and when items are added. The name
-// reveals only an item that the client has already seen.
+// A cursor contains no position, so it stays valid after a restart and when items are added. A
+// cursor reveals only the name of an item that the client has already seen.
 const (
 	cursorForm = 0x02
 	cursorList = 16
@@ -23,14 +23,14 @@ const (
 // maxCursor is the maximum length of a cursor in characters.
 const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 
-// usedForm is the format of cursors that earlier versions returned. The positions in these cursors
-// no longer exist.
+// usedForm is the first byte of cursors from earlier versions, which contained positions. These
+// positions no longer exist.
 const usedForm = 0x01
 
-// FormatCursor returns the cursor that follows an item in a list. last is the item's name, which
-// has 1 to 255 bytes; for any other length, the cursor is "". Lists with different names are
-// different lists. The name includes the path and the filters, or the task whose receipts are
-// listed. A cursor for a different list is rejected.
+// FormatCursor returns a cursor for the position after an item in a list. last is the name of the
+// item, which has 1 to 255 bytes; for any other length, the cursor is "". Lists with different
+// names are distinct. The name of a list includes the path and the filters, or the task whose
+// receipts are listed. ParseCursor rejects a cursor from a different list.
 func FormatCursor(list string, last []byte) string {
 	if len(last) == 0 || len(last) > cursorLast {
 		return ""
@@ -40,18 +40,20 @@ func FormatCursor(list string, last []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, last...))
 }
 
-// ParseCursor returns the name of the item that precedes a cursor. The result is nil if there is no
-// cursor, and for every error. Each cursor has one spelling.
+// ParseCursor returns the name of the item that a cursor refers to; the page begins after this
+// item. The result is nil if cursor is "", and also if there is an error. Each cursor has exactly
+// one accepted spelling.
 func ParseCursor(list, cursor string) (last []byte, err error) {
 	if cursor == "" {
 		return nil, nil
 	}
 
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// encoding/base64 skips line ends
+	// encoding/base64 ignores line breaks
 	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 
-	// A cursor in the earlier format was once valid, so it is expired, not malformed.
+	// A cursor in the earlier format was once valid, so the error is that it has expired, not that
+	// it is malformed.
 	name := sha256.Sum256([]byte(list))
 	switch {
 	case !strange && b[0] == usedForm:

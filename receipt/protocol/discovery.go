@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Version is the supported version of the protocol. It does not change for additive changes; a
-// breaking change gets a new date.
+// Version is the protocol version that this package supports. Additive changes to the protocol do
+// not change the version; a breaking change gets a new date.
 const Version = "agents-protocol-2026-04-25"
 
-// VersionHeader is the header in which a request states its version.
+// VersionHeader is the header in which a request states its protocol version.
 const VersionHeader = "Harn-Agents-Protocol-Version"
 
-// versions returns the supported versions.
+// versions returns the supported protocol versions.
 func versions() []string { return []string{Version} }
 
 // checkVersion returns nil if the headers state exactly one version and that version is supported.
-// Otherwise, the error is 426 and lists the supported versions.
+// Otherwise, it returns a 426 error that lists the supported versions.
 func checkVersion(h http.Header) error {
 	if list := h.Values(VersionHeader); len(list) == 1 && list[0] == Version {
 		return nil
@@ -30,7 +30,7 @@ func checkVersion(h http.Header) error {
 	return e
 }
 
-// A Discovery is the response to GET /v1, which requires neither a version nor a key.
+// A Discovery is the response to GET /v1, which requires neither a protocol version nor an API key.
 type Discovery struct {
 	Object            string          `json:"object"`
 	ProtocolFamily    string          `json:"protocol_family"`
@@ -39,8 +39,9 @@ type Discovery struct {
 	Capabilities      map[string]bool `json:"capabilities"` // rest, sse, websocket, receipts, replay
 }
 
-// NewDiscovery returns a server's discovery. The named capabilities are true, including names that
-// the protocol does not define; all other capabilities in the protocol are false.
+// NewDiscovery returns the Discovery for a server with the given capabilities. The named
+// capabilities are true, even if the protocol does not define their names; all other capabilities
+// in the protocol are false.
 func NewDiscovery(capabilities ...string) Discovery {
 	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, versions(),
 		map[string]bool{"rest": false, "sse": false, "websocket": false, "receipts": false, "replay": false}}
@@ -50,21 +51,21 @@ func NewDiscovery(capabilities ...string) Discovery {
 	return d
 }
 
-// A Card is the response to GET /v1/agent-card, which requires neither a version nor a key. The
-// protocol's own documents disagree about its format. A Card is written in the format of the
-// OpenAPI document, unless Runner is set.
+// A Card is the response to GET /v1/agent-card, which requires neither a protocol version nor an
+// API key. The documents of the protocol disagree about the card's format. A Card uses the format
+// in the OpenAPI document, unless Runner is set.
 type Card struct {
 	ID           string
 	Name         string
 	Description  string
 	Since        receipt.Time // when the agent was created and updated
-	Transports   []string     // transports in the protocol: rest, sse, websocket, a2a, mcp, acp
+	Transports   []string     // transports of the protocol: rest, sse, websocket, a2a, mcp, acp
 	Input        []string     // media types that the agent accepts
 	Output       []string     // media types that the agent returns
 	Skills       []Skill
 	Capabilities []string
 	AuthSchemes  []string
-	Runner       bool // in the format that the protocol's conformance runner reads
+	Runner       bool // use the format that the protocol's conformance runner reads
 }
 
 // A cardResource represents a Card as a protocol resource.
@@ -97,14 +98,14 @@ type a2aCard struct {
 	Skills       []Skill         `json:"skills"`
 }
 
-// An a2aInterface is an agent's address and the protocol used there.
+// An a2aInterface is an address of an agent, together with the protocol that is used there.
 type a2aInterface struct {
 	URL      string `json:"url"`
 	Binding  string `json:"protocolBinding"`
 	Protocol string `json:"protocolVersion"`
 }
 
-// a2aCapabilities are the capabilities that the A2A protocol requires.
+// a2aCapabilities are the capabilities that the A2A protocol requires a card to list.
 type a2aCapabilities struct {
 	Streaming         bool     `json:"streaming"`
 	PushNotifications bool     `json:"pushNotifications"`
@@ -112,7 +113,7 @@ type a2aCapabilities struct {
 	ExtendedAgentCard bool     `json:"extendedAgentCard"`
 }
 
-// A cardInterface is a transport in the protocol: rest, sse, websocket, a2a, mcp, acp.
+// A cardInterface is a transport of the protocol: rest, sse, websocket, a2a, mcp, or acp.
 type cardInterface struct {
 	Transport string `json:"transport"`
 	URL       string `json:"url"`
@@ -126,8 +127,8 @@ type Skill struct {
 	Tags        []string `json:"tags"`
 }
 
-// A skillResource represents a Skill as a protocol resource, as in the card; the A2A card contains
-// the Skill itself. The schemas are null because input and output are not described.
+// A skillResource represents a Skill as a protocol resource in the card; the A2A card contains the
+// Skill itself. The schemas are null because a Skill does not describe its input and output.
 type skillResource struct {
 	Skill
 	Object       string       `json:"object"`
@@ -138,8 +139,8 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// MarshalJSON returns the card as a protocol resource. Its URLs are relative, because a server
-// does not know the names under which it is reachable.
+// MarshalJSON returns the card as a protocol resource. Its URLs are relative, because a server does
+// not know the host names under which it is reachable.
 func (c Card) MarshalJSON() ([]byte, error) {
 	const url = "/v1"
 	r := cardResource{
@@ -151,7 +152,7 @@ func (c Card) MarshalJSON() ([]byte, error) {
 		Skills: []skillResource{}, Capabilities: append([]string{}, c.Capabilities...), AuthSchemes: append([]string{}, c.AuthSchemes...),
 	}
 
-	// The card's lists are never null.
+	// The lists in a card are never null.
 	for _, skill := range c.Skills {
 		r.Skills = append(r.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: c.Since, UpdatedAt: c.Since})
 	}

@@ -23,9 +23,9 @@ type exchange struct {
 	body    *conn.Body
 	intake  *intake
 	started time.Time
-	held    int64  // bytes of the response, charged to [Limits].Memory
+	held    int64  // number of response bytes that are charged to [Limits].Memory
 	place   func() // releases the request slot
-	keyed   bool   // an API key is required
+	keyed   bool   // the route requires an API key
 
 	answered func(Outcome)
 }
@@ -40,11 +40,11 @@ func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// answer applies the checks in their documented order.
+// answer applies the checks in the order that [Mux] documents.
 func (x *exchange) answer() error {
 	h, r := x.w.Header(), x.r
 
-	// These headers are set on every response, including errors.
+	// These headers are part of every response, including errors.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if ambiguous(r.Request) {
@@ -59,7 +59,7 @@ func (x *exchange) answer() error {
 		return err
 	}
 
-	// Routes that the client may not use are treated as absent.
+	// A route that the client may not use is treated as absent.
 	switch {
 	case found.route == nil && len(found.allowed) > 0:
 		return methodNotAllowed(found.allowed...)
@@ -96,7 +96,7 @@ func (x *exchange) admit(found match) error {
 		return err
 	}
 
-	// A connection that has presented a key is among the last to be closed.
+	// Connections that have presented a key are the last to be closed.
 	x.r.Client, x.r.Use.Actor = client, client.Actor
 	if !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
@@ -119,8 +119,8 @@ func (x *exchange) identify() (*Client, error) {
 	return client, nil
 }
 
-// admitted reports whether the request would still be admitted, from the same client with the same
-// rights.
+// admitted reports whether the request would still be admitted, as the same client with the same
+// permissions.
 func (x *exchange) admitted() bool {
 	if !x.keyed {
 		return true
@@ -129,7 +129,8 @@ func (x *exchange) admitted() bool {
 	return err == nil && reflect.DeepEqual(client, x.r.Client)
 }
 
-// take acquires one of the slots that clients share. The caller returns it by calling give.
+// take acquires one of the slots that all clients share. The caller releases the slot by calling
+// give.
 func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
@@ -138,9 +139,9 @@ func (x *exchange) take(s *conn.Shares, full string) (give func(), err error) {
 	return func() { s.Give(client, 1) }, nil
 }
 
-// hold reserves memory for n response bytes until the end of the exchange.
+// hold reserves memory for n bytes of the response until the end of the exchange.
 func (x *exchange) hold(n int64) error {
-	n = min(n, x.mux.limits.Memory-x.held) // a single response may take all of it
+	n = min(n, x.mux.limits.Memory-x.held) // a single response may use all of the memory
 
 	if !x.mux.held.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
@@ -149,7 +150,7 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// takePage reserves memory for a page of a stream, which is charged like a response.
+// takePage reserves memory for a page of a stream, which is charged in the same way as a response.
 func (x *exchange) takePage(n int64) (give func()) {
 	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Memory)
 	if n > 0 && !x.mux.held.Take(client, n) {
@@ -162,14 +163,14 @@ func (x *exchange) takePage(n int64) (give func()) {
 	}
 }
 
-// serve reads the query and the body that a route accepts, and calls the route's handler.
+// serve reads the query and the body that a route accepts, and calls the handler.
 func (x *exchange) serve(found match) (err error) {
 	r, route := x.r, found.route
 	for i, name := range namesOf(route.path) {
 		r.SetPathValue(name, found.vars[i])
 	}
 
-	// The query is checked before the body, because checking it is cheap.
+	// The query is checked before the body, because that is cheap.
 	if route.readsQuery() {
 		if r.Query, err = parseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
@@ -186,15 +187,15 @@ func (x *exchange) serve(found match) (err error) {
 	return once(x, route.Serve)
 }
 
-// readBody reads the body within the route's limits.
+// readBody reads the body, up to the limit of the route.
 func (x *exchange) readBody(route *servedRoute) error {
 	r := x.r
 	switch {
 	case route.Body == BodyStream:
-		// If a request has no body, a nested handler must be able to detect that. Otherwise, the
-		// handler would set a deadline for a read that never happens. net/http is then already
-		// waiting for the next request on the connection, and would treat the expired deadline as a
-		// disconnected client for all later requests on that connection.
+		// A handler must be able to detect that a request has no body. Otherwise, it would set a
+		// read deadline for a body that never arrives. net/http is already waiting for the next
+		// request on the connection at that time, and would treat the expired deadline as a
+		// disconnect for all later requests on the connection.
 		if !x.body.AtEnd() {
 			r.Body = io.NopCloser(x.body)
 		}
@@ -203,7 +204,7 @@ func (x *exchange) readBody(route *servedRoute) error {
 		return nil
 	}
 
-	// Only streams may be compressed.
+	// Only a body that the handler streams may be compressed.
 	if _, err := ContentEncoding(r.Request); err != nil {
 		return err
 	}
@@ -225,16 +226,18 @@ func (x *exchange) readBody(route *servedRoute) error {
 	return readJSON(r, data, route.Body == BodyOptional, x.intake.hold)
 }
 
-// read reads the body into the memory that all requests share, until the end of the exchange.
+// read reads the body into memory from the shared pool, which is released at the end of the
+// exchange.
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit applies to each read
-	if x.intake == nil {                             // otherwise, the memory of the first intake would never be released
+	if x.intake == nil {                             // a second intake would leave the memory of the first one reserved
 		x.intake = &intake{body: x.body, memory: x.mux.held, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
 	}
 	return x.intake.read(limit, instead)
 }
 
-// refuse responds with an error envelope. If the response has already begun, it is aborted instead.
+// refuse sends an error envelope as the response. If a response has already begun, the connection
+// is aborted instead.
 func (x *exchange) refuse(err error) {
 	e := errorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
@@ -246,22 +249,22 @@ func (x *exchange) refuse(err error) {
 		panic(http.ErrAbortHandler)
 	}
 
-	// The rest of the body must not be read as the next request.
+	// The rest of the body must not be parsed as the next request.
 	if !x.body.AtEnd() {
 		x.w.Linger()
 	}
-	_ = writeError(x.w, e, x.r.ID) // the client may have disconnected
+	_ = writeError(x.w, e, x.r.ID) // writing fails if the client has disconnected
 }
 
-// logMistake logs errors that are the server's fault, except routine conditions such as saturation.
+// logMistake logs server errors, except for routine conditions such as saturation.
 func (x *exchange) logMistake(e *Error) {
 	if status := e.status(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
 		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", logged(e.Error()))
 	}
 }
 
-// end releases the exchange's resources. After a panic, it responds with an error unless the
-// response has begun. The stack is only logged.
+// end releases the resources of the exchange. After a panic, it sends an error response, unless the
+// response has already begun. The stack trace is only logged.
 func (x *exchange) end() {
 	p := recover()
 	aborted := p == http.ErrAbortHandler
@@ -272,7 +275,7 @@ func (x *exchange) end() {
 		}
 	}
 
-	// The body is closed first, so that nothing uses the connection after the response.
+	// The body is closed first, so that nothing uses the connection after the response is complete.
 	x.body.Close()
 	if x.intake != nil {
 		x.intake.close()
@@ -294,7 +297,7 @@ func (x *exchange) logPanic(p any) {
 	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", logged(fmt.Sprint(p)), "stack", string(debug.Stack()))
 }
 
-// mistake returns the error that a client receives after a panic.
+// mistake returns the error that is sent to the client after a panic.
 func mistake() *Error {
 	return Internal(errors.New("the handler panicked"), "internal error; the log has details under this request ID")
 }

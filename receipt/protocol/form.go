@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Limits on the parts of a request that name a resource.
+// These are limits on the parts of a request that identify a resource.
 const (
 	maxQuery   = 4 << 10 // bytes of a query
 	maxPath    = 4 << 10 // bytes of a path
 	maxHeaders = 100
-	MaxID      = 1 << 10 // bytes of an id in a path
+	MaxID      = 1 << 10 // bytes of an ID in a path
 )
 
-// checkForm rejects a request that is longer than any route allows.
+// checkForm rejects a request if its headers, path, or query exceed the limits for all routes.
 func checkForm(r *http.Request) error {
 	switch {
 	case len(r.Header) > maxHeaders:
@@ -35,15 +35,15 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// ambiguous reports whether another parser could determine a different end of the request than
-// net/http does. In that case, no later bytes may be parsed as a request (RFC 9112, 6.1). If the
-// body is chunked, net/http drops a Content-Length. In HTTP/1.0, net/http drops a
-// Transfer-Encoding, and parses the chunks as the next request.
+// ambiguous reports whether another HTTP parser could place the end of the request elsewhere than
+// net/http does. If so, the connection must be closed, because no later bytes may be parsed as a
+// request (RFC 9112 section 6.1). For a chunked body, net/http ignores a Content-Length header. For
+// HTTP/1.0, net/http ignores a Transfer-Encoding header, and parses the chunks as the next request.
 func ambiguous(r *http.Request) bool {
 	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
 
-// checkFraming rejects a body that has no recognizable end.
+// checkFraming rejects a body whose end cannot be determined.
 func checkFraming(r *http.Request) error {
 	if !r.ProtoAtLeast(1, 1) && brings(r.Method) && r.Header.Get("Content-Length") == "" {
 		return Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
@@ -51,8 +51,7 @@ func checkFraming(r *http.Request) error {
 	return nil
 }
 
-// hosts contains the names under which a server may be reached. If it is empty, every host name is
-// allowed.
+// hosts contains the host names that a request may use. An empty set allows every host name.
 type hosts map[string]bool
 
 func newHosts(names []string) hosts {
@@ -63,8 +62,8 @@ func newHosts(names []string) hosts {
 	return h
 }
 
-// check rejects a request for a different host name. A web page can reach a local server only under
-// a name of its own (DNS rebinding).
+// check rejects a request with any other host name. A web page can send requests to a local server
+// only under the page's own host name (DNS rebinding).
 func (h hosts) check(r *http.Request) error {
 	if len(h) > 0 && !h[hostName(r.Host)] {
 		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server does not accept this host name"}
@@ -72,7 +71,7 @@ func (h hosts) check(r *http.Request) error {
 	return nil
 }
 
-// hostName returns a Host header without its port, in lowercase.
+// hostName returns the host name in a Host header, in lowercase and without the port.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -80,10 +79,11 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// A Query contains a request's parameters. Each parameter is known and occurs only once.
+// A Query contains the query parameters of a request. Each parameter is known to the route and
+// occurs only once.
 type Query map[string]string
 
-// parseQuery reads a query. Each parameter name must be in known.
+// parseQuery parses a query string. It rejects parameters whose names are not in known.
 func parseQuery(raw string, known []string) (Query, error) {
 	switch {
 	case len(raw) > maxQuery:
@@ -97,9 +97,10 @@ func parseQuery(raw string, known []string) (Query, error) {
 		return nil, Invalid("", "the query is malformed: expected name=value pairs, percent-encoded")
 	}
 
-	// An unknown, repeated, or empty parameter may express a requirement that would not be checked.
+	// An unknown, repeated, or empty parameter is rejected, because it may express a requirement
+	// that would otherwise be ignored.
 	q := Query{}
-	for _, name := range sortedNames(values) { // so that equal requests get equal responses
+	for _, name := range sortedNames(values) { // in a fixed order, so that equal requests get equal responses
 		list := values[name]
 		switch {
 		case !slices.Contains(known, name):
@@ -124,7 +125,7 @@ func sortedNames(values url.Values) []string {
 	return names
 }
 
-// Time returns an RFC 3339 time, or zero if it is absent.
+// Time returns a parameter as an RFC 3339 time, or the zero time if the parameter is absent.
 func (q Query) Time(name string) (time.Time, error) {
 	text, ok := q[name]
 	if !ok {
@@ -133,10 +134,10 @@ func (q Query) Time(name string) (time.Time, error) {
 	return parseTime(name, text)
 }
 
-// parseTime parses the RFC 3339 time of a parameter or a member.
+// parseTime parses the RFC 3339 time in a parameter or a member.
 func parseTime(name, text string) (time.Time, error) {
 	at, err := receipt.ParseTime(text)
-	if err == nil && at.IsZero() { // package time treats it as unset
+	if err == nil && at.IsZero() { // the zero time would mean that the parameter is absent
 		return at, Invalid(name, "%s is any time but 0001-01-01T00:00:00Z", name)
 	}
 	if err != nil {
@@ -145,7 +146,8 @@ func parseTime(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Choice returns one of the given words, or "" if the parameter is absent.
+// Choice returns a parameter, which must be one of the given words, or "" if the parameter is
+// absent.
 func (q Query) Choice(name string, words ...string) (string, error) {
 	text, ok := q[name]
 	if ok && !slices.Contains(words, text) {
@@ -154,7 +156,8 @@ func (q Query) Choice(name string, words ...string) (string, error) {
 	return text, nil
 }
 
-// Number returns a number from least to most, or the default or if the parameter is absent.
+// Number returns a parameter as a number from least to most, or the default or if the parameter is
+// absent.
 func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	text, ok := q[name]
 	if !ok {
@@ -167,7 +170,7 @@ func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	return n, nil
 }
 
-// Digest returns a digest, or zero if it is absent.
+// Digest returns a parameter as a digest, or the zero digest if the parameter is absent.
 func (q Query) Digest(name string) (canon.Digest, error) {
 	text, ok := q[name]
 	if !ok {

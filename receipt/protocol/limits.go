@@ -2,38 +2,39 @@ package protocol
 
 import "time"
 
-// Limits bounds the resources of a Mux that clients may use. The zero value of a field means the
-// default. Each client gets at most half of Requests, of Memory, and of the event streams. If other
-// clients hold some of a resource, a client gets less, because it must leave as much as it gets for
-// one more client. A client is an API key or, without keys, an address.
+// Limits bounds the resources of a Mux that clients can use. If a field is zero, its default
+// applies. Each client gets at most half of Requests, of Memory, and of the event streams. A client
+// gets less if other clients already hold some of a resource, because it must leave at least as
+// much free as it holds, for one more client. A client is identified by its API key or, without
+// keys, by its address.
 type Limits struct {
-	// Body is the maximum size of a body, in bytes, for routes without their own Limit. Default: 1
-	// MiB. Beyond it: 413. Routes with BodyStream have no size limit.
+	// Body is the maximum size of a body, in bytes, for routes that do not set their own Limit.
+	// Default: 1 MiB. Beyond it: 413. Routes with BodyStream have no size limit.
 	Body int64
 
-	// Memory is the maximum number of bytes of bodies, responses, and stream pages that are held at
-	// the same time. Responses and pages count until clients have read them. Default: 128 MiB. If
-	// there is no room for a body, or for a response to GET that has not begun, the response is
-	// 503. A stream waits instead.
+	// Memory is the maximum number of bytes that bodies, responses, and stream pages may occupy at
+	// the same time. Responses and pages are counted until the client has read them. Default: 128
+	// MiB. If there is no room for a body, or for the response to a GET request, the response is
+	// 503. A stream waits for room instead.
 	Memory int64
 
-	// Arrive is the maximum time for a body to arrive. Default: 60 s. Beyond it: 504.
+	// Arrive is the maximum time in which a body must arrive. Default: 60 s. Beyond it: 504.
 	Arrive time.Duration
 
-	// Requests is the maximum number of concurrent requests, except for open routes, free routes,
-	// and streams. Default: 256. Further requests get the response 503.
+	// Requests is the maximum number of concurrent requests, not counting open routes, free routes,
+	// and streams. Default: 256. Further requests get a 503 response.
 	Requests int
 
-	// Idle is the maximum time for which reading a body or writing a response may make no progress.
-	// A client that does not read its stream for this time is disconnected. Default: 30 s.
+	// Idle is the maximum time without progress while a body is read or a response is written. A
+	// client that does not read its stream for this long is disconnected. Default: 30 s.
 	Idle time.Duration
 }
 
-// mostStreams is the maximum number of open streams. Further requests for streams get the response
-// 503. Each stream holds one page of the log and a goroutine.
+// mostStreams is the maximum number of open streams. Further requests for streams get a 503
+// response. Each stream uses a goroutine and the memory for one page of the log.
 const mostStreams = 1024
 
-// withDefaults returns the limits with defaults for unset fields.
+// withDefaults returns the limits, with default values for unset fields.
 func (l Limits) withDefaults() Limits {
 	const mebi = 1 << 20
 	l.Body = orElse(l.Body, mebi)

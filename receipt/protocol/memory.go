@@ -11,112 +11,114 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// keptFor is the time for which a response to a request with an Idempotency-Key is remembered.
+// keptFor is how long the response to a request with an Idempotency-Key is remembered.
 const keptFor = 24 * time.Hour
 
-// Approximate sizes of a use without its response, and of a response that is stored elsewhere.
+// These are the approximate sizes, in bytes, of a use without its response, and of a response that
+// is stored elsewhere.
 const (
 	useBytes    = 512
 	storedBytes = 1536
 )
 
-// A Use is an Idempotency-Key and the body of its request.
+// A Use identifies a request with an Idempotency-Key and the body of that request.
 type Use struct {
-	// Actor is the client to which the limits apply: the digest of the API key, or zero for all
-	// clients without a key.
+	// Actor is the client whose limits apply: the digest of the API key, or zero for all clients
+	// without a key.
 	Actor [32]byte
 
-	// Key is equal for requests of which only one may be processed. It is zero if the request may
-	// be processed more than once.
+	// Key is the same for all requests of which only one may be processed. It is zero if the
+	// request may be processed more than once.
 	Key canon.Digest
 
 	// Body is the digest of the canonical body (RFC 8785).
 	Body canon.Digest
 }
 
-// An answer is the response to a request. It must not be modified.
+// An answer is the recorded response to a request. It must not be modified.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 
-	// stored returns the body from another location, such as a log, so that the body does not
-	// occupy memory. If it is nil, body contains the response.
+	// stored reads the body from another location, such as a log, so that the body does not occupy
+	// memory. If stored is nil, the body is in the field body.
 	stored func() ([]byte, error)
 }
 
-// A Memory remembers the uses of Idempotency-Keys, and the responses, for 24 hours. It is safe for
-// concurrent use. No method waits for a request in progress; a [Mux] responds to a request that
-// repeats it with 202.
+// A Memory remembers uses of Idempotency-Keys, and the responses, for 24 hours. It is safe for
+// concurrent use. No method waits for a request in progress; a [Mux] responds with 202 if such a
+// request is repeated.
 //
-// The content is lost when the program ends. If a server must remember completed work after a
-// restart, it writes the Use into its own log together with that work, and passes it to Remember at
-// startup.
+// The content of a Memory is lost when the program ends. A server that must remember completed work
+// after a restart records the Use in its own log together with that work, and passes the Use to
+// Remember at startup.
 //
-// The zero value of a field means its default. Fields must not change after the first use.
+// If a field is zero, its default applies. Fields must not change after the first use.
 type Memory struct {
-	// Keys is the maximum number of remembered uses per actor. Default: 16,384.
+	// Keys is the maximum number of uses that are remembered per actor. Default: 16,384.
 	Keys int
 
-	// Bytes is the approximate maximum size of all uses and responses together. An actor that holds
-	// some of the memory gets at most as much as would then be left. A single actor gets half, two
-	// actors get a third each, and a new actor always finds room. Responses in preparation are not
-	// counted. Default: 64 MiB.
+	// Bytes is the approximate maximum size of all uses and responses together. An actor may hold
+	// at most as much of this memory as is left free. A single actor can therefore hold half, and
+	// two actors a third each, so there is always room for a new actor. Responses that are not yet
+	// complete are not counted. Default: 64 MiB.
 	Bytes int64
 
-	// Forget specifies what happens beyond the limits. If it is set, the oldest use of the actor is
-	// forgotten early, so the request may be processed again. Otherwise, the new use is refused,
-	// with 429 for the actor's own limits and 503 for the shared limits, so that no request is
-	// processed twice.
+	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use of the
+	// actor is forgotten early, so the request of that use may be processed again. Otherwise, the
+	// new use is refused so that no request is processed twice, with 429 for the limits of the
+	// actor and with 503 for the shared limits.
 	Forget bool
 
 	mu     sync.Mutex
 	actors map[[32]byte]*actorUses
-	order  list.List // *use with a response, oldest first
+	order  list.List // of *use values with a response, oldest first
 	bytes  int64
 }
 
-// actorUses are the uses of one actor.
+// actorUses contains the uses of one actor.
 type actorUses struct {
 	byKey map[canon.Digest]*use
-	order list.List // like order in Memory
+	order list.List // like Memory.order
 	bytes int64
 }
 
-// A use is a Use that is in progress or has a response.
+// A use is a Use that is being processed or has a response.
 type use struct {
 	Use
-	busy   chan struct{} // closed when the work has ended; nil if there is a response
-	logged *answer       // the response that the log already contains, while the work is in progress
+	busy   chan struct{} // closed when the work ends; nil if there is a response
+	logged *answer       // the response that is already in the log while the work continues
 	answer answer
-	at     time.Time        // time of the response
-	places [2]*list.Element // its elements in the Memory's and the actor's lists
+	at     time.Time        // time at which the response was recorded
+	places [2]*list.Element // elements of the lists in Memory and actorUses that contain this use
 }
 
-// most returns the limits.
+// most returns the limits on uses per actor and on bytes.
 func (m *Memory) most() (keys int, bytes int64) {
 	const mostKeys, mostBytes = 16 << 10, 64 << 20
 	return orElse(m.Keys, mostKeys), orElse(m.Bytes, int64(mostBytes))
 }
 
-// A claim describes the state of a use: it has a response, it is in progress, or neither. In the
-// last case, the caller processes the request, and must call end afterward, even after a failure.
+// A claim is the state of a use: the use has a response, another caller is processing it, or
+// neither. If neither applies, the caller processes the request, and must call end afterward, even
+// after a failure.
 type claim struct {
 	answer   *answer         // nil: none yet
-	inFlight <-chan struct{} // closed when another caller's work has ended; nil if there is none
+	inFlight <-chan struct{} // closed when the work of another caller ends; nil if there is no other caller
 
 	memory *Memory
 	use    *use
 }
 
-// claim reserves a use. The error is an *[Error]: the key was used with a different body, or there
-// is no room.
+// claim reserves a use of an Idempotency-Key. The error is an *[Error] if the key was used with a
+// different body or if there is no room.
 func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetOld(now)
 
-	// An expired use is forgotten first, so its key counts as new.
+	// Expired uses have been removed, so their keys are treated as new.
 	if found := m.find(u); found != nil {
 		switch {
 		case found.Body != u.Body:
@@ -140,17 +142,17 @@ func keyReused() *Error {
 	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key was used with another body; use a new key for each request"}
 }
 
-// logged reports whether the log already contains the response to the claimed use
-// ([Memory.Remember]).
+// logged reports whether the log already contains the response to the claimed use (see
+// [Memory.Remember]).
 func (c *claim) logged() bool {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
 	return c.use.logged != nil
 }
 
-// end ends a claim. If there is no response, nothing was done, and the next request may do the
-// work, even with a different body. A response that was passed to Remember in the meantime takes
-// precedence. Only the first call to end counts.
+// end ends a claim. A nil answer means that nothing was done, so the next request may do the work,
+// even with a different body. If a response was passed to Remember in the meantime, that response
+// is used instead. Further calls to end have no effect.
 func (c *claim) end(answer *answer, now time.Time) {
 	if c.use == nil {
 		return
@@ -158,8 +160,8 @@ func (c *claim) end(answer *answer, now time.Time) {
 	m, mine := c.memory, c.use
 	c.use = nil
 
-	// No caller may see a use that is neither in progress nor answered, because its request would
-	// then be processed twice.
+	// No caller may see a use that is neither in progress nor has a response, because the request
+	// would then be processed twice.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(mine.busy)
@@ -177,13 +179,13 @@ func (c *claim) end(answer *answer, now time.Time) {
 }
 
 // Remember adds a use from the server's own log, at startup or when the server appends to the log.
-// The response is the one that [WriteJSON] would write. Read returns its value from the log
-// whenever it is needed, so that the value does not occupy memory.
+// The response is the same as if [WriteJSON] had written the value. read returns the value from the
+// log whenever it is needed, so that the value does not occupy memory.
 //
-// If the use is in progress, the response takes effect when the work ends. Remember returns false,
-// and changes nothing, if the key already has a response or was used with a different body, or if
-// the response is too old. It cannot fail, because a response must never prevent a log from being
-// read.
+// If the use is in progress, the response takes effect when the work ends. Remember returns false
+// and changes nothing if the key already has a response or was used with a different body, or if
+// the response is too old. It does not return an error, because a response must never prevent a log
+// from being read.
 func (m *Memory) Remember(u Use, status int, read func() any, at, now time.Time) bool {
 	return m.remember(u, answer{status: status, header: http.Header{"Content-Type": {MediaJSON}}, stored: func() ([]byte, error) {
 		text, err := receipt.AppendJSON(nil, read())
@@ -205,7 +207,8 @@ func (m *Memory) remember(u Use, answer answer, at, now time.Time) bool {
 		return false
 	}
 
-	// The log may contain more uses than the limits allow for new requests. All of them are kept.
+	// The log may contain more uses than the limits allow for new requests. All of these uses are
+	// kept.
 	known := &use{Use: u}
 	m.add(known)
 	m.settle(known, answer, at)
@@ -232,7 +235,7 @@ func (m *Memory) add(u *use) {
 	m.count(a, useBytes)
 }
 
-// settle records the response to a use.
+// settle records the response for a use.
 func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	a := m.actors[u.Actor]
 	u.answer, u.at = answer, at
@@ -240,7 +243,8 @@ func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	m.count(a, answer.size())
 }
 
-// inOrder inserts a use after all uses that are at least as old, which is nearly always at the end.
+// inOrder inserts a use after all uses that are at least as old, which is nearly always at the end
+// of the list.
 func inOrder(l *list.List, u *use) *list.Element {
 	at := l.Back()
 	for at != nil && at.Value.(*use).at.After(u.at) {
@@ -257,7 +261,7 @@ func (m *Memory) remove(u *use) {
 	delete(a.byKey, u.Key)
 	m.count(a, -useBytes-u.answer.size())
 
-	// A use in progress is in no list.
+	// A use that is in progress is in neither list.
 	for i, l := range []*list.List{&m.order, &a.order} {
 		if u.places[i] != nil {
 			l.Remove(u.places[i])
@@ -273,7 +277,7 @@ func (m *Memory) count(a *actorUses, bytes int64) {
 	m.bytes += bytes
 }
 
-// text returns the body.
+// text returns the body of the response.
 func (a *answer) text() ([]byte, error) {
 	if a.stored == nil {
 		return a.body, nil
@@ -281,7 +285,7 @@ func (a *answer) text() ([]byte, error) {
 	return a.stored()
 }
 
-// size returns the approximate size of a response in bytes.
+// size returns the approximate size of the response, in bytes.
 func (a *answer) size() int64 {
 	n := len(a.body)
 	if a.stored != nil {
@@ -297,7 +301,7 @@ func (a *answer) size() int64 {
 	return int64(n)
 }
 
-// forgetOld removes expired uses, whose keys may be used again.
+// forgetOld removes expired uses, so that their keys can be used again.
 func (m *Memory) forgetOld(now time.Time) {
 	for front := m.order.Front(); front != nil; front = m.order.Front() {
 		oldest := front.Value.(*use)
@@ -308,11 +312,11 @@ func (m *Memory) forgetOld(now time.Time) {
 	}
 }
 
-// makeRoom makes room for one more use of an actor, or refuses it.
+// makeRoom makes room for another use by an actor, or returns an error if that use is refused.
 func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	keys, bytes := m.most()
 
-	// Uses are removed, or refused, until one more fits.
+	// Old uses are removed until another use fits; without Forget, the new use is refused instead.
 	for {
 		a := m.actors[actor]
 		left := bytes - m.bytes - useBytes
@@ -321,14 +325,15 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
-		// If an actor exceeds its own limits, it loses its own oldest use, never another actor's.
+		// An actor that exceeds its own limits loses its own oldest use, never that of another
+		// actor.
 		oldest := m.order.Front()
 		if own {
 			oldest = a.order.Front()
 		}
 
 		switch {
-		case m.Forget && oldest == nil: // all are in progress; requests are limited elsewhere
+		case m.Forget && oldest == nil: // all uses are in progress; another limit applies to requests
 			return nil
 		case m.Forget:
 			m.remove(oldest.Value.(*use))
@@ -338,7 +343,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	}
 }
 
-// noRoom returns an error that states when room will be available again.
+// noRoom returns an error that states when room is expected to be available again.
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {

@@ -15,46 +15,50 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// Options configure a Mux.
+// Options configures a Mux.
 type Options struct {
-	// Routes are the routes to serve.
+	// Routes are the routes that the Mux serves.
 	Routes []Route
 
-	// Auth determines which client sent a request. Required, unless Public is set.
+	// Auth determines which client sent a request. It is required unless Public is set.
 	Auth Authenticator
 
-	// Public serves everyone without authentication, as a single client. Auth must be nil.
+	// Public accepts all requests without authentication, and treats their senders as a single
+	// client. Auth must then be nil.
 	Public bool
 
-	// Now is the clock for idempotency. Required. Deadlines of connections use the system's clock.
+	// Now is the clock for idempotency. Required. The deadlines of connections use the system
+	// clock.
 	Now func() time.Time
 
-	// Random is the source of request IDs. Required.
+	// Random is the source of randomness for request IDs. Required.
 	Random io.Reader
 
 	// Memory remembers the responses to requests with an Idempotency-Key. If it is nil, a Memory
-	// with the default limits is used, whose content a restart discards.
+	// with default limits is used; its content is lost on a restart.
 	Memory *Memory
 
-	// Log gets a record for each 500 response, for each response above 500 that has a cause, and
-	// for each panic. It never contains data from clients. If it is nil, nothing is logged.
+	// Log receives a record for each 500 response, for each response above 500 that has a cause,
+	// and for each panic. Log records never contain data from clients. If Log is nil, nothing is
+	// logged.
 	Log *slog.Logger
 
-	// Observe, if not nil, is called when a request arrives. The function that it returns is called
-	// when the response is complete. Use them for access logs and metrics.
+	// If Observe is not nil, it is called when a request arrives. The function that it returns is
+	// called when the response is complete. Observe can be used for access logs and metrics.
 	Observe func() (answered func(Outcome))
 
-	// Hosts are the names, without port, that a Host header may contain; the response to any other
-	// name is 403. A server on a loopback address lists the loopback names, so that no web page can
-	// reach it under a name of its own (DNS rebinding). Empty: any.
+	// Hosts are the names, without a port, that a Host header may contain; a request with any other
+	// name gets a 403 response. A server on a loopback address lists the loopback names, so that no
+	// web page can reach the server under the page's own host name (DNS rebinding). Empty: any.
 	Hosts []string
 
-	// Guarded is the path below which a request must have the version and an API key even if no
-	// route matches, so that a client without a key cannot learn which routes exist. Elsewhere, the
-	// response to such a request is 404. Empty: "/".
+	// Guarded is a path prefix below which every request must have a protocol version the request
+	// must have an API key, even if no route matches, so that a client without a key cannot learn
+	// which routes exist. Elsewhere, a request that matches no route gets a 404 response. Empty:
+	// "/".
 	Guarded string
 
-	// Limits bounds the resources that clients may use.
+	// Limits bounds the resources that clients can use.
 	Limits Limits
 }
 
@@ -67,20 +71,21 @@ type Outcome struct {
 	Aborted bool // the response was aborted
 }
 
-// A Mux is the http.Handler of a harness. It does the work that all routes share, in this order,
-// before it calls the handler:
+// A Mux is the http.Handler of a harness. A Mux does the work that all routes share, in the
+// following order, before it calls the handler:
 //
-//  1. the form of the request: its host, 403, and the limits on headers, path, and query, 400
-//  2. the version, 426
-//  3. the client, 401
-//  4. the route, 404 or 405; a route for which the client has no scope is treated as absent
-//  5. a request slot, 503
-//  6. the query, 400, and the body, 400, 413, 415, 504
-//  7. the Idempotency-Key: a remembered response is repeated, 409 with a different body, 202 while
-//     the first request is in progress
-//  8. the handler, whose error is sent in the protocol's envelope
+//  1. checks the form of the request: its host (403) and the limits on headers, path, and query
+//     (400)
+//  2. checks the protocol version (426)
+//  3. identifies the client (401)
+//  4. finds the route (404 or 405); a route for which the client has no scope is treated as absent
+//  5. acquires a request slot (503)
+//  6. reads the query (400) and the body (400, 413, 415, or 504)
+//  7. checks the Idempotency-Key: a remembered response is repeated, a different body gets 409, and
+//     a request whose first copy is still in progress gets 202
+//  8. calls the handler, and sends an error that it returns in the protocol's envelope
 //
-// It is safe for concurrent use, makes no requests, and starts no goroutines.
+// A Mux is safe for concurrent use, makes no requests, and starts no goroutines.
 type Mux struct {
 	options  Options
 	limits   Limits
@@ -89,14 +94,14 @@ type Mux struct {
 	memory   *Memory
 	requests *conn.Shares
 	streams  *conn.Shares
-	held     *conn.Shares // bytes of bodies and responses
+	held     *conn.Shares // number of bytes in bodies and responses
 	closing  chan struct{}
 	closed   sync.Once
 	hosts    hosts
 }
 
-// NewMux returns a Mux. It rejects options without a clock or randomness, invalid routes, and two
-// routes with the same method and path.
+// NewMux returns a Mux with the given options. It rejects options without a clock or without a
+// source of randomness, invalid routes, and two routes with the same method and path.
 func NewMux(o Options) (*Mux, error) {
 	if o.Now == nil || o.Random == nil {
 		return nil, errors.New("protocol: Options.Now and Options.Random must be set")
@@ -105,7 +110,7 @@ func NewMux(o Options) (*Mux, error) {
 		return nil, errors.New("protocol: options must set either Auth, or Public to accept all clients without authentication")
 	}
 
-	// The other options have defaults.
+	// All other options have defaults.
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -121,7 +126,7 @@ func NewMux(o Options) (*Mux, error) {
 	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
 	m.requests, m.streams, m.held = conn.NewShares(int64(l.Requests)), conn.NewShares(mostStreams), conn.NewShares(l.Memory)
 
-	// Each route is compared with the routes before it.
+	// Each route is compared with the routes that precede it.
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err
@@ -144,7 +149,7 @@ func (m *Mux) add(route Route) error {
 	return nil
 }
 
-// ServeHTTP responds to one request.
+// ServeHTTP responds to a request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(m, w, r)
 	defer x.end()
@@ -154,24 +159,24 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Close ends the streams, each between two events, so that http.Server.Shutdown does not wait for
-// clients that never disconnect. Clients reconnect with the last ID that they received. Other
-// requests are still served; requests for streams get the response 503.
+// Close ends each stream between two events, so that http.Server.Shutdown does not wait for clients
+// that never disconnect. Clients can reconnect with the last event ID that they received. Other
+// requests are still served, but new requests for streams get a 503 response.
 func (m *Mux) Close() { m.closed.Do(func() { close(m.closing) }) }
 
 // A match is the result of a route lookup.
 type match struct {
-	route   *servedRoute // nil if no route has the path, or if no route with the path has the method
-	vars    []string     // of the path, unescaped
-	allowed []string     // the allowed methods, if a route has the path
-	version bool         // the request must have the version
+	route   *servedRoute // nil if no route matches both the path and the method
+	vars    []string     // variables in the path, unescaped
+	allowed []string     // the allowed methods, if a route matches the path
+	version bool         // the request must state the protocol version
 	key     bool         // and an API key
 }
 
 func (m *Mux) find(method, escaped string) (found match) {
 	known, versioned := false, false
 
-	// All matching routes are compared, so their order does not matter.
+	// All matching routes are compared, so that the order of routes does not matter.
 	for _, r := range m.routes {
 		vars, ok := matchPath(r.path, escaped)
 		if !ok {
@@ -193,27 +198,27 @@ func (m *Mux) find(method, escaped string) (found match) {
 		return found
 	}
 
-	// A protected path requires the version and a key before the response reveals whether the path
-	// exists.
+	// On a guarded path, the version and the key are checked before the response reveals whether
+	// the path exists.
 	guarded := versioned || !known && strings.HasPrefix(escaped, m.options.Guarded)
 	found.version, found.key = guarded, guarded
 	return found
 }
 
-// ids generates request IDs. It is safe for concurrent use.
+// An ids value generates request IDs. It is safe for concurrent use.
 type ids struct {
 	mu     sync.Mutex
 	random *bufio.Reader
 }
 
-// newIDs returns a generator that reads from random.
+// newIDs returns a generator that uses the given source of randomness.
 func newIDs(random io.Reader) *ids {
-	const ahead = 512 // number of bytes to read at a time
+	const ahead = 512 // number of random bytes to read at a time
 	return &ids{random: bufio.NewReaderSize(random, ahead)}
 }
 
-// next returns 16 hexadecimal digits, or "unnamed" if no randomness is available, because a
-// response matters more than an ID.
+// next returns 16 hexadecimal digits, or "unnamed" if no randomness is available, because a missing
+// ID must not prevent a response.
 func (d *ids) next() string {
 	var id [8]byte
 	d.mu.Lock()

@@ -10,39 +10,41 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// A Request is the request to which a Handler responds.
+// A Request is the request that a Handler responds to.
 type Request struct {
 	*http.Request
 
-	ID     string          // ID of the request, which errors and the log contain
-	Route  string          // the path of its route's pattern; "" if the request was refused earlier
-	Client *Client         // the sender, which must not be changed; the zero client on an open route
-	Query  Query           // its parameters, each known and present only once; nil below a /
-	JSON   *canon.Document // the body, an object; nil if the route accepts none
-	Bytes  []byte          // the body, on a route with BodyText or BodyBytes
+	ID     string          // ID of the request, which is included in errors and log records
+	Route  string          // path in the pattern of the route; "" if the request was refused before a route was found
+	Client *Client         // the sender of the request, which must not be modified; the zero Client on an open route
+	Query  Query           // query parameters, each of which is known and occurs once; nil for a route that ends in /
+	JSON   *canon.Document // the body, which is an object; nil if the route accepts no JSON body
+	Bytes  []byte          // the body, for a route with BodyText or BodyBytes
 
-	// Use is the information about the request that a [Memory] remembers. Its Key is equal for all
-	// requests of one client for one target with the same Idempotency-Key. It is zero if the
-	// request has no key, or if the route may be processed again. A harness can record it in its
-	// log with the work, and pass it to the Memory after a restart.
+	// Use contains the information about the request that a [Memory] remembers. Its Key is the same
+	// for all requests with the same Idempotency-Key from one client to one target. It is zero if
+	// the request has no Idempotency-Key, or if the route allows a request to be processed again. A
+	// harness can record it in its log together with the work, and pass it to the Memory after a
+	// restart.
 	Use Use
 
 	exchange *exchange
 }
 
-// Hold reserves n bytes of [Limits].Memory for the response, until the client has read it. A
-// handler whose response is longer than its request calls Hold before it changes anything. The
-// error is an *[Error] with the status 503.
+// Hold reserves n bytes of [Limits].Memory for the response, until the client has read the
+// response. A handler whose response is longer than the request must call Hold before it changes
+// anything. The error is an *[Error] with status 503.
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
 
-// Conn returns the body and the response on the connection, for a handler that streams. Data
-// written to this response is not reduced to the part that the client may see, and is not counted;
-// a handler that holds a long response calls Hold.
+// Conn returns the body and the response of the underlying connection, for a handler that streams.
+// Data that is written to this response is neither reduced to the part that the client may see nor
+// counted, so a handler with a long response calls Hold.
 func (r *Request) Conn() (*conn.Body, *conn.Answer) { return r.exchange.body, r.exchange.w }
 
-// ReadBody reads a body of at most limit bytes, on a route with [BodyStream], into the memory that
-// all requests share. The end of the request releases it. The error is an *[Error]: 413 with
-// instead, which describes the alternative, 400, 503, or 504.
+// ReadBody reads a body of at most limit bytes into memory from the shared pool, for a route with
+// [BodyStream]. The memory is released at the end of the request. The error is an *[Error] with
+// status 400, 413, 503, or 504; the message of a 413 error contains instead, which describes the
+// alternative.
 func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 	return r.exchange.read(limit, instead)
 }
@@ -50,8 +52,8 @@ func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 // Saturated reports whether all request slots are in use.
 func (r *Request) Saturated() bool { return !r.exchange.mux.requests.Any() }
 
-// workspace returns the workspace that the request names, in the member workspace_id of its body or
-// else in the parameter of that name, or "".
+// workspace returns the workspace ID in the workspace_id member of the body or, if there is none,
+// in the query parameter of that name, or "".
 func (r *Request) workspace() string {
 	const name = "workspace_id"
 	if r.JSON != nil {
@@ -62,10 +64,10 @@ func (r *Request) workspace() string {
 	return r.Query[name]
 }
 
-// Target returns the target of the request in a single spelling: the path with uniformly escaped
-// segments, and the query in the order of its names, without the named parameters.
+// Target returns the target of the request in a normalized form: the path with uniformly escaped
+// segments, and the query sorted by parameter name, without the given parameters.
 func (r *Request) Target(without ...string) string {
-	// An escaped letter and the unescaped letter are the same target.
+	// An escaped letter is equivalent to the unescaped letter.
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, segment := range segments {
 		if text, err := url.PathUnescape(segment); err == nil {
@@ -74,8 +76,8 @@ func (r *Request) Target(without ...string) string {
 	}
 	target := strings.Join(segments, "/")
 
-	// On a route that ends in /, the handler parses its own query. A malformed query is included
-	// completely.
+	// On a route that ends in /, the handler parses the query itself. A malformed query is included
+	// unchanged.
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return target + "?" + r.URL.RawQuery
@@ -90,15 +92,14 @@ func (r *Request) Target(without ...string) string {
 	return target
 }
 
-// detached returns the request for a handler that completes its work even if the client
-// disconnects.
+// detached returns the request with a context that is not canceled when the client disconnects.
 func (r *Request) detached() *Request {
 	other := *r
 	other.Request = r.WithContext(context.WithoutCancel(r.Context()))
 	return &other
 }
 
-// writes reports whether a method may have side effects.
+// writes reports whether requests with the given method may have side effects.
 func writes(method string) bool {
 	switch method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -107,5 +108,5 @@ func writes(method string) bool {
 	return false
 }
 
-// brings reports whether requests with a method have a body.
+// brings reports whether requests with the given method have a body.
 func brings(method string) bool { return writes(method) && method != http.MethodDelete }

@@ -9,45 +9,47 @@ import (
 	"unicode/utf8"
 )
 
-// A Handler responds to a request or returns an error. An [*Error] is sent to the client. For any
-// other error, the client learns only that an internal error occurred. An error means that nothing
-// was done, except an error with status 500, after which the outcome is unknown.
+// A Handler responds to a request or returns an error. If the error is an [*Error], it is sent to
+// the client. For any other error, the client is only informed that an internal error occurred. An
+// error means that nothing was done, except that the outcome is unknown after an error with status
+// 500.
 type Handler func(w http.ResponseWriter, r *Request) error
 
-// A Body specifies which body a route accepts for POST, PUT, and PATCH. For other methods, no body
-// is read.
+// A Body specifies which body a route accepts in POST, PUT, and PATCH requests. Bodies of requests
+// with other methods are not read.
 type Body int
 
 const (
-	BodyJSON     Body = iota // a JSON object, in Request.JSON
-	BodyOptional             // the same, but an absent body is treated as {}
-	BodyText                 // the same, but the handler parses Request.Bytes and reports its own errors
+	BodyJSON     Body = iota // a JSON object, which is available as Request.JSON
+	BodyOptional             // like BodyJSON, but an absent body is treated as {}
+	BodyText                 // like BodyOptional, but the handler parses Request.Bytes and reports its own errors
 	BodyBytes                // anything, in Request.Bytes
-	BodyStream               // the handler reads the body while it arrives; an Idempotency-Key is ignored
+	BodyStream               // the handler reads the body as it arrives; an Idempotency-Key is ignored
 )
 
-// A Route is a method and a path with their handler.
+// A Route is a handler for a method and a path.
 type Route struct {
 	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} matches one
-	// segment, which PathValue returns. GET includes HEAD. A pattern without a method matches any
-	// method, and a path that ends in / matches everything below it. If several patterns match, the
-	// one with the earlier literal segment is used, regardless of their order.
+	// segment, which is available from PathValue. GET includes HEAD. A pattern without a method
+	// matches any method, and a path that ends in / matches everything below it. If several
+	// patterns match, the pattern that has a literal segment earlier is used, regardless of the
+	// order of the routes.
 	Pattern string
 
-	Scope  Scope    // that the API key must have; without it, the route is treated as absent. "" for none
-	Open   bool     // requires no version and no API key: discovery, health
-	Params []string // parameters of the query; others are refused. Ignored for a path that ends in /
-	Body   Body     // of POST, PUT, and PATCH
+	Scope  Scope    // scope that the API key must have; without it, the route is treated as absent "" for none
+	Open   bool     // requires no protocol version and no API key, such as for discovery and health
+	Params []string // allowed query parameters; others are rejected. Ignored for a path that ends in /
+	Body   Body     // body of POST, PUT, and PATCH requests
 	Limit  int64    // the maximum size of the body, in bytes; zero means [Limits].Body
-	Again  bool     // may be processed again, so an Idempotency-Key is ignored
+	Again  bool     // a request may be processed again, so an Idempotency-Key is ignored
 	Serve  Handler
 
-	AnyVersion bool // requires no version: the route is not part of the protocol
-	AnyQuery   bool // any query is accepted and ignored, because mail and chat programs add parameters
-	Free       bool // takes no request slot, like an open route
+	AnyVersion bool // requires no protocol version, because the route is not part of the protocol
+	AnyQuery   bool // accepts and ignores any query, because mail and chat programs add parameters to links
+	Free       bool // needs no request slot, like an open route
 }
 
-// A servedRoute is a parsed Route.
+// A servedRoute is a Route whose pattern has been parsed.
 type servedRoute struct {
 	Route
 	method string // "" for any
@@ -72,7 +74,7 @@ func newRoute(r Route) (*servedRoute, error) {
 		return nil, fmt.Errorf("protocol: route %q is open, but requires the scope %q", r.Pattern, r.Scope)
 	}
 
-	// Names must be distinct, because PathValue returns one value per name.
+	// Names must be distinct, because PathValue returns only one value per name.
 	names := namesOf(path)
 	if subtree(path) && len(names) > 0 {
 		return nil, fmt.Errorf("protocol: route %q: expected no {…} in a path that is everything below it", r.Pattern)
@@ -86,16 +88,17 @@ func newRoute(r Route) (*servedRoute, error) {
 	return &servedRoute{r, method, path}, nil
 }
 
-// versioned reports whether a request must have the version.
+// versioned reports whether requests must state the protocol version.
 func (r *servedRoute) versioned() bool { return !r.Open && !r.AnyVersion }
 
-// placed reports whether a request takes a request slot.
+// placed reports whether requests need a request slot.
 func (r *servedRoute) placed() bool { return !r.Open && !r.Free }
 
-// readsQuery reports whether the Mux reads the query. A handler below a / parses its own query.
+// readsQuery reports whether the Mux parses the query. If the path ends in /, the handler parses
+// the query itself.
 func (r *servedRoute) readsQuery() bool { return !r.AnyQuery && !subtree(r.path) }
 
-// namesOf returns the names in the {…} of a path.
+// namesOf returns the variable names in a path.
 func namesOf(path string) (names []string) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
@@ -105,7 +108,7 @@ func namesOf(path string) (names []string) {
 	return names
 }
 
-// shape returns a path without the names in its {…}.
+// shape returns a path without the names of its variables.
 func shape(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -130,11 +133,11 @@ func (r *servedRoute) takes(method string) bool {
 	return r.method == "" || slices.Contains(r.methods(), method)
 }
 
-// before reports whether a route takes precedence over another matching route.
+// before reports whether a route takes precedence over another route that also matches.
 func (r *servedRoute) before(other *servedRoute) bool {
 	one, two := strings.Split(r.path, "/"), strings.Split(other.path, "/")
 
-	// The first segment in which the patterns differ decides.
+	// The first segments that differ determine the order.
 	for i := range min(len(one), len(two)) {
 		if a, b := rank(one[i]), rank(two[i]); a != b {
 			return a < b
@@ -144,7 +147,7 @@ func (r *servedRoute) before(other *servedRoute) bool {
 	return len(one) > len(two) || r.method != "" && other.method == ""
 }
 
-// rank orders the segments of a pattern by the paths that they match: a literal, one segment, or
+// rank orders the segments of a pattern by what they match: a literal segment, any one segment, or
 // everything below.
 func rank(segment string) int {
 	switch {
@@ -156,10 +159,10 @@ func rank(segment string) int {
 	return 0
 }
 
-// matchPath compares an escaped path with the path of a pattern, in which {name} matches one
-// segment and a / at the end matches everything below it. It returns the values of the names,
-// unescaped. Each segment is unescaped separately, so an escaped slash does not separate segments.
-// Paths are not cleaned.
+// matchPath matches an escaped path against the path of a pattern, in which {name} matches one
+// segment and a trailing / matches everything below the path. It returns the unescaped values of
+// the variables. Each segment is unescaped separately, so an escaped slash does not separate
+// segments. Paths are not cleaned; for example, .. is an ordinary segment.
 func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	if subtree(pattern) {
 		return nil, strings.HasPrefix(escaped, pattern)
@@ -178,7 +181,7 @@ func matchPath(pattern, escaped string) (vars []string, ok bool) {
 			continue
 		}
 
-		// The path is split first, so an escaped slash stays in its segment.
+		// The path has already been split, so an escaped slash stays in its segment.
 		value, err := url.PathUnescape(path[i])
 		if err != nil || !isID(value) {
 			return nil, false
@@ -189,7 +192,8 @@ func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	return vars, true
 }
 
-// isID reports whether a segment can be an ID: non-empty text without control characters.
+// isID reports whether a segment can be an ID, which is a non-empty string without control
+// characters.
 func isID(text string) bool {
 	return text != "" && len(text) <= MaxID && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })

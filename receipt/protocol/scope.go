@@ -6,11 +6,11 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Scope is an action that the holder of an API key may perform. A server specifies its scopes
-// when it reads its keys.
+// A Scope is a permission that an API key can have. A server specifies its scopes when it parses
+// its keys.
 type Scope string
 
-// The scopes of the protocol.
+// These are the scopes that the protocol defines.
 const (
 	SessionsRead   Scope = "sessions:read"
 	SessionsWrite  Scope = "sessions:write"
@@ -21,26 +21,27 @@ const (
 	ArtifactsWrite Scope = "artifacts:write"
 	ReceiptsRead   Scope = "receipts:read"
 
-	// Access to data that is not public. Without these scopes, a client never sees such data in a
-	// response.
+	// These scopes allow access to data that is not public. A client without them never receives
+	// such data in a response.
 	InternalRead    Scope = "internal:read"
 	ReceiptOnlyRead Scope = "receipt_only:read"
 )
 
-// Scopes returns the scopes of the protocol.
+// Scopes returns the scopes that the protocol defines.
 func Scopes() []Scope {
 	return []Scope{SessionsRead, SessionsWrite, TasksRead, TasksWrite, EventsRead, ArtifactsRead, ArtifactsWrite, ReceiptsRead, InternalRead, ReceiptOnlyRead}
 }
 
-// Operator is the scope of routes that describe all clients together. A key cannot have it by name;
-// only a key without scopes and without a reach is accepted.
+// Operator is the scope of routes whose responses describe all clients together. No key can list
+// it; these routes accept only a key without any limit on scopes and reach.
 const Operator Scope = "operator"
 
-// A Reach describes which streams a client may see. The zero value sees nothing; [Everything] sees
-// all streams, and its Of methods narrow it. A Reach is immutable.
+// A Reach describes which streams a client may see. The zero value allows access to no stream.
+// [Everything] allows access to all streams, and its Of methods restrict this access. A Reach is
+// immutable.
 type Reach struct {
 	granted    bool
-	issuers    []string // issuer.id; nil means any, as in the next two lists
+	issuers    []string // issuer.id values; nil means any, as in the next two lists
 	tenants    []string // identifiers.tenant_id
 	workspaces []string // identifiers.workspace_ref
 }
@@ -48,28 +49,29 @@ type Reach struct {
 // Everything returns the reach of a client that may see all streams.
 func Everything() Reach { return Reach{granted: true} }
 
-// OfIssuers returns the part of r that belongs to one of the issuers. Without arguments,
-// it is empty.
+// OfIssuers returns r, restricted to streams of the given issuers. Without arguments, the result
+// contains no stream.
 func (r Reach) OfIssuers(ids ...string) Reach {
 	r.issuers = narrow(r.issuers, ids)
 	return r
 }
 
-// OfTenants returns the part of r that belongs to one of the tenants. Without arguments, it is
-// empty. Streams without a tenant belong to no tenant.
+// OfTenants returns r, restricted to streams of the given tenants. Without arguments, the result
+// contains no stream. Streams without a tenant are excluded.
 func (r Reach) OfTenants(ids ...string) Reach {
 	r.tenants = narrow(r.tenants, ids)
 	return r
 }
 
-// OfWorkspaces returns the part of r that belongs to one of the workspaces. Without
-// arguments, it is empty.
+// OfWorkspaces returns r, restricted to streams of the given workspaces. Without arguments, the
+// result contains no stream.
 func (r Reach) OfWorkspaces(refs ...string) Reach {
 	r.workspaces = narrow(r.workspaces, refs)
 	return r
 }
 
-// narrow returns the names in both lists. A nil list matches any name; the result is never nil.
+// narrow returns the names that are in both lists. If before is nil, it matches any name; the
+// result is never nil.
 func narrow(before, names []string) []string {
 	both := []string{}
 	for _, name := range names {
@@ -80,13 +82,13 @@ func narrow(before, names []string) []string {
 	return both
 }
 
-// Sees reports whether a stream is within reach.
+// Sees reports whether the reach includes a stream.
 func (r Reach) Sees(s chain.Stream) bool {
 	return r.granted && allows(r.issuers, s.Issuer) && allows(r.workspaces, s.Workspace) &&
 		(r.tenants == nil || s.HasTenant && slices.Contains(r.tenants, s.Tenant))
 }
 
-// All reports whether everything is within reach.
+// All reports whether the reach includes everything.
 func (r Reach) All() bool {
 	return r.granted && r.issuers == nil && r.tenants == nil && r.workspaces == nil
 }

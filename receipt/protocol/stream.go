@@ -2,23 +2,23 @@ package protocol
 
 // A Stream is a response that continues until its client disconnects, such as a stream of events.
 type Stream struct {
-	// Closing is closed when the Mux is closed. The stream then ends.
+	// Closing is closed when the Mux is closed, and the stream must then end.
 	Closing <-chan struct{}
 
-	// Admitted reports whether the request would still be admitted, from the same client with
-	// the same rights. Otherwise, the stream ends.
+	// Admitted reports whether the request would still be admitted, as the same client with the
+	// same permissions. If not, the stream must end.
 	Admitted func() bool
 
-	// Take reserves n bytes of [Limits].Memory until they are sent. It returns nil if that memory
-	// is not yet available.
+	// Take reserves n bytes of [Limits].Memory until the caller calls give. It returns nil if this
+	// memory is not available yet.
 	Take func(n int64) (give func())
 
-	// Fault logs an error that ends the stream, if it is the server's fault.
+	// Fault logs an error that ends the stream, if the server caused it.
 	Fault func(e *Error)
 }
 
-// Stream releases the request slot, and takes a stream slot until end is called. The error is an
-// *[Error], 503: all slots are taken, or the Mux is closed.
+// Stream releases the request slot, and holds a stream slot until end is called. The error is an
+// *[Error] with status 503: all slots are in use, or the Mux is closed.
 func (r *Request) Stream() (s Stream, end func(), err error) {
 	x := r.exchange
 	select {
