@@ -15,18 +15,19 @@ type Answer struct {
 	idle    time.Duration
 	status  int // 0: nothing was written
 	bytes   atomic.Int64
-	unread  bool // a write failed: the client has disconnected, or does not read
+	unread  bool // a write failed: the client has disconnected or is not reading
 }
 
-// NewAnswer returns an answer. The client must read each piece of it within idle.
+// NewAnswer returns an Answer that writes to w. The client must read each piece of the response
+// within idle.
 func NewAnswer(w http.ResponseWriter, idle time.Duration) *Answer {
 	a := &Answer{ResponseWriter: w, control: http.NewResponseController(w), idle: idle}
 	a.extend()
 	return a
 }
 
-// extend gives the client time to continue reading. A writer without deadlines, as in tests, has
-// none.
+// extend gives the client another idle limit to continue reading. A writer that does not support
+// deadlines, as in tests, has no limit.
 func (a *Answer) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.idle)) }
 
 // WriteHeader records the status.
@@ -37,10 +38,10 @@ func (a *Answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// writePiece is how many bytes a client must read within the idle limit.
+// writePiece is the number of bytes that a client must read within the idle limit.
 const writePiece = 64 << 10
 
-// Write writes to a client that reads, without a copy, regardless of the length.
+// Write writes p, of any length, without copying it, as long as the client keeps reading.
 func (a *Answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -61,41 +62,43 @@ func (a *Answer) Write(p []byte) (int, error) {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer for [http.ResponseController].
 func (a *Answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Flush sends the written data.
+// Flush sends the data that has been written to the client.
 func (a *Answer) Flush() error {
 	a.extend()
 	return a.control.Flush()
 }
 
-// Status returns the written status, or 0.
+// Status returns the status that was written, or 0 if there is none yet.
 func (a *Answer) Status() int { return a.status }
 
-// Written returns the number of written bytes.
+// Written returns the number of bytes written.
 func (a *Answer) Written() int64 { return a.bytes.Load() }
 
-// Duplex allows reading the body while the answer is written.
+// Duplex allows the handler to read the body while it writes the response.
 func (a *Answer) Duplex() { _ = a.control.EnableFullDuplex() }
 
-// Linger closes the connection after this answer instead of reading an unwanted body, and late
-// enough that a client that is still sending gets the answer. net/http does that for a body beyond
-// a limit, and has no other way to request it. Other writers are only told to close.
+// Linger makes the server close the connection after this response instead of reading an unwanted
+// body, but late enough that a client that is still sending receives the response. net/http does
+// this only for a body that exceeds a limit, so Linger simulates such a body. For writers other
+// than those of net/http, Linger only sets the Connection header.
 func (a *Answer) Linger() {
 	a.Header().Set("Connection", "close")
 	limited := http.MaxBytesReader(a.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
 	_, _ = limited.Read(make([]byte, 1))
 }
 
-// BreakOff ends an answer that has begun in a way that shows the client that it is incomplete,
-// after the client got everything that was written. Then the rest of the client's data is read and
-// dropped until the client closes the connection, at most for the idle limit. If it were closed
-// immediately, with unread bytes, the connection would be reset, and data that the client had not
-// read yet would be lost (RFC 9112, 9.6).
+// BreakOff ends an incomplete response so that the client receives everything that was written and
+// can detect that the rest is missing. BreakOff then reads and drops the rest of the client's data
+// until the client closes the connection, for at most the idle limit. Closing the connection
+// immediately, with unread bytes, would reset it, and data that the client had not read yet would
+// be lost (RFC 9112, 9.6).
 //
-// The body must be closed before, and the handler must panic with [http.ErrAbortHandler] afterward.
-// A writer without its own connection, as in HTTP/2, is not changed.
+// The caller must close the body before BreakOff, and the handler must panic with
+// [http.ErrAbortHandler] afterward. If the response has no connection of its own, as in HTTP/2,
+// BreakOff only flushes it.
 func (a *Answer) BreakOff() {
 	if a.unread || a.Flush() != nil {
 		return

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// ErrClosed is returned if a body is read after its request was answered.
+// ErrClosed is returned by reads of a body whose request has already been answered.
 var ErrClosed = errors.New("conn: the request has been answered")
 
-// A Body is the body of a request. Each read of it has to make progress within the
-// idle limit, and all of them end when the request is answered.
+// A Body is the body of a request. Each read must make progress within the idle limit, and all
+// reads end when the request is answered.
 type Body struct {
 	from    io.Reader
 	control *http.ResponseController
 	idle    time.Duration
-	until   time.Time // when the entire body must have arrived; zero: any time
+	until   time.Time // when the entire body must have arrived; zero: no deadline
 	count   atomic.Int64
 
 	reading sync.Mutex // held during a read
 
-	mu     sync.Mutex // of the next fields, and of the deadline
+	mu     sync.Mutex // guards the fields below and the deadline
 	closed bool
 	ended  bool
-	err    error // of the last read, except io.EOF
+	err    error // of the last read, unless it was io.EOF
 }
 
-// NewBody returns the body of a request. Each read of it must make progress within idle.
+// NewBody returns the body of the request r. Each read of the body must make progress within idle.
 func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 	b := &Body{from: r.Body, control: a.control, idle: idle}
 	if _, read := r.Body.(whole); read {
@@ -38,7 +38,7 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 		return b
 	}
 
-	// An outer handler may have wrapped an absent body.
+	// An outer handler may have wrapped the body of a request that has none.
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.from, b.ended = http.NoBody, true
 		return b
@@ -49,24 +49,25 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 	return b
 }
 
-// Whole returns the body of a request for a handler below, after all of it was read. No deadline is
-// set for reading it, because net/http is then already waiting on the connection for the next
-// request, and would treat the deadline as a client that disconnected, for all later requests, too.
+// Whole returns a request body for an inner handler, after an outer handler has read the entire
+// body. Reads of it have no deadline: net/http is already waiting on the connection for the next
+// request, and would treat an expired deadline as a disconnected client, for this and all later
+// requests.
 func Whole(data []byte) io.ReadCloser { return whole{bytes.NewReader(data)} }
 
-// A whole body is in memory.
+// A whole is a request body that is completely in memory.
 type whole struct{ *bytes.Reader }
 
 // Close does nothing.
 func (whole) Close() error { return nil }
 
-// Until sets the time when the entire body must have arrived. It is called before the first Read.
+// Until sets the time by which the entire body must have arrived. Call it before the first Read.
 func (b *Body) Until(t time.Time) { b.until = t }
 
 // Received returns the number of bytes that have arrived.
 func (b *Body) Received() int64 { return b.count.Load() }
 
-// Read reads the client's data.
+// Read reads data from the client.
 func (b *Body) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -74,7 +75,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		return 0, ErrClosed
 	}
 
-	// mu is not held, because a read lasts as long as the client sends nothing.
+	// mu is not held during the read, because a read blocks until the client sends data.
 	n, err := b.from.Read(p)
 	b.count.Add(int64(n))
 
@@ -83,7 +84,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		b.ended = true
-		if !b.closed { // otherwise, a deadline of this read would end the answer
+		if !b.closed { // without the reset, the deadline of this read would end the response
 			_ = b.control.SetReadDeadline(time.Time{})
 		}
 	case err != nil:
@@ -93,7 +94,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin sets the deadline of a read, unless the body is closed.
+// begin sets the deadline for a read, and reports whether the body can be read.
 func (b *Body) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +109,7 @@ func (b *Body) begin() bool {
 	if !b.until.IsZero() && b.until.Before(deadline) {
 		deadline = b.until
 	}
-	_ = b.control.SetReadDeadline(deadline) // a writer of a test has none
+	_ = b.control.SetReadDeadline(deadline) // the writers in tests have no deadline
 	return true
 }
 
@@ -122,7 +123,7 @@ func (b *Body) Close() {
 	}
 	b.mu.Unlock()
 
-	// A pending read has ended when this lock is held.
+	// Once this lock is held, a pending read has ended.
 	b.reading.Lock()
 	defer b.reading.Unlock()
 }

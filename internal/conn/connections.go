@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// socketBuffer is how many bytes the system may buffer for a connection in each direction. By
-// default, the system buffers up to several MiB, which count as the server's.
+// socketBuffer is the number of bytes that the system may buffer for a connection in each
+// direction. By default, the system buffers up to several MiB, which count as memory of the server.
 const socketBuffer = 256 << 10
 
-// firstRequest is the time that a new connection has to send a request before another connection may
-// replace it. A server under attack may accept a thousand connections before it reads from one.
+// firstRequest is how long a new connection may take to send a request before another connection
+// may replace it. Under attack, a server may accept a thousand connections before it reads from any
+// of them.
 const firstRequest = 250 * time.Millisecond
 
-// Limit limits how many connections a server has open at the same time.
+// Limit limits the number of connections that a server has open at the same time to most.
 func Limit(hs *http.Server, most int) {
 	c := &connections{most: max(most, 1), all: map[net.Conn]*connection{}}
 	hs.ConnContext = c.context
 	hs.ConnState = c.change
 }
 
-// A rank is the order in which connections are closed.
+// A rank is a class of connections. Connections of a lower rank are closed first.
 type rank int
 
 const (
@@ -45,12 +46,12 @@ type connection struct {
 	element *list.Element // of its rank
 }
 
-// silent reports whether a new connection has had enough time for a request.
+// silent reports whether a new connection has had enough time to send a request.
 func (one *connection) silent() bool {
 	return one != nil && time.Since(one.came) >= firstRequest
 }
 
-// connections are the open connections, by rank, the oldest of each first.
+// connections contains the open connections by rank, with the oldest connection of each rank first.
 type connections struct {
 	most int
 
@@ -64,12 +65,12 @@ type connectionKey struct{}
 // context prepares an accepted connection.
 func (c *connections) context(ctx context.Context, conn net.Conn) context.Context {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(socketBuffer) // a system may refuse, and then chooses the size
+		_ = tcp.SetReadBuffer(socketBuffer) // the system may refuse, and then chooses the size
 		_ = tcp.SetWriteBuffer(socketBuffer)
 	}
 
-	// net/http calls this before it reports any state of the connection, and before it accepts
-	// another one.
+	// net/http calls this function before it reports any state of the connection, and before it
+	// accepts another connection.
 	c.hold()
 	one := &connection{conn: conn, came: time.Now()}
 	c.mu.Lock()
@@ -85,30 +86,30 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	})
 }
 
-// ShowedKey records that the client of a request's connection has presented a key.
+// ShowedKey records that the client has presented a key on the connection of the request.
 func ShowedKey(ctx context.Context) {
 	if remember, ok := ctx.Value(connectionKey{}).(func()); ok {
 		remember()
 	}
 }
 
-// change handles a new state of a connection.
+// change updates the state of a connection, and closes connections that exceed a limit.
 func (c *connections) change(conn net.Conn, state http.ConnState) {
 	for _, one := range c.changed(conn, state) {
 		_ = one.Close()
 	}
 }
 
-// hold delays accepting further connections while all places are taken, and more than a quarter of
-// them by connections that were just accepted. The next ones wait in the system.
+// hold delays accepting connections while the limit is reached and new connections make up more
+// than a quarter of it. Meanwhile, further connections wait in the queue of the operating system.
 func (c *connections) hold() {
 	for left := c.early(); left > 0; left = c.early() {
-		time.Sleep(min(left, 5*time.Millisecond)) // some may send a request before
+		time.Sleep(min(left, 5*time.Millisecond)) // some may send a request earlier
 	}
 }
 
-// early returns how long the server accepts no further connections, unless one sends a request or
-// is closed.
+// early returns how long the server must wait before it accepts another connection, unless an open
+// connection sends a request or is closed first.
 func (c *connections) early() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +120,7 @@ func (c *connections) early() time.Duration {
 	return firstRequest - time.Since(first.came)
 }
 
-// changed returns the connections to close.
+// changed records a new state of a connection, and returns the connections to close.
 func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +140,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 		c.remove(one)
 	}
 
-	// The quarter is checked first, because closing its connections also makes room for others.
+	// This limit is checked first, because closing waiting connections also makes room for others.
 	for one := c.beyondQuarter(); one != nil; one = c.beyondQuarter() {
 		close = append(close, c.remove(one))
 	}
@@ -149,8 +150,9 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 	return close
 }
 
-// beyondQuarter returns a waiting connection if more than a quarter wait, or nil. It ignores
-// connections that were just accepted.
+// beyondQuarter returns a connection to close if more than a quarter of the limit is waiting
+// without having presented a key, or nil otherwise. It never returns a connection that was just
+// accepted.
 func (c *connections) beyondQuarter() *connection {
 	waiting := c.ranks[isWaiting].Len()
 	if one := c.oldest(isNew); c.ranks[isNew].Len()+waiting > c.quarter() && one.silent() {
@@ -162,8 +164,8 @@ func (c *connections) beyondQuarter() *connection {
 	return nil
 }
 
-// forAnother returns the connection that is closed for a new one. It is the new one itself if a
-// request with a key is being answered on all others.
+// forAnother returns the connection to close when a new connection exceeds the limit. It returns
+// the new connection itself if requests with a key are being answered on all others.
 func (c *connections) forAnother() *connection {
 	if one := c.oldest(isNew); one.silent() {
 		return one
@@ -176,10 +178,11 @@ func (c *connections) forAnother() *connection {
 	return c.ranks[isNew].Back().Value.(*connection)
 }
 
-// quarter returns how many connections may wait without having presented a key.
+// quarter returns the number of connections that may wait without having presented a key.
 func (c *connections) quarter() int { return max(c.most/4, 1) }
 
-// oldest returns the connection that has been in a rank for the longest time, or nil.
+// oldest returns the connection that has had rank r for the longest time, or nil if no connection
+// has it.
 func (c *connections) oldest(r rank) *connection {
 	if first := c.ranks[r].Front(); first != nil {
 		return first.Value.(*connection)
@@ -187,7 +190,7 @@ func (c *connections) oldest(r rank) *connection {
 	return nil
 }
 
-// put makes a connection the youngest of a rank.
+// put moves a connection to the end of rank r.
 func (c *connections) put(one *connection, r rank) {
 	if one.element != nil {
 		c.ranks[one.rank].Remove(one.element)
@@ -195,7 +198,7 @@ func (c *connections) put(one *connection, r rank) {
 	one.rank, one.element = r, c.ranks[r].PushBack(one)
 }
 
-// remove removes a connection.
+// remove removes a connection from its rank and from the open connections.
 func (c *connections) remove(one *connection) net.Conn {
 	c.ranks[one.rank].Remove(one.element)
 	one.element = nil

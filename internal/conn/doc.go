@@ -1,4 +1,4 @@
-// Package conn limits how long a client can make a server wait: for the body that it sends, the
-// response that it reads, and the connections that it keeps open. [Shares] divide slots and memory
-// among clients.
+// Package conn limits how long a client can occupy a server: the time to send a body, the time to
+// read a response, and the number of open connections. [Shares] divides slots and memory among
+// clients.
 package conn

@@ -2,21 +2,22 @@ package conn
 
 import "sync"
 
-// Shares are an amount that clients divide among themselves: slots, or bytes of memory. A client
-// that already holds some can take more only if at least as much as it then holds remains. A single
-// client therefore gets half of the amount, two clients get a third each, and another client finds
-// as much as any of them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client
-// that holds nothing may take everything that remains.
+// Shares is an amount that clients divide among themselves, such as slots or bytes of memory. A
+// client that already holds a share can take more only if the remaining amount is then at least as
+// large as the client's share. A single client therefore gets at most half of the amount and two
+// clients a third each, and the remainder is always enough to give a new client as much (the
+// dynamic thresholds of Choudhury and Hahne, 1998). Only a client that holds nothing may take the
+// entire remainder.
 type Shares struct {
 	mu   sync.Mutex
 	left int64
-	held map[string]int64 // by client; no entry is 0
+	held map[string]int64 // by client; every value is positive
 }
 
-// NewShares returns shares of n.
+// NewShares returns shares of the amount n.
 func NewShares(n int64) *Shares { return &Shares{left: n, held: map[string]int64{}} }
 
-// Take takes n for a client. It reports whether there was enough.
+// Take takes n for a client. It reports whether enough was available.
 func (s *Shares) Take(client string, n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,7 +30,7 @@ func (s *Shares) Take(client string, n int64) bool {
 	return true
 }
 
-// Give returns n that a client holds.
+// Give gives back n that a client holds.
 func (s *Shares) Give(client string, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +40,7 @@ func (s *Shares) Give(client string, n int64) {
 	}
 }
 
-// Any reports whether a client that holds nothing could take some.
+// Any reports whether a client that holds nothing could take a share.
 func (s *Shares) Any() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

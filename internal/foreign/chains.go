@@ -7,40 +7,41 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxChained is the number of receipts of a source whose hashes are kept. Links to later receipts
-// stay unchecked.
+// maxChained is the number of receipts in a source whose hashes are kept. Links that name a later
+// receipt stay unchecked.
 const maxChained = 1 << 16
 
-// Chains relates the third-party receipts in one source to the receipts before them. The zero
+// Chains links the third-party receipts in one source to their predecessors. The zero value of
 // Chains is ready to use.
 //
-// A predecessor is found by its hash, so that a source may contain several chains. A link is broken
-// only if the document before it in the source is verified and states the chain and the number of the
-// predecessor, and has another hash. Otherwise, the source may be a selection, and the link stays
-// unchecked.
+// Predecessors are found by hash, so a source may contain several chains. A link is reported as
+// broken only if the previous document in the source is verified and states the same chain and the
+// predecessor's number, but has another hash. Otherwise, the predecessor may just be absent from
+// the source, and the link stays unchecked.
 type Chains struct {
 	byHash map[canon.Digest]*thread
-	next   map[canon.Digest]canon.Digest // the receipt that names a predecessor first
-	last   *chained                      // the document before; nil: it is not verified, or not of such a format
+	next   map[canon.Digest]canon.Digest // by predecessor, the first receipt that names it
+	last   *chained                      // the previous document; nil if it is not verified or not a chained receipt
 }
 
-// A chained is a receipt that was placed.
+// A chained is a receipt with its place in a chain.
 type chained struct {
 	format string
 	place  receipt.ForeignPlace
 }
 
-// A thread is a chain, as far as its links were found.
+// A thread is a chain, as far as its receipts have been linked.
 type thread struct {
 	actions map[string]bool
 	denied  map[string]bool
 }
 
-// Skip records a document that is not in a chain of these formats.
+// Skip records that the current document is not a chained third-party receipt.
 func (c *Chains) Skip() { c.last = nil }
 
-// Follow adds to the report of a receipt what its place in the source shows. If partial is set, the
-// source is a selection, so a gap between consecutive receipts is not reported as a broken link.
+// Follow checks the place of a receipt in the source, and adds the result to its report. If partial
+// is set, the source is a selection, so a gap between consecutive receipts is not reported as a
+// broken link.
 func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, rep *receipt.Report) {
 	before := c.last
 	if c.Skip(); rep.Verdict == receipt.Refuted {
@@ -66,26 +67,26 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 	if rep.Verdict != receipt.Refuted {
 		c.add(f, chain)
 	}
-	if rep.Verdict == receipt.Verified { // anyone may claim to be the predecessor
+	if rep.Verdict == receipt.Verified { // an unverified document could falsely claim to be the predecessor
 		c.last = &chained{f.Format, *f.Place}
 	}
 }
 
-// link judges a receipt whose predecessor was found.
+// link checks a receipt whose predecessor was found.
 func (c *Chains) link(v *receipt.Verifier, f *receipt.Foreign, chain *thread, rep *receipt.Report) {
 	if id := f.Place.ActionID; id != "" && chain.actions[id] {
 		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Stated: id, Detail: "the chain contains another receipt with this action_id"})
 		return
 	}
 
-	// Both decisions may be authentic, so this is only a warning.
+	// Both decisions may be authentic, so a reversal is only a warning.
 	v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 	if f.Place.Allowed && chain.denied[f.Place.Request] {
 		rep.Warnings = append(rep.Warnings, receipt.Note{Code: receipt.CodeDecisionReversed, Detail: "an earlier receipt of the chain denies the same request"})
 	}
 }
 
-// add records a receipt, which continues a chain or begins one.
+// add records a receipt that continues a chain or begins a new one.
 func (c *Chains) add(f *receipt.Foreign, chain *thread) {
 	if f.Hash.IsZero() || len(c.byHash) >= maxChained {
 		return
@@ -94,7 +95,7 @@ func (c *Chains) add(f *receipt.Foreign, chain *thread) {
 		chain = &thread{map[string]bool{}, map[string]bool{}}
 	}
 
-	// The first receipt that names a predecessor is its successor.
+	// If several receipts name the same predecessor, the first receipt is its successor.
 	c.byHash[f.Hash] = chain
 	if _, named := c.next[f.Place.Previous]; !named {
 		c.next[f.Place.Previous] = f.Hash

@@ -1,15 +1,14 @@
-// Package foreign reads third-party receipts. Each format has a package below, which checks
-// the rules of the format that need no key, and returns the signatures for
-// [receipt.Verifier.Foreign] to judge: one set of keys, one set of outcomes, and one set of codes
-// apply to all formats.
+// Package foreign reads third-party receipts. Each format has a package below, which checks the
+// rules of the format that need no key, and returns the signatures for [receipt.Verifier.Foreign]
+// to verify, so one set of keys, outcomes, and codes applies to all formats.
 //
 //	f := foreign.Read(kind.Of(text, true).Kind, text, doc)
 //	if f != nil {
 //		verifier.Foreign(text, f, report)
 //	}
 //
-// The readers share strict decoding and member lists in internal/form, and little else: each
-// format has its own signed bytes, links, and hashes.
+// The packages of the formats share little except internal/form, which contains strict decoding and
+// member lists, because each format has its own signed bytes, links, and hashes.
 package foreign
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Read reads a document in a format that [kind.Of] recognized. doc is empty if the text is not
+// Read reads a document in a format that [kind.Of] recognized; doc is empty if the text is not
 // JSON. Read returns nil if there is no reader for the format.
 func Read(format kind.Kind, text []byte, doc *canon.Document) *receipt.Foreign {
 	switch format {

@@ -2,10 +2,10 @@ package headline
 
 import "strconv"
 
-// A Count is the number of distinct things that a receipt names.
+// A Count is the number of distinct objects that a receipt names.
 type Count struct {
 	N             int
-	Recorded      bool // false if the receipt does not state any number
+	Recorded      bool // false if the receipt states no number
 	AtLeast, Most bool // N is a lower or an upper bound
 }
 
@@ -14,7 +14,8 @@ func countOf(t tally) Count {
 	return Count{n, t.entries > 0 || !t.open, t.open || more, t.over}
 }
 
-// String returns the number in a few columns, with a sign if it is a bound, and - if it is not recorded.
+// String returns the number in compact form, with a sign if the number is a bound. If the number is
+// not recorded, it returns "-".
 func (c Count) String() string {
 	sign := ""
 	switch {

@@ -8,20 +8,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A counter counts the things that the lists of a receipt name.
+// A counter counts the distinct objects that the lists of a receipt name.
 type counter struct{ *Reading }
 
-// A tally is a list with the distinct things that its entries name.
+// A tally is the result of counting the entries of a list and the distinct objects that they name.
 type tally struct {
 	entries  int  // that happened
-	distinct int  // things with a name
-	unnamed  int  // entries whose thing the receipt does not name
-	open     bool // entries may be missing
+	distinct int  // objects that are named
+	unnamed  int  // entries whose object is not named
+	open     bool // there may be more entries
 	over     bool // there may be fewer entries
 }
 
-// things returns the minimum number of distinct things, and whether there may be more. Several
-// unnamed entries may refer to one thing, or to things that other entries name.
+// things returns the minimum number of distinct objects, and reports whether there may be more.
+// Several unnamed entries may refer to the same object, or to objects that other entries name.
 func (t tally) things() (n int, more bool) {
 	if t.unnamed == 0 || t.entries == 1 {
 		return t.distinct + t.unnamed, false
@@ -29,13 +29,13 @@ func (t tally) things() (n int, more bool) {
 	return max(t.distinct, 1), true
 }
 
-// tally counts the entries of a list of side effects. An entry that may not have happened
-// is not counted. The name of an entry is "" if the receipt withholds it.
+// tally counts the entries of a list of side effects. An entry that may not have happened is not
+// counted. The function name returns "" if the receipt withholds the name of an entry.
 func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Untold.Has(at), over: r.Over.Has(at)}, map[string]bool{}
 
-	// Entries without a name are counted, because each of them happened.
+	// Entries without a name are also counted, because each of them happened.
 	for i, n := range r.Root.Member("side_effects").Member(list).Elements() {
 		if r.Possible(n) {
 			t.open = true
@@ -52,7 +52,7 @@ func (r counter) tally(list string, name func(i int, n canon.Node) string) tally
 	return t
 }
 
-// happened returns the entries of a list of side effects that are not merely possible.
+// happened returns the entries in a list of side effects, without those that may not have happened.
 func (r counter) happened(list string) (nodes []canon.Node) {
 	for _, n := range r.Root.Member("side_effects").Member(list).Elements() {
 		if !r.Possible(n) {
@@ -62,8 +62,8 @@ func (r counter) happened(list string) (nodes []canon.Node) {
 	return nodes
 }
 
-// files counts distinct paths, and the writes if there are more of them. It is "" if the receipt
-// does not state any number.
+// files returns the number of distinct paths, and the number of writes if it differs. It returns ""
+// if the receipt states no number.
 func (r counter) files() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
@@ -73,7 +73,7 @@ func (r counter) files() string {
 	return text + in
 }
 
-// filesAlone is files without the noun.
+// filesAlone is like files, but omits the noun.
 func (r counter) filesAlone() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
@@ -88,7 +88,8 @@ func (r counter) written() tally {
 	return r.tally("fs_writes", func(_ int, n canon.Node) string { return r.name(n.Member("path")) })
 }
 
-// parts returns the number of files, and the number of writes if it differs.
+// parts returns a phrase with the number of objects, and a phrase with the number of writes if that
+// number differs.
 func (t tally) parts(noun, verb string) (text, in string) {
 	n, more := t.things()
 	text = Between(t.open || more, t.over) + Plural(n, noun, verb)
@@ -98,13 +99,13 @@ func (t tally) parts(noun, verb string) (text, in string) {
 	return text, in
 }
 
-// requests is the tally of hosts.
+// requests returns the tally of network requests by host.
 func (r counter) requests() tally {
 	return r.tally("network_egress", func(_ int, n canon.Node) string { return r.host(n.Member("destination")) })
 }
 
-// network counts requests, distinct hosts, and the bytes that were sent. It is "" if the receipt
-// does not state any number.
+// network describes the number of requests, of distinct hosts, and of bytes sent. It returns "" if
+// the receipt states no number.
 func (r counter) network() string {
 	t := r.requests()
 	if t.entries == 0 {
@@ -114,7 +115,7 @@ func (r counter) network() string {
 		return "0 requests"
 	}
 
-	// Entries without a name may be of the same host, so hosts are a lower bound.
+	// Entries without a name may refer to the same host, so the number of hosts is a lower bound.
 	n, more := t.things()
 	text := Between(t.open, t.over) + Plural(t.entries, "request", "") + " to " + Between(t.open || more, t.over) + Plural(n, "host", "")
 	if bytes, known := r.sent(t); known {
@@ -123,12 +124,13 @@ func (r counter) network() string {
 	return text
 }
 
-// sent returns the number of bytes that were sent, and whether any entry states it.
+// sent describes the number of bytes sent, and reports whether any entry states it.
 func (r counter) sent(t tally) (phrase string, known bool) {
 	return r.sentBy(r.happened("network_egress"), t.open, t.over)
 }
 
-// sentBy is sent for some requests. A request that does not state the bytes may have sent any number.
+// sentBy is like sent, but for the given requests. A request that does not state a number of bytes
+// may have sent any number.
 func (r counter) sentBy(requests []canon.Node, under, over bool) (phrase string, known bool) {
 	var stated []float64
 	for _, n := range requests {
@@ -136,7 +138,7 @@ func (r counter) sentBy(requests []canon.Node, under, over bool) (phrase string,
 		least, most := r.Bounds(sent)
 		under, over = under || least, over || most
 
-		// Zero that is listed as a lower bound states nothing.
+		// A zero that is listed as a lower bound provides no information.
 		if sent.Kind() == canon.KindNumber && (sent.Float() > 0 || !least) {
 			stated = append(stated, sent.Float())
 		}
@@ -147,10 +149,11 @@ func (r counter) sentBy(requests []canon.Node, under, over bool) (phrase string,
 	return Between(under || len(stated) < len(requests), over) + Group3(sum(stated)) + " bytes sent", true
 }
 
-// A call is a distinct tool call with its worst end.
+// A call is a distinct tool call with its worst outcome.
 type call struct{ tool, end string }
 
-// distinctCalls returns the distinct calls. A call that two entries list counts as its worst end.
+// distinctCalls returns the distinct tool calls. If two entries list the same call with different
+// outcomes, the worse outcome counts.
 func (r counter) distinctCalls() (calls []*call, t tally) {
 	worst := []string{"failed", "denied", "canceled", "", "succeeded"}
 	denied, by := r.denied(), map[string]*call{}
@@ -179,7 +182,7 @@ func (r counter) distinctCalls() (calls []*call, t tally) {
 	return calls, t
 }
 
-// denied returns the IDs of the calls that an approval denied: the ID of the approval is that of its
+// denied returns the IDs of the calls that an approval denied; an approval has the same ID as its
 // call.
 func (r counter) denied() map[string]bool {
 	ids := map[string]bool{}
@@ -191,7 +194,7 @@ func (r counter) denied() map[string]bool {
 	return ids
 }
 
-// unsuccessful lists how many calls ended in another way than successfully.
+// unsuccessful returns the number of calls with each outcome other than success.
 func unsuccessful(counts map[string]int) string {
 	list := phrases(counts, [][2]string{{"failed", "failed"}, {"denied", "denied"}, {"canceled", "canceled"}, {"", "of unknown outcome"}})
 	if len(list) == 0 {
@@ -200,8 +203,8 @@ func unsuccessful(counts map[string]int) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// calls counts distinct calls, and those that did not succeed by how they ended. It is "" if the
-// receipt does not state any number.
+// calls describes the number of distinct calls, and the number of calls with each outcome other
+// than success. It returns "" if the receipt states no number.
 func (r counter) calls() string {
 	calls, t := r.distinctCalls()
 	if t.entries == 0 && t.open {
@@ -214,8 +217,8 @@ func (r counter) calls() string {
 	return Between(t.open, t.over) + Plural(t.distinct, "tool call", "") + unsuccessful(counts)
 }
 
-// approvals counts decisions: a request that was denied, or that nobody answered, is not an
-// approval. It is "" if the receipt does not state any decision.
+// approvals describes the numbers of decisions. A request that was denied, or that nobody answered,
+// does not count as an approval. It returns "" if the receipt states no decision.
 func (r counter) approvals() string {
 	counts := r.decided()
 	others := phrases(counts, otherDecisions())
@@ -228,7 +231,7 @@ func (r counter) approvals() string {
 	return strings.Join(append([]string{r.Bound("/approvals") + Plural(counts["approved"], "approval", "")}, others...), ", ")
 }
 
-// decisions is approvals without the noun.
+// decisions is like approvals, but omits the noun.
 func (r counter) decisions() string {
 	counts := r.decided()
 	switch {
@@ -252,7 +255,7 @@ func (r counter) decided() map[string]int {
 	return counts
 }
 
-// decision returns the decision of an approval, or "" if it is unknown.
+// decision returns the decision of an approval, or "" if the decision is unknown.
 func (r counter) decision(n canon.Node) string {
 	decision := n.Member("decision").String()
 	if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || r.Hidden(n.Member("decision")) {
@@ -261,7 +264,7 @@ func (r counter) decision(n canon.Node) string {
 	return decision
 }
 
-// phrases writes counts in the order of their words.
+// phrases formats counts in the order of words.
 func phrases(counts map[string]int, words [][2]string) (text []string) {
 	for _, w := range words {
 		if n := counts[w[0]]; n > 0 {
@@ -271,8 +274,8 @@ func phrases(counts map[string]int, words [][2]string) (text []string) {
 	return text
 }
 
-// name is a name that the receipt states; "" if the source did not report it, or if a part
-// of it was withheld.
+// name returns a name that the receipt states, or "" if the source did not report it or a part of
+// it was withheld.
 func (r counter) name(n canon.Node) string {
 	if n.Kind() != canon.KindString || r.Hidden(n) {
 		return ""
@@ -280,10 +283,10 @@ func (r counter) name(n canon.Node) string {
 	return unveiled(n.String())
 }
 
-// unveiled returns a text, or "" if a part of it was withheld: two texts with the same
-// placeholder need not be the same.
+// unveiled returns text, or "" if a part of it was withheld, because two strings with the same
+// placeholder may have had different contents.
 func unveiled(text string) string {
-	// Placeholders of packages redact and record.
+	// These are the placeholders of packages redact and record.
 	for _, placeholder := range []string{"[redacted]", "[withheld]", "<redacted:", "(outside the workspace)"} {
 		if strings.Contains(text, placeholder) {
 			return ""
@@ -292,7 +295,8 @@ func unveiled(text string) string {
 	return text
 }
 
-// identity returns the identity of an entry. An entry without the member differs from all others.
+// identity returns a key that identifies the object of an entry. An entry without the member
+// differs from all other entries.
 func (r counter) identity(n canon.Node, i int, member string) string {
 	if name := r.name(n.Member(member)); name != "" {
 		return "=" + name
@@ -300,7 +304,7 @@ func (r counter) identity(n canon.Node, i int, member string) string {
 	return "#" + strconv.Itoa(i)
 }
 
-// host returns the host of a destination, even if other parts of it were withheld.
+// host returns the host of a destination, even if other parts of the destination were withheld.
 func (r counter) host(destination canon.Node) string {
 	if destination.Kind() != canon.KindString || r.Hidden(destination) {
 		return ""
@@ -318,7 +322,8 @@ func hostOf(destination string) string {
 	}
 	host := destination[strings.LastIndexByte(destination, '@')+1:]
 
-	// An IPv6 address has brackets before a port (RFC 3986, 3.2.2), and may have none otherwise.
+	// An IPv6 address has brackets if a port follows (RFC 3986, 3.2.2); otherwise, brackets are
+	// optional.
 	if inner, _, closed := strings.Cut(strings.TrimPrefix(host, "["), "]"); closed && strings.HasPrefix(host, "[") && strings.Contains(inner, ":") {
 		host = inner
 	} else if strings.Count(host, ":") == 1 {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A gaps value names the parts of a receipt that its source did not report.
+// A gaps names the parts of a receipt that its source did not report.
 type gaps struct{ story }
 
-// unrecorded names the parts of the receipt that its source did not report. A number that is only
-// a bound is not named, because the bound is printed.
+// unrecorded returns names for the parts of the receipt that its source did not report. A number
+// that is only a bound is not listed, because the bound itself is printed.
 func (g gaps) unrecorded() (names []string) {
 	for _, pointer := range g.Untold {
 		names = append(names, g.unrecordedAt(pointer)...)
@@ -20,7 +20,7 @@ func (g gaps) unrecorded() (names []string) {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 
-	// Each name is used once, in the order of the first pointer.
+	// Each name is listed once, in the order of the first pointer.
 	var once []string
 	for _, name := range names {
 		if !slices.Contains(once, name) {
@@ -30,7 +30,7 @@ func (g gaps) unrecorded() (names []string) {
 	return once
 }
 
-// unrecordedAt names the part at a pointer.
+// unrecordedAt returns names for the unreported part at a pointer.
 func (g gaps) unrecordedAt(pointer string) []string {
 	if pointer == "/side_effects" {
 		return []string{g.unlisted("/side_effects/fs_writes", "file changes"), g.unlisted("/side_effects/tool_calls", "tool calls"),
@@ -61,7 +61,7 @@ func (g gaps) unrecordedAt(pointer string) []string {
 	return []string{"other values"}
 }
 
-// unrecordedNames maps pointers to the names of values.
+// unrecordedNames maps pointers to readable names.
 func unrecordedNames() map[string]string {
 	return map[string]string{
 		"/issued_at": "issue time", "/lifecycle/started_at": "start time", "/lifecycle/completed_at": "end time", "/lifecycle/final_state": "outcome",
@@ -70,7 +70,7 @@ func unrecordedNames() map[string]string {
 	}
 }
 
-// unlistedEntry names a list that may be incomplete, or a member of its entries.
+// unlistedEntry returns a name for a list that may be incomplete, or for a member of its entries.
 func (g gaps) unlistedEntry(pointer string, tokens []string) string {
 	lists := map[string]string{
 		"/approvals": "approvals", "/final_artifacts": "artifacts", "/redactions": "withheld values", "/deltas": "substitutions",
@@ -104,7 +104,7 @@ func (g gaps) unlistedEntry(pointer string, tokens []string) string {
 	return "details of some " + noun
 }
 
-// unlisted names a list that may be incomplete.
+// unlisted returns a name for a list that may be incomplete.
 func (g gaps) unlisted(pointer, noun string) string {
 	list := g.Root
 	for _, name := range strings.Split(pointer, "/")[1:] {
@@ -116,7 +116,7 @@ func (g gaps) unlisted(pointer, noun string) string {
 	return noun
 }
 
-// uncosted names a part of the cost, unless a bound of it is printed.
+// uncosted returns a name for an unreported part of the cost, unless a bound for it is printed.
 func (g gaps) uncosted(pointer string) string {
 	switch {
 	case g.untoldCost():
@@ -129,7 +129,8 @@ func (g gaps) uncosted(pointer string) string {
 	return "cost by model"
 }
 
-// unspent names a part of the budget, unless a bound of it is printed or the cost is named.
+// unspent returns a name for an unreported part of the budget, unless a bound for it is printed or
+// the cost is already named.
 func (g gaps) unspent(tokens []string, last string) string {
 	if len(tokens) != 3 || len(last) > 40 {
 		return "budget"

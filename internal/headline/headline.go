@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Headline is the first sentence that a person reads, with the parts of it that the page also
-// shows separately.
+// A Headline is the first sentence that a person reads about a receipt, with the parts of the
+// sentence that the page also displays separately.
 type Headline struct {
 	Title     Words  `json:"title"`
 	Sentence  Words  `json:"sentence"`
@@ -20,8 +20,8 @@ type Headline struct {
 	Unread    string `json:"unread,omitempty"` // records that were not read; "" if there are none
 }
 
-// headlineOf returns the headline of a receipt. The sentence follows the subject: a replay
-// and a session bundle are named before what is stated of the task.
+// headlineOf returns the headline of a receipt. The sentence first names the subject if it is a
+// replay, a session bundle, or anything else that is not a task.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
 	h := &Headline{Title: Origin(s).title(), Rows: rowsOf(s), Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
@@ -36,7 +36,7 @@ func headlineOf(r *Reading) *Headline {
 		h.Sentence = Words{}.add(s.subject()).join(s.ended())
 	}
 
-	// The page shows the cost separately, even if there is none.
+	// The page displays the cost separately, even if there is none.
 	switch {
 	case s.untoldCost():
 		h.Cost = Words{NotTold}
@@ -47,15 +47,15 @@ func headlineOf(r *Reading) *Headline {
 	return h
 }
 
-// isReplay reports whether a receipt is about a replay.
+// isReplay reports whether the subject of a receipt is a replay.
 func isReplay(root canon.Node) bool {
 	return root.Member("subject").Member("object").String() == "replay_segment"
 }
 
-// A story reads the parts of a receipt about its task.
+// A story describes the parts of a receipt that concern its task.
 type story struct{ counter }
 
-// about names the subject of a receipt that is not about a task; nil for a task.
+// about returns the subject of a receipt that is not about a task, or nil if it is about a task.
 func (r story) about() Words {
 	subject := r.Root.Member("subject")
 	object := subject.Member("object")
@@ -65,8 +65,8 @@ func (r story) about() Words {
 	return Words{}.add("Receipt of ").quote(object).add(" ").quote(subject.Member("id"))
 }
 
-// subject begins the sentence about a task. If a source records the end of a turn, that does not
-// mean that the task is complete.
+// subject returns the beginning of a sentence about a task. The end of a turn in the source does
+// not mean that the task is complete, so the sentence then begins with Turn.
 func (r story) subject() string {
 	if r.turnEnded() {
 		return "Turn"
@@ -74,7 +74,7 @@ func (r story) subject() string {
 	return "Task"
 }
 
-// turnEnded reports whether success was concluded from the end of a turn.
+// turnEnded reports whether success was only inferred from the end of a turn.
 func (r story) turnEnded() bool {
 	const at = "/lifecycle/final_state"
 	return lists(r.Inferred, at) && !r.Untold.Has(at) && r.state() == receipt.StateSucceeded
@@ -84,7 +84,8 @@ func (r story) state() string {
 	return r.Root.Member("lifecycle").Member("final_state").String()
 }
 
-// ended continues the sentence after the word Task: the end and the effects of the task.
+// ended returns the rest of the sentence after the word Task: the outcome and the effects of the
+// task.
 func (r story) ended() Words {
 	w := Words{}.add(" ", r.outcome(), r.took())
 	if cost := r.cost(); cost != nil {
@@ -101,7 +102,7 @@ func (r story) outcome() string {
 		return "ended"
 	}
 
-	// States are words of the format, and any other state is unknown.
+	// The format defines these states; any other state is unknown.
 	switch r.state() {
 	case receipt.StateSucceeded:
 		return "succeeded"
@@ -114,7 +115,7 @@ func (r story) outcome() string {
 	return "ended in an unknown state"
 }
 
-// took describes how long the task ran, if both times are known.
+// took describes the duration of the task, if both its start and its end are known.
 func (r story) took() string {
 	start, end := Origin(r).Times()
 	if start.IsZero() || end.IsZero() || end.Before(start) {
@@ -126,7 +127,7 @@ func (r story) took() string {
 	return " in " + Elapsed(start, end)
 }
 
-// effects describes the recorded effects of the task, in the order of the sentence, after a mark.
+// effects describes the recorded effects of the task in a fixed order, preceded by mark.
 func (r story) effects(mark string) string {
 	list := slices.DeleteFunc([]string{r.files(), r.calls(), r.network(), r.approvals()}, func(text string) bool { return text == "" })
 	if len(list) == 0 {
@@ -135,12 +136,12 @@ func (r story) effects(mark string) string {
 	return mark + strings.Join(list, ", ")
 }
 
-// untoldCost reports whether the source reported no part of the cost.
+// untoldCost reports whether the source did not report any part of the cost.
 func (r story) untoldCost() bool {
 	return r.Untold.Has("/cost/total") && !(r.Root.Member("cost").Member("total").Float() > 0)
 }
 
-// cost returns the total, or nil if there is none.
+// cost describes the total cost, or returns nil if there is none.
 func (r story) cost() Words {
 	cost := r.Root.Member("cost")
 	total, currency := cost.Member("total"), cost.Member("currency")
@@ -164,7 +165,7 @@ func (r story) bundle() Words {
 		w = w.add(", ").quote(mode)
 	}
 
-	// Fields with a commitment were withheld from the receipt, and not from the bundle.
+	// Fields with a commitment were withheld from the receipt, not from the bundle.
 	removed := map[string]bool{}
 	for i, n := range r.Root.Member("redactions").Elements() {
 		if n.Member("proof_hash").IsZero() {
@@ -178,17 +179,17 @@ func (r story) bundle() Words {
 	return w.add(": ", r.Bound("/redactions"), Plural(len(removed), "value", "removed"), ".")
 }
 
-// A replay reads the receipt of a task that was repeated with recorded answers.
+// A replay describes the receipt of a task that was repeated with recorded answers.
 type replay struct{ story }
 
-// sentence names the task that was repeated, the substitutions, and other effects.
+// sentence names the repeated task, the substitutions, and other effects.
 func (r replay) sentence() Words {
 	w := Words{}.add("Replay")
 	if source := r.Root.Member("metadata").Member("source_task_id"); source.Kind() == canon.KindString && !r.Hidden(source) {
 		w = w.add(" of ").quote(source)
 	}
 
-	// The task of the replay has its own ID, outcome, and cost.
+	// The replay has its own task ID, outcome, and cost.
 	w = w.add(" as ").quote(r.Root.Member("identifiers").Member("task_id"))
 	if outcome := r.outcome(); outcome != "succeeded" {
 		w = w.add(" ", outcome)
@@ -205,8 +206,8 @@ func (r replay) sentence() Words {
 	return w.add(r.effects(", "), ".")
 }
 
-// substitutions counts the recorded answers that a replay exchanged, by operation. Several deltas
-// with the same key count as one answer.
+// substitutions describes the number of recorded answers that a replay replaced, by operation.
+// Several deltas with the same key count as one answer.
 func (r replay) substitutions() (phrases []string) {
 	seen := map[string]map[string]bool{}
 	for i, n := range r.Root.Member("deltas").Elements() {
@@ -227,7 +228,7 @@ func (r replay) substitutions() (phrases []string) {
 		}
 	}
 
-	// A receipt that states no substitution may have omitted it.
+	// If a receipt lists no substitutions, its source may not have reported them.
 	switch {
 	case len(phrases) > 0:
 		return phrases
@@ -238,7 +239,8 @@ func (r replay) substitutions() (phrases []string) {
 	return []string{"no answer replaced"}
 }
 
-// idle reports whether the receipt states that nothing was done, as opposed to not stating it.
+// idle reports whether the receipt states that the replay had no effects, and not merely omits
+// them.
 func (r replay) idle() bool {
 	effects, some := r.Root.Member("side_effects"), r.Root.Member("approvals").Len()
 	for _, name := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {

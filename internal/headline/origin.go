@@ -8,13 +8,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Origin reads the title of a receipt, its project, its times, and its source.
+// An Origin provides the title, the project, the times, and the source of a receipt.
 type Origin struct{ counter }
 
-// Title returns the title that the receipt states, or "".
+// Title returns the title of the receipt, or "" if it has none.
 func (o Origin) Title() string { return o.name(o.Root.Member("metadata").Member("title")) }
 
-// Project returns the name of the workspace without the hash that package record appends, or "".
+// Project returns the name of the workspace without the hash that package record appends, or "" if
+// the receipt does not state it.
 func (o Origin) Project() string {
 	name := o.name(o.Root.Member("identifiers").Member("workspace_ref"))
 	if dot := len(name) - len(".01234567"); dot > 0 && name[dot] == '.' && strings.Trim(name[dot+1:], "0123456789abcdef") == "" {
@@ -23,7 +24,7 @@ func (o Origin) Project() string {
 	return name
 }
 
-// Branch returns the branches that the source recorded, or "".
+// Branch returns the Git branches that the source recorded, or "" if there are none.
 func (o Origin) Branch() string {
 	var names []string
 	for _, n := range o.Root.Member("metadata").Member("source").Member("git_branches").Elements() {
@@ -34,15 +35,16 @@ func (o Origin) Branch() string {
 	return strings.Join(names, ", ")
 }
 
-// Times returns the start and the end of the task, or the zero time if the source did not report one.
+// Times returns the start and the end of the task. Each is the zero time if the source did not
+// report it.
 func (o Origin) Times() (start, end time.Time) {
 	return o.time(o.Root.Member("lifecycle").Member("started_at")), o.time(o.Root.Member("lifecycle").Member("completed_at"))
 }
 
-// Issued returns the time of issue, or the zero time.
+// Issued returns the time of issue, or the zero time if it is unknown.
 func (o Origin) Issued() time.Time { return o.time(o.Root.Member("issued_at")) }
 
-// Began returns when the task started or, if that is unknown, when the receipt was issued.
+// Began returns the start of the task or, if that is unknown, the time of issue.
 func (o Origin) Began() time.Time {
 	if start, _ := o.Times(); !start.IsZero() {
 		return start
@@ -58,7 +60,8 @@ func (o Origin) time(n canon.Node) time.Time {
 	return t.UTC()
 }
 
-// title returns the first line: the title if there is one, the project, the branch, and the start.
+// title returns the first line, which consists of the title if there is one, the project, the
+// branch, and the start.
 func (o Origin) title() (w Words) {
 	part := func(before string, text Words) {
 		if text.String() == "" {
@@ -81,7 +84,7 @@ func (o Origin) title() (w Words) {
 	return w
 }
 
-// words names the receipt, its issuer, and the source that it was recorded from.
+// words names the receipt, its issuer, and its source.
 func (o Origin) words() Words {
 	w := Words{}.quote(o.Root.Member("receipt_id"))
 	issuer := o.Root.Member("issuer")

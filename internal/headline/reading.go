@@ -14,8 +14,8 @@ import (
 // NotTold replaces values that metadata.unreported lists.
 const NotTold = "not told by the source"
 
-// A Reading is a receipt with the places that its source did not report, or reported as a
-// bound, an estimate, or a conclusion.
+// A Reading is a receipt with the pointers to values that its source did not report, or reported
+// only as a bound, an estimate, or an inference.
 type Reading struct {
 	Root      canon.Node
 	Untold    receipt.Pointers // metadata.unreported
@@ -24,7 +24,7 @@ type Reading struct {
 	Inferred  receipt.Pointers // metadata.inferred
 }
 
-// Read returns the reading of a receipt, which need not be valid.
+// Read returns the Reading of a receipt, which need not be valid.
 func Read(root canon.Node) *Reading {
 	return &Reading{
 		Root: root, Untold: receipt.ReadUnreported(root), Over: receipt.ReadAtMost(root),
@@ -32,7 +32,7 @@ func Read(root canon.Node) *Reading {
 	}
 }
 
-// pointers reads a list of JSON Pointers in the metadata, sorted.
+// pointers reads a list of JSON Pointers from the metadata, and sorts it.
 func pointers(root canon.Node, name string) (list receipt.Pointers) {
 	for _, n := range root.Member("metadata").Member(name).Elements() {
 		if text := n.String(); n.Kind() == canon.KindString && strings.HasPrefix(text, "/") {
@@ -43,15 +43,15 @@ func pointers(root canon.Node, name string) (list receipt.Pointers) {
 	return list
 }
 
-// Hidden reports whether the source did not report a value, so that the value in its place means
-// nothing. The entries of a list that may be incomplete were reported, and so were the members of
-// an entry that may not have happened.
+// Hidden reports whether the source did not report a value, so that the value in the receipt is
+// only a placeholder. If a list may be incomplete, its entries were still reported, and so were the
+// members of an entry that may not have happened.
 func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Untold) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
 
-// Hides is like Hidden, for the value at a pointer. It searches upward from the value itself: in an
-// entry of a list, only a member that is itself listed is unreported.
+// Hides is like Hidden, but for the value at a pointer. A value is unreported if it, or an
+// enclosing value below the nearest list entry, is listed.
 func (r *Reading) Hides(pointer string) bool {
 	if lists(r.Untold, pointer) {
 		return true
@@ -71,7 +71,7 @@ func (r *Reading) Possible(entry canon.Node) bool {
 	return len(r.Untold) > 0 && lists(r.Untold, entry.Pointer())
 }
 
-// Reckoned is appended to an amount. It marks an estimate of the source, which is not a bill.
+// Reckoned returns a suffix for an amount that is an estimate by the source and not a bill.
 func (r *Reading) Reckoned(pointer string) string {
 	if lists(r.Estimated, pointer) {
 		return " (estimated by the source)"
@@ -79,14 +79,14 @@ func (r *Reading) Reckoned(pointer string) string {
 	return ""
 }
 
-// Bound precedes a number, or the length of a list, and describes its kind of bound. A number that
-// may be both too small and too large is described only as reported by the source.
+// Bound returns a prefix for a number or a list length that states which kind of bound it is. A
+// number that may be too small or too large is only described as reported.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Untold.Has(pointer), r.Over.Has(pointer))
 }
 
-// Bounds reports whether the receipt lists exactly this value as one that may be too small,
-// and as one that may be too large.
+// Bounds reports whether the receipt lists exactly this value as possibly too small, and as
+// possibly too large.
 func (r *Reading) Bounds(n canon.Node) (under, over bool) {
 	if len(r.Untold)+len(r.Over) == 0 || n.IsZero() {
 		return false, false
@@ -98,7 +98,7 @@ func (r *Reading) Bounds(n canon.Node) (under, over bool) {
 // Headline returns the headline of the receipt.
 func (r *Reading) Headline() *Headline { return headlineOf(r) }
 
-// Sentence is the sentence alone. The caller must escape it.
+// Sentence returns only the sentence of the headline. The caller must escape it.
 func (r *Reading) Sentence() string { return r.Headline().Sentence.String() }
 
 // Files returns the number of distinct files that were written.
@@ -121,7 +121,7 @@ func (r *Reading) Budget() Words { return usage{counter{r}}.budget(false) }
 // Origin returns the title, the project, and the times of the receipt.
 func (r *Reading) Origin() Origin { return Origin{counter{r}} }
 
-// Subject names the kind and the ID of what a receipt is about.
+// Subject returns the kind and the ID of the subject of a receipt.
 func (r *Reading) Subject() string {
 	subject := r.Root.Member("subject")
 	return Words{}.quote(subject.Member("object")).add(" ").quote(subject.Member("id")).String()
@@ -142,7 +142,7 @@ func (r *Reading) Determinism() string {
 		w = Words{"not possible"}
 	}
 
-	// A reason explains the word, unless the source did not report it.
+	// A reason explains the value, unless the source did not report the value.
 	if r.Hidden(determinism) {
 		return NotTold
 	}
@@ -153,7 +153,7 @@ func (r *Reading) Determinism() string {
 	return w.String()
 }
 
-// Between is like Bound, for a number that may be too small, too large, or both.
+// Between is like Bound, but for a number that may be too small (under), too large (over), or both.
 func Between(under, over bool) string {
 	switch {
 	case under && over:
@@ -166,20 +166,21 @@ func Between(under, over bool) string {
 	return ""
 }
 
-// lists reports whether a list names exactly this pointer.
+// lists reports whether a list contains exactly this pointer.
 func lists(list receipt.Pointers, pointer string) bool {
 	_, listed := slices.BinarySearch(list, pointer)
 	return listed
 }
 
-// isIndex reports whether a token of a pointer is the place of an entry.
+// isIndex reports whether a token of a JSON Pointer is an array index.
 func isIndex(token string) bool {
 	_, err := strconv.ParseUint(token, 10, 64)
 	return err == nil
 }
 
 // Unread describes how many records of the log were not read, and of which types, because any of
-// them may be an action that the receipt does not state. It is "" if there are none.
+// these records may be an action that the receipt does not list. It returns "" if all records were
+// read.
 func (r *Reading) Unread() string {
 	records, types := 0, 0
 	var names []string
@@ -189,7 +190,7 @@ func (r *Reading) Unread() string {
 		}
 	}
 
-	// The list of names is bounded, because a log may use any names.
+	// The list of names is limited, because a log may contain any number of names.
 	if types == 0 {
 		return ""
 	}
@@ -203,7 +204,7 @@ func (r *Reading) Unread() string {
 	return NotRead(records, types) + ": " + strings.Join(names, ", ") + more
 }
 
-// NotRead states how many records of a log were not read, and how many types they have.
+// NotRead describes how many records of a log were not read, and how many types they have.
 func NotRead(records, types int) string {
 	verb := "were"
 	if records == 1 {

@@ -9,19 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Row is a line of the description of a receipt. A row without a label continues the previous one.
+// A Row is one line in the description of a receipt. A row without a label continues the previous
+// row.
 type Row struct {
 	Label string `json:"label"`
 	Text  Words  `json:"text"`
 }
 
-// Bounds of a description.
+// Limits of a description.
 const (
-	maxRows = 8   // rows of one label; others are counted
+	maxRows = 8   // rows with one label; further rows are only counted
 	maxName = 120 // characters of a path, a host, or a tool
 )
 
-// A description collects the rows of a receipt. Numbers count distinct things, as in the sentence.
+// A description collects the rows that describe a receipt. Its numbers count distinct objects, as
+// in the sentence.
 type description struct {
 	story
 	rows []Row
@@ -58,7 +60,7 @@ func rowsOf(s story) []Row {
 	return d.rows
 }
 
-// row adds a row, unless it has no text.
+// row adds a row, unless its text is empty.
 func (d *description) row(label string, text Words) {
 	if text.String() != "" {
 		d.rows = append(d.rows, Row{label, text})
@@ -74,7 +76,7 @@ func (d *description) list(label string, texts []Words) {
 	}
 }
 
-// limited shortens a list, and counts the others.
+// limited shortens a list to maxRows rows, and states how many were omitted.
 func limited(list []Words, noun string) []Words {
 	if len(list) <= maxRows {
 		return list
@@ -82,13 +84,13 @@ func limited(list []Words, noun string) []Words {
 	return append(list[:maxRows:maxRows], Words{}.add("and ", Plural(len(list)-maxRows, "more "+noun, "")))
 }
 
-// A group is the entries of a list that have one name.
+// A group contains the entries of a list that share a name.
 type group struct {
 	name  string
 	nodes []canon.Node
 }
 
-// grouped groups the entries of a list that happened by their names, those with the most entries first.
+// grouped groups entries by name, with the largest group first.
 func grouped(nodes []canon.Node, name func(canon.Node) string) (groups []*group) {
 	by := map[string]*group{}
 	for _, n := range nodes {
@@ -103,7 +105,7 @@ func grouped(nodes []canon.Node, name func(canon.Node) string) (groups []*group)
 	return groups
 }
 
-// nodesOf returns the entries of a list.
+// nodesOf returns the entries of a list as a slice.
 func nodesOf(list canon.Node) (nodes []canon.Node) {
 	for _, n := range list.Elements() {
 		nodes = append(nodes, n)
@@ -146,7 +148,7 @@ func (d *description) outside() Words {
 	return w
 }
 
-// tools lists the distinct calls by tool. Tools with calls that did not succeed are first.
+// tools lists the distinct calls by tool. Tools with unsuccessful calls are listed first.
 func (d *description) tools() (w Words) {
 	calls, _ := d.distinctCalls()
 	by := map[string]map[string]int{}
@@ -182,7 +184,7 @@ func (d *description) tools() (w Words) {
 	return w
 }
 
-// hosts lists the hosts of requests, with the number of requests and of bytes.
+// hosts lists the hosts of requests, with the number of requests and the number of bytes.
 func (d *description) hosts() (list []Words) {
 	for _, g := range grouped(d.happened("network_egress"), func(n canon.Node) string { return d.host(n.Member("destination")) }) {
 		w := Words{}.named(g.name, "hosts that are not stated").add(", ", Plural(len(g.nodes), "request", ""))
@@ -202,7 +204,8 @@ func (d *description) handoffs() (list []Words) {
 	return list
 }
 
-// approvalsByAction lists decisions with their actions and actors, and how often they were made.
+// approvalsByAction lists decisions with their actions and actors, and the number of times that
+// each decision was made.
 func (d *description) approvalsByAction() (list []Words) {
 	for _, g := range grouped(nodesOf(d.Root.Member("approvals")), func(n canon.Node) string {
 		return strings.Join([]string{d.decision(n), d.name(n.Member("action")), d.name(n.Member("actor"))}, "\x00")
@@ -219,7 +222,8 @@ func (d *description) approvalsByAction() (list []Words) {
 	return list
 }
 
-// count counts the entries of a list by a member, such as "3 values: token 2, path 1".
+// count describes the number of entries of a list by the values of a member, such as "3 values:
+// token 2, path 1".
 func (d *description) count(list, noun, member string) (w Words) {
 	nodes := nodesOf(d.Root.Member(list))
 	if len(nodes) == 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A usage reads the parts of a receipt that concern models, tokens, and the budget.
+// A usage describes the models, tokens, and budget of a receipt.
 type usage struct{ counter }
 
-// models describes the chosen model, its alternatives, and the tokens. Several models with tokens
-// have a row each.
+// models describes the chosen model, its alternatives, and the tokens. If several models used
+// tokens, each has its own row.
 func (u usage) models() (list []Words) {
 	chosen := u.chosen()
 	for i, n := range u.Root.Member("cost").Member("provider_breakdown").Elements() {
@@ -53,7 +53,7 @@ func (u usage) alternatives() (w Words) {
 	return w
 }
 
-// tokens appends the numbers of tokens of an object that states them.
+// tokens appends the token counts that an object states.
 func (u usage) tokens(w Words, n canon.Node) Words {
 	for _, name := range []string{"input_tokens", "output_tokens"} {
 		if count := n.Member(name); count.Kind() == canon.KindNumber && !u.untoldNumber(count) {
@@ -66,15 +66,17 @@ func (u usage) tokens(w Words, n canon.Node) Words {
 	return w
 }
 
-// untoldNumber reports whether the source did not report a number: any other number than 0 is a bound.
+// untoldNumber reports whether the source did not report a number. A listed number other than 0 is
+// a bound.
 func (u usage) untoldNumber(n canon.Node) bool {
 	return !(n.Float() > 0) && u.Untold.Has(n.Pointer())
 }
 
-// number formats a number of the receipt.
+// number formats a number from the receipt.
 func number(n canon.Node) string { return Group3(string(n.AppendCanonical(nil))) }
 
-// budget describes the use of the budget: all of it, or only the parts with a limit.
+// budget describes the use of the budget. If limits is set, it describes only the parts that have a
+// limit.
 func (u usage) budget(limits bool) (w Words) {
 	budget := u.Root.Member("autonomy_budget")
 	for name, used := range budget.Member("consumed").Members() {
@@ -94,7 +96,7 @@ func (u usage) budget(limits bool) (w Words) {
 	return w
 }
 
-// inBudget returns the label of a member of the budget, and the unit of its numbers.
+// inBudget returns the label of a budget member, and the unit of its numbers.
 func inBudget(name string) (label, unit string) {
 	if label, ok := strings.CutSuffix(name, "_ms"); ok {
 		return strings.ReplaceAll(label, "_", " "), " ms"
@@ -105,7 +107,8 @@ func inBudget(name string) (label, unit string) {
 	return strings.ReplaceAll(name, "_", " "), ""
 }
 
-// used formats a number of the budget: the value, a bound, or a note that noun was not reported.
+// used formats a budget number as a value with its unit, as a bound, or, if it was not reported, as
+// noun followed by NotTold.
 func (u usage) used(n canon.Node, noun, unit string) Words {
 	switch {
 	case n.Kind() != canon.KindNumber:

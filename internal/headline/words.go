@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Words are the parts of a sentence. The parts with odd indexes are values of the receipt, which
-// may be hostile. All others are constants.
+// Words are the parts of a sentence. The parts with odd indexes are values from the receipt, which
+// may be hostile. All other parts are constants.
 type Words []string
 
 // String returns the sentence. The caller must escape it.
@@ -30,7 +30,7 @@ func (w Words) add(text ...string) Words {
 	return w
 }
 
-// quote appends a value of the receipt, of limited length.
+// quote appends a value from the receipt, and limits its length.
 func (w Words) quote(n canon.Node) Words {
 	const most = 300
 	text := "(absent)"
@@ -44,7 +44,7 @@ func (w Words) quote(n canon.Node) Words {
 	return append(w.add(), text)
 }
 
-// value appends foreign text of limited length.
+// value appends untrusted text, and limits its length.
 func (w Words) value(text string) Words {
 	if text == "" {
 		return w
@@ -52,7 +52,7 @@ func (w Words) value(text string) Words {
 	return append(w.add(), untrusted.Cut(text, 300))
 }
 
-// named appends the name of a thing, or a phrase if the receipt does not state the name.
+// named appends the name of an object, or the phrase otherwise if name is empty.
 func (w Words) named(name, otherwise string) Words {
 	if name == "" {
 		return w.add(otherwise)
@@ -60,7 +60,7 @@ func (w Words) named(name, otherwise string) Words {
 	return append(w.add(), untrusted.Cut(name, maxName))
 }
 
-// join appends other words.
+// join appends the parts of other.
 func (w Words) join(other Words) Words {
 	for i, text := range other {
 		if i%2 == 0 {
@@ -72,7 +72,8 @@ func (w Words) join(other Words) Words {
 	return w
 }
 
-// Plural returns a number with its noun, in the plural unless the number is 1, and a verb.
+// Plural returns a number with its noun and a verb. The noun is in the plural unless the number is
+// 1.
 func Plural(n int, noun, verb string) string {
 	text := fmt.Sprintf("%s %s", Group3(strconv.Itoa(n)), noun)
 	if n != 1 {
@@ -81,14 +82,15 @@ func Plural(n int, noun, verb string) string {
 	return strings.TrimSpace(text + " " + verb)
 }
 
-// Group3 separates the thousands of a plain decimal.
+// Group3 inserts thousands separators into a plain decimal.
 func Group3(s string) string {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if strings.ContainsAny(s, "e-") || len(whole) < 4 {
 		return s
 	}
 
-	// Digits are grouped from the decimal point to the left. A fraction is not grouped.
+	// Digits are grouped from the decimal point to the left. The digits of the fraction are not
+	// grouped.
 	var b strings.Builder
 	for i := range len(whole) {
 		if i > 0 && (len(whole)-i)%3 == 0 {
@@ -104,8 +106,8 @@ func Group3(s string) string {
 	return b.String()
 }
 
-// Elapsed returns the time between two instants in at most two units, such as 1 min 19 s. Unlike
-// a time.Duration, it may exceed 292 years.
+// Elapsed returns the time between two instants in at most two units, such as 1 min 19 s. Unlike a
+// time.Duration, the elapsed time may exceed 292 years.
 func Elapsed(from, to time.Time) string {
 	seconds, rest := to.Unix()-from.Unix(), time.Duration(to.Nanosecond()-from.Nanosecond())
 	if rest < 0 {
@@ -117,7 +119,7 @@ func Elapsed(from, to time.Time) string {
 		name string
 	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "min"}, {1, "s"}}
 
-	// Units smaller than the second one are omitted.
+	// At most two units are printed, the largest first.
 	var parts []string
 	for _, u := range units {
 		if n := seconds / u.size; n > 0 && len(parts) < 2 {
@@ -136,7 +138,7 @@ func Elapsed(from, to time.Time) string {
 	return fmt.Sprintf("%d ms", rest.Milliseconds())
 }
 
-// sum adds numbers, exactly if all of them are integers.
+// sum returns the formatted sum of numbers, which is exact if all of them are integers.
 func sum(numbers []float64) string {
 	about, exact, whole := 0.0, new(big.Int), true
 	for _, n := range numbers {
@@ -150,8 +152,8 @@ func sum(numbers []float64) string {
 	return strconv.FormatFloat(about, 'f', -1, 64)
 }
 
-// Fault returns a short name for the mistake that a cause describes, such as "missing predecessor",
-// for a line that otherwise has only the code. It is "" if the code is sufficient.
+// Fault returns a short name for the fault that a cause describes, such as "missing predecessor",
+// for a line that otherwise contains only the code. It returns "" if the code is sufficient.
 func Fault(cause receipt.Cause) string {
 	switch cause {
 	case "predecessor_missing":
@@ -171,9 +173,9 @@ func Fault(cause receipt.Cause) string {
 	return ""
 }
 
-// Unchecked describes the checks that the reports of several documents lack, from the number of
-// documents for each code and the number of withheld values. It omits codes that leave a receipt
-// undecided, because they explain its verdict.
+// Unchecked describes the checks that are missing from the reports of several documents, given the
+// number of documents for each code and the number of withheld values. It omits codes that leave a
+// receipt undecided, because the verdict already reflects them.
 func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.Note) {
 	for _, code := range slices.Sorted(maps.Keys(documents)) {
 		note := receipt.Note{Code: code}

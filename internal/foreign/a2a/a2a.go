@@ -2,9 +2,9 @@
 //
 //	signed bytes  protected ‖ "." ‖ base64url(JCS(card without signatures))
 //
-// The specification omits members with default values that its schema does not require. A card
-// that was received may contain them, so two forms are tried: the card as received, and the card
-// without members that are empty.
+// According to the specification, signers omit members with default values unless the schema
+// requires the members. A received card may contain such members, so two forms are tried: the card
+// as received, and the card without empty members.
 package a2a
 
 import (
@@ -17,10 +17,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxEmpty is the number of empty members of a card that are omitted to check its signatures.
+// maxEmpty is the maximum number of empty members in a card for which the form without them is also
+// tried.
 const maxEmpty = 100
 
-// Read reads a card.
+// Read reads an agent card.
 func Read(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "a2a-card", ID: root.Member("name").String()}
@@ -30,12 +31,12 @@ func Read(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
-	// The card as received, and without empty members.
+	// The signatures cover the card as received, or the card without empty members.
 	received := doc.AppendCanonical(nil, signatures)
 	f.Hash = canon.Sum(received)
 	forms := [][]byte{received}
 	var empty []canon.Node
-	reduced, _ := canon.Transform(appendReduced(nil, root, &empty, "signatures")) // the text is of a document that was parsed
+	reduced, _ := canon.Transform(appendReduced(nil, root, &empty, "signatures")) // doc was parsed, so the text is valid
 	if len(empty) > 0 && len(empty) <= maxEmpty {
 		forms = append(forms, reduced)
 		for _, n := range empty {
@@ -56,7 +57,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	return f
 }
 
-// readSignature reads one signature, whose key and algorithm are in the protected header only.
+// readSignature reads one signature, with the key ID and the algorithm from its protected header.
 func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	refuse := func(code receipt.Code, why string) bool {
 		form.Fail(f, receipt.StepSignatures, code, n.Pointer(), "%s", why)
@@ -76,7 +77,8 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		return refuse(receipt.CodeMalformedSignature, "the protected header is not strict JSON")
 	}
 
-	// Algorithm and key are read only from the protected header, so that nobody can exchange them.
+	// The algorithm and the key ID are read only from the protected header, so that nobody can
+	// replace them.
 	alg, kid := header.Root().Member("alg").String(), header.Root().Member("kid").String()
 	switch {
 	case !header.Root().Member("crit").IsZero():
@@ -93,7 +95,7 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 		}
 	}
 
-	// Ed25519 is the name in RFC 9864 for EdDSA with an Ed25519 key.
+	// RFC 9864 registers Ed25519 as the name for EdDSA with an Ed25519 key.
 	s := receipt.ForeignSignature{KeyID: kid, Algorithm: alg, Value: sig, Pointer: n.Pointer()}
 	if alg == "Ed25519" {
 		s.Algorithm = "EdDSA"
@@ -105,15 +107,16 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	return true
 }
 
-// kept returns the members that are signed even if they are empty: those that the schema of the
-// specification requires, at any depth, and those for which it distinguishes empty from absent.
+// kept returns the names of the members that are signed even if they are empty: members that the
+// schema of the specification requires at any depth, and members for which the schema distinguishes
+// empty from absent.
 func kept() []string {
 	return []string{"name", "description", "version", "url", "protocolBinding", "protocolVersion", "supportedInterfaces", "capabilities", "defaultInputModes",
 		"defaultOutputModes", "skills", "id", "tags", "organization", "uri", "streaming", "pushNotifications", "extendedAgentCard", "documentationUrl", "iconUrl"}
 }
 
-// appendReduced appends a card without a member of its outermost object, and without empty members
-// that are not kept. It adds those to empty.
+// appendReduced appends a card without the outermost member omit, and without empty members other
+// than those that kept lists. It appends the omitted empty members to empty.
 func appendReduced(dst []byte, n canon.Node, empty *[]canon.Node, omit string) []byte {
 	switch n.Kind() {
 	case canon.KindArray:
@@ -146,7 +149,7 @@ func appendReduced(dst []byte, n canon.Node, empty *[]canon.Node, omit string) [
 	return append(dst, n.Raw()...)
 }
 
-// isEmpty reports whether a value is a default of the schema, which a writer omits.
+// isEmpty reports whether a value is a default of the schema, which a signer omits.
 func isEmpty(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindString:

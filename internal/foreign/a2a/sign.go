@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// Sign adds a signature to a card, and returns the card in canonical JSON. sign returns the compact
-// serialization of a JWS of an object.
+// Sign adds a signature to a card, and returns the card in canonical JSON. The function sign
+// returns the compact serialization of a JWS over the card.
 //
-// Verifiers compute the signed bytes with or without members that are empty and not required. Such
-// members are removed from a card without signatures, so that both computations agree. In a card
-// with signatures, which may cover them, they are an error.
+// Verifiers compute the signed bytes either with or without empty members that are not required.
+// Sign removes such members from a card without signatures, so that both computations agree. If the
+// card already has signatures, which may cover such members, they are an error.
 func Sign(ctx context.Context, doc *canon.Document, sign func(context.Context, []byte) (string, error)) ([]byte, error) {
 	root := doc.Root()
 	if len(root.Member("name").Text()) == 0 || root.Member("skills").Kind() != canon.KindArray {

@@ -1,10 +1,11 @@
-// Package acta reads receipts of Veritas Acta (draft-farley-acta-signed-receipts): envelopes of a
-// payload and a signature, and the flat form of version 1, in which both are members of one object.
+// Package acta reads receipts of Veritas Acta (draft-farley-acta-signed-receipts): envelopes with a
+// payload and a signature, and the flat form of version 1, in which payload and signature are
+// members of one object.
 //
 //	signed bytes   envelope: JCS(payload)   flat: JCS(receipt without signature)
 //	link           "sha256:" and the SHA-256 of JCS(predecessor with its signature)
 //
-// The receipt names its key by kid, which equals payload.issuer_id. Keys inside a receipt are
+// The kid of a receipt names its key, and equals payload.issuer_id. Keys inside a receipt are
 // ignored.
 package acta
 
@@ -37,7 +38,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	return read(doc, f, root.Member("payload"), signature, signature.Member("sig"), "/signature")
 }
 
-// read reads the payload, and the object with alg and kid.
+// read reads the payload and the object that contains alg and kid.
 func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.Node, at string) *receipt.Foreign {
 	f.Hash = doc.Digest()
 	form.Exact(f, doc)
@@ -45,11 +46,11 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 		return f
 	}
 
-	// In the flat form, the signature covers kid, so the two may differ.
+	// In the flat form, the signature covers kid, so kid and issuer_id may differ.
 	kid, issuer := names.Member("kid").String(), payload.Member("issuer_id")
 	flat := at == ""
 	switch {
-	case issuer.IsZero() && flat: // kid is signed, too
+	case issuer.IsZero() && flat: // the signature also covers kid
 	case issuer.String() != kid:
 		form.Fail(f, receipt.StepSignatures, receipt.CodeIssuerMismatch, issuer.Pointer(), "issuer_id and kid differ")
 	}
@@ -84,7 +85,8 @@ func read(doc *canon.Document, f *receipt.Foreign, payload, names, value canon.N
 	return f
 }
 
-// readType leaves a receipt of an unknown type undecided, because its rules are not known.
+// readType leaves a receipt of an unknown type undecided, because the rules of its type are
+// unknown.
 func readType(f *receipt.Foreign, n canon.Node) {
 	kind, name, _ := strings.Cut(n.String(), ":")
 	switch kind {
@@ -104,7 +106,8 @@ func readType(f *receipt.Foreign, n canon.Node) {
 	form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, n.Pointer(), "the type %s is not known", untrusted.Quote(n.Text(), 80))
 }
 
-// readLink checks the form of the link. Its absence does not show that a receipt is the first.
+// readLink checks the format of the link. The absence of a link does not show that a receipt is the
+// first.
 func readLink(f *receipt.Foreign, n canon.Node) {
 	if !n.IsZero() {
 		if _, ok := form.Hex(strings.TrimPrefix(n.String(), "sha256:"), 32); !ok {

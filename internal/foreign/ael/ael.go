@@ -1,13 +1,13 @@
-// Package ael reads the lines of recorders of AEL (Agent Evidence Levels 0.1).
+// Package ael reads the lines that the recorders of AEL write (Agent Evidence Levels 0.1).
 //
 //	line          base64url(payload) "." base64url(signature)
 //	signed bytes  the payload as stored, which equals its canonical form (RFC 8785)
 //	key           the SHA-256 of the public key in hexadecimal digits
 //	link          prev, the hexadecimal SHA-256 of the payload before
 //
-// A line shows the checks a, b, and w of the specification, and a file of a recorder also e. The
-// other checks, and therefore every level, need the manifest of the artifact and the files that it
-// names.
+// A line alone allows checks a, b, and w of the specification, and the file of a recorder also
+// allows check e. All other checks, and therefore every level, need the manifest of the artifact
+// and the files that the manifest names.
 package ael
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Read reads a line.
+// Read reads one line of a recorder.
 func Read(line []byte) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "ael-line"}
 	payload, signature, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), ".")
@@ -56,7 +56,7 @@ func Read(line []byte) *receipt.Foreign {
 	return f
 }
 
-// readRecord checks the members of a record, of which only ext is open.
+// readRecord checks the members of a record; only ext is an open object.
 func readRecord(f *receipt.Foreign, root canon.Node) bool {
 	required, optional := []string{"v", "type", "run", "recorder", "key", "seq", "prev", "ts"}, []string{"ext"}
 	switch root.Member("type").String() {
@@ -90,7 +90,8 @@ func readRecord(f *receipt.Foreign, root canon.Node) bool {
 		form.OneOf(f, decision.Member("verdict"), "allow", "block", "defer")
 }
 
-// readPlace reads the place of a record. The numbers of a recorder increase, but may have gaps.
+// readPlace reads the sequence number and the link of a record. The sequence numbers of a recorder
+// increase, but may have gaps.
 func readPlace(f *receipt.Foreign, root canon.Node) {
 	const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 	seq, ok := form.Integer(root.Member("seq"))

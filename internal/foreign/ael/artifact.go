@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An artifact is a directory, as one document with the text of each file.
+// An artifact is a directory of evidence, in one document with the text of each file.
 type artifact struct {
 	f        *receipt.Foreign
 	files    canon.Node
@@ -24,12 +24,12 @@ type artifact struct {
 // A recorder contains the records of one recorder in one run.
 type recorder struct {
 	id      string
-	key     string // of the manifest, which is not signed
+	key     string // from the manifest, which is not signed
 	records []record
 	lower   bool // it passes every check of level 1
 }
 
-// A record is a line that was read.
+// A record is a line that has been parsed.
 type record struct {
 	canon.Node
 	text []byte
@@ -38,11 +38,12 @@ type record struct {
 	at   time.Time
 }
 
-// ReadArtifact reads a directory, whose files are members of ael_directory. Every signature must be
-// trusted. The letters in the details are the checks of the specification.
+// ReadArtifact reads a directory, whose files are members of ael_directory. The receipt is verified
+// only if every signature is trusted. The letters in the details of checks identify the checks of
+// the specification.
 //
-// A check that fails on complete evidence refutes. A check that only shows that evidence is missing
-// leaves the artifact undecided, so an artifact below level 4 is undecided.
+// A check that fails on complete evidence refutes the artifact. A check that only shows that
+// evidence is missing leaves the artifact undecided, so an artifact below level 4 is undecided.
 func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "ael-artifact", All: true}
 	a := &artifact{f: f, files: doc.Root().Member("ael_directory")}
@@ -64,7 +65,7 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 		runs = append(runs, n.Member("run").String())
 	}
 
-	// A recorder of a run that the manifest does not list is also checked.
+	// Runs that only the entry of a recorder names are also checked.
 	for i, run := range runs {
 		if !slices.Contains(runs[:i], run) {
 			a.run(run)
@@ -81,15 +82,15 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 	return f
 }
 
-// file returns the text of a file, or nil if there is none.
+// file returns the text of a file, or nil if the artifact does not contain it.
 func (a *artifact) file(name string) []byte { return a.files.Member(name).Text() }
 
-// fail records a check that fails on complete evidence.
+// fail records that a check fails on complete evidence.
 func (a *artifact) fail(check string, step receipt.Step, code receipt.Code, format string, args ...any) {
 	form.Fail(a.f, step, code, "", "%s: %s", check, fmt.Sprintf(format, args...))
 }
 
-// miss records a check for which evidence is missing.
+// miss records that a check lacks evidence.
 func (a *artifact) miss(check, format string, args ...any) {
 	a.missing = append(a.missing, check+": "+fmt.Sprintf(format, args...))
 }
@@ -116,7 +117,7 @@ func (a *artifact) run(id string) {
 	a.counterparty(id, list)
 }
 
-// read reads the records of a recorder (a, b, d, w).
+// read reads the records of a recorder (checks a, b, d, w).
 func (a *artifact) read(r *recorder, run, file string) {
 	text := a.file(file)
 	for line := range strings.Lines(string(text)) {
@@ -148,7 +149,7 @@ func (a *artifact) read(r *recorder, run, file string) {
 	}
 }
 
-// order checks the numbers and links of a recorder (d, e, f, g, i, j).
+// order checks the sequence numbers and links of a recorder (checks d, e, f, g, i, j).
 func (a *artifact) order(r *recorder) {
 	var closes []int
 	for i, n := range r.records {
@@ -167,8 +168,8 @@ func (a *artifact) order(r *recorder) {
 		return
 	}
 
-	// The opening record limits the time between records, and the closing record states their
-	// number.
+	// The opening record limits the time between records, and the closing record states the number
+	// of records.
 	first, last := r.records[0], len(r.records)-1
 	if first.Member("type").String() != "open" || first.seq != 0 || first.Member("hmax").Float() <= 0 {
 		a.miss("f", "the records of %q do not begin with an opening that bounds the time between them", r.id)
@@ -185,7 +186,7 @@ func (a *artifact) order(r *recorder) {
 	}
 }
 
-// times checks that heartbeats limit the time between records (h).
+// times checks that the time between records stays within the heartbeat limit (check h).
 func (a *artifact) times(r *recorder) {
 	if len(r.records) == 0 || r.records[0].Member("hmax").Float() <= 0 {
 		return
@@ -206,7 +207,7 @@ func (a *artifact) times(r *recorder) {
 	}
 }
 
-// compare relates the recorders of a run (k, l, m).
+// compare checks the recorders of a run against each other (checks k, l, m).
 func (a *artifact) compare(list []*recorder) {
 	if len(list) < 2 || slices.ContainsFunc(list, func(r *recorder) bool { return !r.lower }) {
 		a.miss("k", "fewer than two recorders are complete")
@@ -237,7 +238,8 @@ func (a *artifact) compare(list []*recorder) {
 	}
 }
 
-// events returns the sorted IDs of events of the given classes and, unless it is empty, direction.
+// events returns the sorted IDs of the events in the given classes. If dir is not empty, it returns
+// only the events in this direction.
 func events(r *recorder, classes canon.Node, dir string) (ids []string) {
 	for _, n := range r.records {
 		event := n.Member("event")
@@ -258,7 +260,7 @@ func contains(list canon.Node, text string) bool {
 	return false
 }
 
-// anchors checks that a log contains the records (n, o, p, q, u).
+// anchors checks that a log contains the records (checks n, o, p, q, u).
 func (a *artifact) anchors(run string, list []*recorder) {
 	block := a.manifest.Member("anchor")
 	text := a.file(block.Member("file").String())
@@ -288,7 +290,7 @@ func (a *artifact) anchors(run string, list []*recorder) {
 	key := block.Member("log_key").String()
 	a.f.Inclusions = append(a.f.Inclusions, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Role: receipt.RoleCheckpoint, Messages: [][]byte{signed}, Value: sig})
 
-	// Records after the last anchored one may have been added later.
+	// Records after the last anchored record may have been added later.
 	highest, entries := map[string]int64{}, 0
 	for _, n := range doc.Root().Member("entries").Elements() {
 		if n.Member("run").String() == run {
@@ -309,7 +311,7 @@ func (a *artifact) anchors(run string, list []*recorder) {
 	}
 }
 
-// anchored checks one entry of the log (o, p).
+// anchored checks one entry of the log (checks o, p).
 func (a *artifact) anchored(n, head canon.Node, list []*recorder, highest map[string]int64) {
 	if !form.Members(a.f, n, []string{"recorder", "run", "seq", "leaf", "index", "proof"}, []string{"ext"}) {
 		return
@@ -323,7 +325,7 @@ func (a *artifact) anchored(n, head canon.Node, list []*recorder, highest map[st
 	for _, step := range n.Member("proof").Elements() {
 		hash, ok := form.Hex(step.String(), 32)
 		if !ok {
-			hash = make([]byte, 32) // leads to another root
+			hash = make([]byte, 32) // does not lead to the stated root
 		}
 		path = append(path, merkle.Hash(hash))
 	}
@@ -346,7 +348,7 @@ func (a *artifact) anchored(n, head canon.Node, list []*recorder, highest map[st
 
 func equal(x, y canon.Node) bool { return string(x.Raw()) == string(y.Raw()) && !x.IsZero() }
 
-// counterparty checks the statements of the other side (r, s, t, v).
+// counterparty checks the statements of the counterparty (checks r, s, t, v).
 func (a *artifact) counterparty(run string, list []*recorder) {
 	block := a.manifest.Member("counterparty")
 	text := a.file(block.Member("file").String())
@@ -355,9 +357,9 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		return
 	}
 	key, nonce, flows := block.Member("key").String(), "", block.Member("flows")
-	var at time.Time // the time of the opening, because a statement states no time
+	var at time.Time // the time of the opening record, because statements contain no time
 
-	// The nonce in the openings binds the statements to this run.
+	// The nonce in the opening records binds the statements to this run.
 	for _, r := range list {
 		for i, n := range r.records {
 			if i == 0 && nonce == "" {
@@ -393,7 +395,7 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		}
 		statements++
 
-		// Each statement contains either received.event_id or none, which is true.
+		// Each statement contains either received.event_id or the member none with the value true.
 		a.f.Signatures = append(a.f.Signatures, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Messages: [][]byte{signed}, Value: sig, At: at})
 		none, event := n.Member("none"), n.Member("received").Member("event_id")
 		if string(n.Member("v").Raw()) != "1" || n.Member("type").String() != "received" || n.Member("nonce").String() != nonce || none.IsZero() == event.IsZero() || !none.IsZero() && !none.Bool() {

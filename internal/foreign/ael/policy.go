@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// decisions checks that the policies lead to the decisions (R). A record without a decision needs
-// no policy.
+// decisions checks that the recorded policies lead to the recorded decisions (check R). A record
+// without a decision needs no policy.
 func decisions(a *artifact, r *recorder) {
 	for _, n := range r.records {
 		decision := n.Member("decision")
@@ -27,7 +27,7 @@ func decisions(a *artifact, r *recorder) {
 	}
 }
 
-// decide returns the verdict of the first rule that matches, or the default.
+// decide returns the verdict of the first rule that matches, or the default verdict.
 func decide(policy, inputs canon.Node) (verdict string, ok bool) {
 	for _, rule := range policy.Member("rules").Elements() {
 		when := rule.Member("when")
@@ -42,8 +42,8 @@ func decide(policy, inputs canon.Node) (verdict string, ok bool) {
 	return policy.Member("default").String(), true
 }
 
-// matches compares an input, and reports whether the operator is known. Integers are ordered, and
-// values of different types differ.
+// matches compares an input with a value, and reports whether the operator is known. The operators
+// gte and lt compare integers, and values of different types are never equal.
 func matches(input canon.Node, op string, value canon.Node) (matched, known bool) {
 	same := func(n canon.Node) bool {
 		return !input.IsZero() && n.Kind() == input.Kind() && string(n.Raw()) == string(input.Raw())

@@ -1,11 +1,11 @@
-// Package audit reads agent audit records (draft-gilda-wimse-agent-audit-record): an in-toto
-// statement in an envelope (DSSE), which an observer of the agent signs.
+// Package audit reads agent audit records (draft-gilda-wimse-agent-audit-record): in-toto
+// statements in DSSE envelopes that an observer of the agent signs.
 //
 //	signed bytes  PAE of JCS(payload), which the reader derives from the payload
 //	key           keyid, half of the SHA-256 of the observer's public key in hexadecimal digits
 //
-// The rules of the record relate its members to each other. They show that the record is
-// consistent, but not that the observer was right.
+// The rules of the format relate the members of a record to each other. These rules show that the
+// record is consistent, but not that the observer was right.
 package audit
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Read reads an envelope, which may be in a bundle.
+// Read reads an envelope, which may be in a Sigstore bundle.
 func Read(doc *canon.Document) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "gilda-audit-record"}
 	s := form.OpenStatement(f, doc.Root(), false)

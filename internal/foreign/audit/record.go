@@ -12,14 +12,14 @@ import (
 // emptyTree is the root of a tree without files.
 const emptyTree = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 
-// A record is the statement and its predicate.
+// A record is a statement and its predicate.
 type record struct {
 	f    *receipt.Foreign
 	root canon.Node
 	p    canon.Node
 }
 
-// check applies the rules in the order of the draft. The first failure names the record.
+// check applies the rules in the order of the draft. It stops at the first rule that fails.
 func (r *record) check() bool {
 	if !form.Integers(r.f, r.root) {
 		return false
@@ -65,7 +65,7 @@ func (r *record) statement() bool {
 	return true
 }
 
-// closed checks the two closed objects.
+// closed checks evaluation and oversight, in which unknown members are invalid.
 func (r *record) closed() bool {
 	evaluation, input := r.p.Member("evaluation"), r.p.Member("evaluation").Member("unavailableInput")
 	if !form.Members(r.f, evaluation, []string{"status"}, []string{"unavailableInput"}) {
@@ -86,7 +86,7 @@ func (r *record) closed() bool {
 	return oversight.IsZero() || form.Members(r.f, oversight, []string{"act"}, []string{"recordDigest"})
 }
 
-// members checks the required members.
+// members checks that the required members are present.
 func (r *record) members() bool {
 	for _, line := range []string{
 		"/ recordId tier hashAlgorithm agent delegation resource decision effect agreement correlation posture remediation observation fieldEvidence doesNotAssert issuedAt evaluation",
@@ -129,8 +129,9 @@ func (r *record) each(list canon.Node, names ...string) bool {
 	return true
 }
 
-// vocabulary checks the members with fixed values. Each line is a path, where * is every element
-// of an array, and the values. Members that are absent and optional are skipped.
+// vocabulary checks the members with fixed values. Each line contains a path and the permitted
+// values; * in a path stands for every element of an array. Absent members are skipped if they are
+// optional.
 func (r *record) vocabulary() bool {
 	const posture = " no_network allowlist sinkhole unsafe_bypass_egress"
 	for _, line := range []string{
@@ -168,7 +169,7 @@ func (r *record) vocabulary() bool {
 	return true
 }
 
-// find returns the values at a path that exist.
+// find returns the values at a path; * stands for every element of an array.
 func find(n canon.Node, path []string) (list []canon.Node) {
 	switch {
 	case n.IsZero():
@@ -206,7 +207,7 @@ func (r *record) delegation() bool {
 func (r *record) digests() bool {
 	resource, decision, commitment := r.p.Member("resource"), r.p.Member("decision"), r.p.Member("observation").Member("priorCommitment")
 
-	// A member that is absent is also absent from the digested object.
+	// A member that is absent in the record is also absent in the hashed object.
 	request := digestOf(of("action", decision.Member("action"), "argumentsDigest", resource.Member("argumentsDigest"), "resourceId", resource.Member("id"), "resourceKind", resource.Member("kind")))
 	if decision.Member("requestDigest").String() != request {
 		return r.mismatch(decision.Member("requestDigest"), "requestDigest is that of another request")
@@ -229,8 +230,8 @@ func (r *record) digests() bool {
 	return true
 }
 
-// of returns an object in canonical form, given its names in order, each with a value that may be
-// absent.
+// of returns an object in canonical form. Its arguments are names in sorted order, each followed by
+// a value, which may be absent.
 func of(members ...any) []byte {
 	text := []byte{'{'}
 	for i := 0; i < len(members); i += 2 {
@@ -246,7 +247,7 @@ func of(members ...any) []byte {
 	return append(text, '}')
 }
 
-// times checks the order of times that the rules compare.
+// times checks the order of the times that the rules compare.
 func (r *record) times() bool {
 	for _, n := range r.p.Member("remediation").Elements() {
 		enforced := n.Member("enforcedAt")
@@ -264,7 +265,7 @@ func (r *record) times() bool {
 	return true
 }
 
-// writes checks that the writes lead from the state before to the state after.
+// writes checks that the writes lead from the state before the task to the state after it.
 func (r *record) writes() bool {
 	effect := r.p.Member("effect")
 	for _, n := range effect.Member("pathScope").Elements() {
@@ -289,7 +290,7 @@ func (r *record) writes() bool {
 	return true
 }
 
-// tier checks the evidence that an authoritative record needs.
+// tier checks that an authoritative record contains the required evidence.
 func (r *record) tier() bool {
 	observation, scope := r.p.Member("observation"), r.p.Member("effect").Member("pathScope")
 	if r.p.Member("tier").String() != "authoritative" {
@@ -307,7 +308,7 @@ func (r *record) tier() bool {
 	return true
 }
 
-// inScope reports whether a path is in the scope of the observation.
+// inScope reports whether a path is in the observed scope.
 func (r *record) inScope(path string) bool {
 	return slices.ContainsFunc(find(r.p, []string{"effect", "pathScope", "*"}), func(n canon.Node) bool {
 		entry := strings.TrimSuffix(n.String(), "/")
@@ -315,7 +316,7 @@ func (r *record) inScope(path string) bool {
 	})
 }
 
-// derived recomputes the members that follow from others.
+// derived recomputes the members that follow from other members.
 func (r *record) derived() bool {
 	observed, own := "none", r.p.Member("decision").Member("requestDigest").String()
 	for _, n := range r.p.Member("effect").Member("writes").Elements() {
@@ -355,7 +356,7 @@ func (r *record) derived() bool {
 	return true
 }
 
-// evidence checks that the source of each of the seven fields is stated.
+// evidence checks that the record states a source for each of the seven fields.
 func (r *record) evidence() bool {
 	fields := r.p.Member("fieldEvidence")
 	if !form.Members(r.f, fields, wimseFields(), []string{}) {

@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// FromReceipt returns the statement of a receipt as an audit record, in canonical JSON. The key is
-// the one that signs the record.
+// FromReceipt returns the content of a receipt as an audit record, in canonical JSON. The key
+// public is the key that will sign the record.
 //
-// The producer of the receipt is its only observer, and the receipt states no digests of trees. The
-// record therefore states the seven audit fields as those of the producer, and lists every other
-// field in doesNotAssert. The effect none means that nobody observed an effect.
+// The producer of the receipt is its only observer, and the receipt contains no digests of trees.
+// The record therefore marks the seven audit fields as asserted by the producer, and lists every
+// other field in doesNotAssert. The effect none means that nobody observed an effect.
 func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, error) {
 	root := sealed.Document().Root()
 	at := func(names ...string) canon.Node {
@@ -31,7 +31,7 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 		return nil, errors.New("audit: the receipt states no subject or no trust")
 	}
 
-	// The request is the task. Its arguments are not in the receipt.
+	// The audited request is the task. The receipt does not contain the arguments of the task.
 	action, issued := at("subject", "object").String(), at("issued_at").String()
 	resource := "urn:receiptkit:" + form.Escape(action) + ":" + form.Escape(at("subject", "id").String())
 	request := digestOf(form.Canonical(map[string]any{"action": action, "resourceId": resource, "resourceKind": "uri"}))
@@ -40,7 +40,7 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 		reported, agreement = "deny", "agree"
 	}
 
-	// The receipt states no policy for the network, so the record claims the weakest posture.
+	// The receipt states no network policy, so the record claims the weakest posture.
 	key, egress := sha256.Sum256(public), digest(at("side_effects", "network_egress"))
 	const posture = "unsafe_bypass_egress"
 	fields := map[string]any{}

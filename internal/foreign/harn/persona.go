@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ReadPersona reads a receipt of a step or of a run of a persona. It has no hash, link, or
-// signature, so only its schema can be checked.
+// ReadPersona reads a receipt for a step or a run of a persona. Such a receipt has no hash, link,
+// or signature, so only its schema can be checked.
 func ReadPersona(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "harn-receipt", ID: root.Member("id").String()}

@@ -1,6 +1,6 @@
-// Package harn reads the other formats of Harn: provenance receipts, receipts of personas, and
-// records of OpenTrustGraph. Their hashes cover compact JSON in a format-specific order, with
-// numbers as spelled, not the RFC 8785 form.
+// Package harn reads the other receipt formats of Harn: provenance receipts, persona receipts, and
+// OpenTrustGraph records. Their hashes do not cover the RFC 8785 form, but compact JSON with
+// members in a format-specific order and numbers as spelled.
 //
 //	provenance      receipt_hash  SHA-256(T), where T is the receipt in the order of declaration,
 //	                              with an empty receipt_hash and no signatures
@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An object lists the members of an object in the order of its declaration.
+// An object lists the member names of an object in the order of its upstream declaration.
 type object []string
 
 func provenanceObject() object {
@@ -76,8 +76,8 @@ func mismatch(f *receipt.Foreign, step receipt.Step, at, stated string, computed
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: receipt.CodeHashMismatch, Pointer: at, Stated: stated[:min(len(stated), 80)], Computed: computed.String(), Detail: "the hash is that of different content"})
 }
 
-// readObjects checks the members of all objects. A member that upstream does not declare is outside
-// the hash, so nothing shows who wrote it.
+// readObjects checks the members of all objects. A member that upstream does not declare is not
+// covered by the hash, so nothing shows who wrote it.
 func readObjects(f *receipt.Foreign, root canon.Node) bool {
 	ok := members(f, root, provenanceObject())
 	for _, name := range []string{"producer", "run", "event_log", "chain"} {
@@ -117,7 +117,7 @@ func members(f *receipt.Foreign, n canon.Node, declared object) bool {
 	return true
 }
 
-// appendObject appends an object in the order of its declaration.
+// appendObject appends an object with its members in the declared order.
 func appendObject(dst []byte, n canon.Node, name string, declared object) []byte {
 	dst = append(dst, '{')
 	for i, member := range declared {
@@ -149,7 +149,7 @@ func appendObject(dst []byte, n canon.Node, name string, declared object) []byte
 	return append(dst, '}')
 }
 
-// An event is an event of the log, with its place.
+// An event is an event of the log with its topic and ID.
 type event struct {
 	canon.Node
 	topic string
@@ -177,7 +177,7 @@ func readEvents(f *receipt.Foreign, root canon.Node) {
 			mismatch(f, receipt.StepHash, e.Pointer()+"/record_hash", stated, computed)
 		}
 
-		// The headers repeat the members, and other readers may use them.
+		// The headers repeat the members, and other readers may rely on the headers.
 		linked := ""
 		if previous.topic == e.topic && !previous.IsZero() {
 			linked = previous.Member("record_hash").String()
@@ -201,7 +201,7 @@ func readEvents(f *receipt.Foreign, root canon.Node) {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeTailNotChecked, Pointer: "/event_log", Detail: "events after the last one, which nothing in the receipt shows"})
 }
 
-// recordText returns the hashed text of an event.
+// recordText returns the text of an event that its hash covers.
 func recordText(e canon.Node) []byte {
 	text := []byte(`{"event_id":`)
 	text = append(form.AppendSorted(text, e.Member("event_id")), `,"headers":`...)
@@ -212,8 +212,9 @@ func recordText(e canon.Node) []byte {
 	return append(form.AppendSorted(text, e.Member("topic")), '}')
 }
 
-// rootOf combines the texts of the hashes in pairs. If their number is odd, the last one is
-// combined with itself, so two lists can have the same root; the links distinguish them.
+// rootOf hashes the texts of the hashes in pairs, level by level. If a level has an odd number of
+// hashes, the last hash is paired with itself, so two lists can have the same root; the links
+// distinguish these lists.
 func rootOf(list []event) canon.Digest {
 	if len(list) == 0 {
 		return canon.Sum(nil)
@@ -229,11 +230,11 @@ func rootOf(list []event) canon.Digest {
 		}
 		level = next
 	}
-	d, _ := canon.ParseDigest(level[0]) // a malformed hash is a mismatch of its event
+	d, _ := canon.ParseDigest(level[0]) // readEvents reports a malformed hash as a mismatch
 	return d
 }
 
-// readSignatures reads the signatures, whose keys are in the receipt.
+// readSignatures reads the signatures, whose keys are in the receipt itself.
 func readSignatures(f *receipt.Foreign, root canon.Node, message []byte) {
 	for _, n := range root.Member("signatures").Elements() {
 		public, ok1 := form.Base64(n.Member("public_key_base64").String())

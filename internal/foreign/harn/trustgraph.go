@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ReadTrustGraph reads a record of OpenTrustGraph, or an export of a chain of them. Nobody signs
+// ReadTrustGraph reads an OpenTrustGraph record, or an exported chain of records. Nobody signs
 // them.
 func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
@@ -23,7 +23,7 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 			form.Pass(f, receipt.StepHash)
 			form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, "/previous_hash", "the predecessor was not given")
 		}
-		f.Hash, _ = canon.ParseDigest(root.Member("entry_hash").Text()) // a failed hash has no digest
+		f.Hash, _ = canon.ParseDigest(root.Member("entry_hash").Text()) // zero if the hash is malformed
 		previous, _ := canon.ParseDigest(root.Member("previous_hash").Text())
 		if index, ok := form.Integer(root.Member("chain_index")); ok {
 			f.Place = &receipt.ForeignPlace{Sequence: index, Previous: previous}
@@ -52,7 +52,8 @@ func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
 		return false
 	}
 
-	// A success that required an approval names the approver and at least one signature.
+	// If a successful action required an approval, the record must name the approver and contain at
+	// least one signature.
 	approval := n.Member("metadata").Member("approval")
 	if n.Member("outcome").String() != "success" || n.Member("autonomy_tier").String() != "act_with_approval" || !approval.Member("required").Bool() {
 		return true
@@ -65,8 +66,8 @@ func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
 	return true
 }
 
-// readTrustChain checks the records of an export and their links. The statement in its header that
-// the chain is verified shows nothing.
+// readTrustChain checks the records of an export and their links. The claim in the header that the
+// chain is verified is not evidence.
 func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	header, records := root.Member("chain"), root.Member("records")
 	if !form.Members(f, root, []string{"schema", "chain", "records"}, []string{}) || !form.Members(f, header, []string{"topic", "total", "root_hash", "verified"}, []string{"generated_at", "producer"}) {
@@ -107,8 +108,8 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeTailNotChecked, Pointer: "/records", Detail: "records after the last one, which nothing in the export shows"})
 }
 
-// inherits checks that a record stays within the effects that its parent granted, if the parent is
-// in the export.
+// inherits checks that the effects of a record stay within the effects that its parent granted, if
+// the parent is in the export.
 func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool {
 	id := n.Member("metadata").Member("parent_record_id")
 	if id.IsZero() {
@@ -135,8 +136,8 @@ func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool
 	return actors(f, parent.Member("metadata").Member("actor_chain"), n.Member("metadata").Member("actor_chain"))
 }
 
-// actors checks that the chain of actors of a child keeps the subject of its parent and is one hop
-// longer.
+// actors checks that the actor chain of a child has the same subject as its parent's and one more
+// hop.
 func actors(f *receipt.Foreign, parent, child canon.Node) bool {
 	if parent.IsZero() || child.IsZero() {
 		return true
@@ -149,7 +150,7 @@ func actors(f *receipt.Foreign, parent, child canon.Node) bool {
 	return true
 }
 
-// sameActor compares two chains of hops. An absent value and null are equivalent.
+// sameActor reports whether two chains of hops are equal. An absent value and null are equivalent.
 func sameActor(a, b canon.Node) bool {
 	if a.Kind() != canon.KindObject || b.Kind() != canon.KindObject {
 		return a.Kind() != canon.KindObject && b.Kind() != canon.KindObject

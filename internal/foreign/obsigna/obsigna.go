@@ -1,5 +1,5 @@
 // Package obsigna reads agent receipts (agent-receipts, obsigna), which have the structure of a W3C
-// Verifiable Credential but their own signature.
+// Verifiable Credential but a signature scheme of their own.
 //
 //	signed bytes   JCS(receipt without proof)
 //	hash and link  "sha256:" and the SHA-256 of the same bytes; proof is not covered
@@ -31,7 +31,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	known := readSchema(f, root, subject)
 	readChain(f, subject.Member("chain"))
 
-	// The proof is outside the signed bytes, so its members are compared with fixed values.
+	// The signed bytes do not include the proof, so its members are compared with fixed values.
 	if proof.Member("type").String() != "Ed25519Signature2020" || proof.Member("proofPurpose").String() != "assertionMethod" {
 		form.Fail(f, receipt.StepSignatures, receipt.CodeMalformedSignature, "/proof", "expected the type Ed25519Signature2020 and the purpose assertionMethod")
 	}
@@ -44,8 +44,8 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	}
 
 	issuer, chain := root.Member("issuer").Member("id").String(), subject.Member("chain")
-	previous, _ := canon.ParseDigest(chain.Member("previous_receipt_hash").Text()) // null on the first
-	sequence, _ := form.Integer(chain.Member("sequence"))                          // readChain has checked it
+	previous, _ := canon.ParseDigest(chain.Member("previous_receipt_hash").Text()) // null in the first receipt
+	sequence, _ := form.Integer(chain.Member("sequence"))                          // readChain has already checked it
 	f.Place = &receipt.ForeignPlace{Chain: issuer + " " + chain.Member("chain_id").String(), Sequence: sequence, Previous: previous}
 	f.Signatures = []receipt.ForeignSignature{{KeyID: proof.Member("verificationMethod").String(), Algorithm: "EdDSA", Issuer: issuer,
 		Messages: [][]byte{doc.AppendCanonical(nil, proof)}, Value: sig, At: form.Time(root.Member("issuanceDate")), Pointer: "/proof"}}
@@ -55,7 +55,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	return f
 }
 
-// readSchema checks versions, vocabularies, and members that must not be null.
+// readSchema checks versions, fixed values, and members that must not be null.
 func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	version := root.Member("version").String()
 	if !slices.Contains([]string{"0.1.0", "0.2.0", "0.2.1", "0.3.0", "0.4.0", "0.5.0", "0.6.0"}, version) {
@@ -73,8 +73,8 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 		return false
 	}
 
-	// SDKs remove null members before they sign, and a null would be another reading of the same
-	// receipt.
+	// SDKs remove null members before they sign, so a member with null would give the same receipt
+	// a second meaning.
 	for _, n := range []canon.Node{root, subject, action, outcome, root.Member("issuer")} {
 		for name, value := range n.Members() {
 			if value.Kind() == canon.KindNull {
@@ -86,7 +86,8 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	return true
 }
 
-// readChain checks what a receipt alone shows about its place in a chain.
+// readChain checks the members that state the place of a receipt in its chain, as far as one
+// receipt allows.
 func readChain(f *receipt.Foreign, chain canon.Node) {
 	sequence, ok := form.Integer(chain.Member("sequence"))
 	previous := chain.Member("previous_receipt_hash")

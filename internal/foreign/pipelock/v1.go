@@ -22,8 +22,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// declared returns the members of an action record in the order in which Go writes them, and
-// newer returns those whose position is not published.
+// declared returns the members of an action record in the order in which Pipelock, a Go program,
+// writes them; newer returns the members whose position is not published.
 func declared() []string {
 	return strings.Fields(`version action_id parent_action_id action_type timestamp principal actor delegation_chain target
 		intent data_classes_in data_classes_out side_effect_class reversibility policy_hash verdict session_taint_level
@@ -34,7 +34,7 @@ func declared() []string {
 
 func newer() []string { return []string{"run_nonce", "session_control", "key_transition"} }
 
-// ReadV1 reads an action receipt, or the one in a line of the recorder.
+// ReadV1 reads an action receipt, or a recorder line that contains one.
 func ReadV1(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "pipelock-v1"}
@@ -65,8 +65,8 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
-	previous, _ := canon.ParseDigest([]byte("sha256:" + record.Member("chain_prev_hash").String())) // zero at the beginning
-	seq, _ := form.Integer(record.Member("chain_seq"))                                              // readPlace has checked it
+	previous, _ := canon.ParseDigest([]byte("sha256:" + record.Member("chain_prev_hash").String())) // zero in the first receipt
+	seq, _ := form.Integer(record.Member("chain_seq"))                                              // readPlace has already checked it
 	request := []byte{'['}
 	for _, name := range []string{"actor", "target", "method"} {
 		request = append(canon.AppendString(request, record.Member(name).Text()), ',')
@@ -106,7 +106,8 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 	return true
 }
 
-// readPlace checks what a receipt alone shows about its place in a chain.
+// readPlace checks the members that state the place of a receipt in its chain, as far as one
+// receipt allows.
 func readPlace(f *receipt.Foreign, record canon.Node) {
 	previous := record.Member("chain_prev_hash")
 	seq, ok := form.Integer(record.Member("chain_seq"))
@@ -122,8 +123,9 @@ func readPlace(f *receipt.Foreign, record canon.Node) {
 	}
 }
 
-// appendRecord appends an action record as Go wrote it. Unsure states why the bytes may differ from
-// the signed bytes: the order of the members was changed later, or is unknown.
+// appendRecord appends an action record in the form in which encoding/json wrote it. If the bytes
+// may differ from the signed bytes, unsure states why: the order of the members was changed later,
+// or is unknown.
 func appendRecord(dst []byte, record canon.Node) (text []byte, unsure string) {
 	order := declared()
 	var names []string
@@ -148,8 +150,8 @@ func appendRecord(dst []byte, record canon.Node) (text []byte, unsure string) {
 	return append(dst, '}'), unsure
 }
 
-// appendGo appends a value as encoding/json writes it, in the order received and with numbers as
-// spelled.
+// appendGo appends a value in the form of encoding/json, with the received order of members and the
+// received spelling of numbers.
 func appendGo(dst []byte, n canon.Node) []byte {
 	switch n.Kind() {
 	case canon.KindString:
@@ -179,6 +181,6 @@ func appendGo(dst []byte, n canon.Node) []byte {
 }
 
 func appendGoString(dst []byte, s string) []byte {
-	text, _ := json.Marshal(s) // a string has no error
+	text, _ := json.Marshal(s) // a string cannot cause an error
 	return append(dst, text...)
 }

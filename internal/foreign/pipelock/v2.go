@@ -24,13 +24,14 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 	readKind(f, root)
 	form.Leave(f, receipt.StepLink, receipt.CodeLinkNotChecked, "/chain_prev_hash", "the predecessor was not given")
 
-	previous, _ := canon.ParseDigest([]byte("sha256:" + root.Member("chain_prev_hash").String())) // zero at the beginning
+	previous, _ := canon.ParseDigest([]byte("sha256:" + root.Member("chain_prev_hash").String())) // zero in the first receipt
 	if seq, ok := form.Integer(root.Member("chain_seq")); ok {
 		f.Place = &receipt.ForeignPlace{Chain: signature.Member("signer_key_id").String(), Sequence: seq, Previous: previous}
 	}
 
-	// The members of signature are empty in the signed bytes, so they are compared with fixed
-	// values. The trusted key replaces signer_key_id.
+	// The signed bytes contain empty strings as the members of signature, so the members are
+	// compared with fixed values. signer_key_id only selects the trusted key that must verify the
+	// signature.
 	form.Uncovered(f, "/signature", "no signature covers signer_key_id, key_purpose, and algorithm")
 	value, prefixed := strings.CutPrefix(signature.Member("signature").String(), "ed25519:")
 	sig, ok := form.Hex(value, 64)
@@ -46,7 +47,7 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 	return f
 }
 
-// readKind leaves a receipt undecided if its kind, version, or critical extensions are unknown.
+// readKind leaves a receipt undecided if its kind, its version, or a critical extension is unknown.
 func readKind(f *receipt.Foreign, root canon.Node) {
 	kind, crit := root.Member("payload_kind").String(), root.Member("crit")
 	if crit.IsZero() {
@@ -66,7 +67,8 @@ func readKind(f *receipt.Foreign, root canon.Node) {
 	}
 }
 
-// unsigned returns the canonical form of a receipt in which the members of signature are empty.
+// unsigned returns the canonical form of a receipt in which the members of signature are empty
+// strings.
 func unsigned(root canon.Node) []byte {
 	text := []byte{'{'}
 	for name, value := range root.Members() {
@@ -80,6 +82,6 @@ func unsigned(root canon.Node) []byte {
 			text = append(text, value.Raw()...)
 		}
 	}
-	text, _ = canon.Transform(append(text, '}')) // the text is of a document that was parsed
+	text, _ = canon.Transform(append(text, '}')) // root was parsed, so the text is valid
 	return text
 }

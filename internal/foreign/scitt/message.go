@@ -13,11 +13,11 @@ import (
 
 var errCBOR = errors.New("expected one CBOR item in the shortest form, without indefinite lengths and duplicate keys")
 
-// maxNesting is the maximum depth of nested items; statements are not nested as deeply.
+// maxNesting is the maximum depth of nested items; valid statements stay below it.
 const maxNesting = 16
 
-// decode decodes one item without tags. The library converts some items, such as null to 0, so the
-// result must have the encoding that was read.
+// decode decodes one CBOR item without tags. The CBOR library silently converts some items, such as
+// null to 0, so the result must encode to the bytes that were read.
 func decode(data []byte, v any) error {
 	if err := decodeWith(cbor.TagsForbidden, data, v); err != nil {
 		return err
@@ -44,8 +44,8 @@ func decodeMap(data []byte, v *headers) error {
 	return decodeWith(cbor.TagsAllowed, data, v)
 }
 
-// decodeWith decodes one item, and permits nothing after it. The library accepts a length in any
-// form, so the length is checked separately: otherwise, one statement would have two digests.
+// decodeWith decodes one CBOR item, and rejects trailing data. The CBOR library accepts non-minimal
+// lengths, so the lengths are checked separately. Otherwise, one statement could have two digests.
 func decodeWith(tags cbor.TagsMode, data []byte, v any) error {
 	mode, err := cbor.DecOptions{DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: maxNesting, TagsMd: tags}.DecMode()
 	if err != nil {
@@ -57,7 +57,7 @@ func decodeWith(tags cbor.TagsMode, data []byte, v any) error {
 	return mode.Unmarshal(data, v)
 }
 
-// Major types (RFC 8949 section 3.1).
+// Major types of CBOR items (RFC 8949 section 3.1).
 const (
 	majorText   = 3 // byte strings precede it
 	majorMap    = 5
@@ -65,7 +65,7 @@ const (
 )
 
 // shortest reports whether the heads of well-formed items have the shortest form (RFC 8949 section
-// 4.2.1). The items of an array follow its head, so the scan needs no tree.
+// 4.2.1). The items of an array directly follow the head of the array, so no recursion is needed.
 func shortest(data []byte) bool {
 	for len(data) > 0 {
 		major, info := data[0]>>5, data[0]&31
@@ -80,7 +80,7 @@ func shortest(data []byte) bool {
 			return false
 		}
 
-		// Only strings have content that is not items.
+		// Only strings have content that does not consist of items.
 		if data = data[1+size:]; major == majorText || major == majorText-1 {
 			data = data[arg:]
 		}
@@ -88,16 +88,16 @@ func shortest(data []byte) bool {
 	return true
 }
 
-// headers are a map of integers, and of the strings that some writers use, to encoded items.
+// headers maps labels, which are integers or the strings that some writers use, to encoded items.
 type headers map[any]cbor.RawMessage
 
-// at decodes the value of a label, and reports whether there is one of this type.
+// at decodes the value of a label into v, and reports whether the label has a value of this type.
 func (h headers) at(label int64, v any) bool {
 	raw, found := h.raw(label)
 	return found && decode(raw, v) == nil
 }
 
-// raw returns the encoded value of a label, and whether there is one.
+// raw returns the encoded value of a label, and reports whether the label is present.
 func (h headers) raw(label int64) (raw cbor.RawMessage, found bool) {
 	if label >= 0 {
 		raw, found = h[uint64(label)]
@@ -107,7 +107,7 @@ func (h headers) raw(label int64) (raw cbor.RawMessage, found bool) {
 	return raw, found
 }
 
-// text returns the string of a label, and "" for anything else.
+// text returns the value of a label if it is a string, and "" otherwise.
 func (h headers) text(label int64) (s string) {
 	h.at(label, &s) // s stays empty if decoding fails
 	return s
@@ -116,10 +116,10 @@ func (h headers) text(label int64) (s string) {
 // A message is a COSE_Sign1 message.
 type message struct {
 	data        []byte
-	raw         cbor.RawMessage // the byte string with the protected header
+	raw         cbor.RawMessage // the byte string that contains the protected header
 	protected   headers
 	unprotected headers
-	payload     *[]byte // nil if it is detached
+	payload     *[]byte // nil if the payload is detached
 	signed      []byte  // the signature
 }
 
@@ -142,22 +142,22 @@ func open(data []byte) (*message, error) {
 	return m, nil
 }
 
-// registered returns the message without its receipts, in the form in which a log registered it.
+// registered returns the message without its receipts, which is the form that a log registered.
 func (m *message) registered() []byte {
 	value, found := m.unprotected.raw(labelReceipts)
 	if !found {
 		return m.data
 	}
 
-	// The head of the label 394, and its value.
+	// The entry consists of the encoded label 394 and its value.
 	entry := append([]byte{0x19, labelReceipts >> 8, labelReceipts & 0xff}, value...)
 	_, rest, _ := bytes.Cut(m.data, m.raw)
 	count := len(m.unprotected) - 1
 
-	// The head of the map, which has one entry less.
+	// The new head of the map counts one entry less.
 	head := []byte{0xa0 | byte(count)}
 	if count >= 24 {
-		head = []byte{0xb8, byte(count)} // a header of 256 entries has a different digest
+		head = []byte{0xb8, byte(count)} // a header with 256 entries would get a different digest
 	}
 	size := 1
 	if count+1 >= 24 {
@@ -171,12 +171,12 @@ func (m *message) registered() []byte {
 func structure(protected cbor.RawMessage, payload []byte) []byte {
 	text, err := cbor.Marshal([]any{"Signature1", protected, []byte{}, payload})
 	if err != nil {
-		panic(err) // these types have an encoding
+		panic(err) // these types can be encoded as CBOR
 	}
 	return text
 }
 
-// signature returns the signature of a message, whose payload may be detached.
+// signature returns the signature of a message with an embedded or a detached payload.
 func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byte) (s receipt.ForeignSignature, ok bool) {
 	var code int64
 	if !m.protected.at(labelAlg, &code) {
@@ -200,7 +200,7 @@ func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byt
 	return s, true
 }
 
-// algorithm returns the JOSE name of an algorithm (RFC 9053 section 2).
+// algorithm returns the JOSE name of a COSE algorithm (RFC 9053 section 2).
 func algorithm(code int64) string {
 	for name, c := range algorithms() {
 		if c == code {

@@ -1,4 +1,4 @@
-// Package scitt reads signed statements (RFC 9943) with the receipts of transparency services (RFC
+// Package scitt reads signed statements (RFC 9943) and the receipts of transparency services (RFC
 // 9942) that they contain.
 //
 //	statement  COSE_Sign1 with its tag; its signed bytes are the Sig_structure of RFC 9052
@@ -6,7 +6,7 @@
 //	receipt    COSE_Sign1 over the root, which the reader computes from the entry and the path:
 //	           a tree of RFC 9162 (vds 1), or one of CCF (vds 2)
 //
-// An unprotected header shows nothing, so algorithms and structures are read only from the
+// Anyone can change an unprotected header, so algorithms and structures are read only from the
 // protected header.
 package scitt
 
@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Labels of headers and claims.
+// Labels of COSE header parameters and CWT claims.
 const (
 	labelAlg         = 1
 	labelCrit        = 2
@@ -37,7 +37,7 @@ const (
 	claimIssuedAt    = 6
 )
 
-// Read reads a statement.
+// Read reads a signed statement.
 func Read(data []byte) *receipt.Foreign {
 	f := &receipt.Foreign{Format: "cose-sign1"}
 	m, err := open(data)
@@ -60,7 +60,7 @@ func Read(data []byte) *receipt.Foreign {
 		return f
 	}
 
-	// The digest covers the statement as it was registered.
+	// The digest covers the statement without its receipts, as it was registered.
 	entry := m.registered()
 	f.Hash = canon.Sum(entry)
 	form.Uncovered(f, "", "no signature covers the unprotected header")
@@ -87,7 +87,7 @@ func Read(data []byte) *receipt.Foreign {
 	return f
 }
 
-// readReceipt reads one receipt for an entry.
+// readReceipt reads one receipt for the entry with the given digest.
 func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 	m, err := open(data)
 	if err != nil {
@@ -124,10 +124,10 @@ func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 	}
 }
 
-// maxPath is the length of a path in a tree of 2^64 leaves.
+// maxPath is the length of an inclusion path in a tree of 2^64 leaves.
 const maxPath = 64
 
-// rootRFC9162 computes the root from [size, index, path].
+// rootRFC9162 computes the root from the proof [size, index, path].
 func rootRFC9162(data []byte, entry [32]byte) (root [32]byte, ok bool) {
 	var proof struct {
 		_           struct{} `cbor:",toarray"`
@@ -145,7 +145,8 @@ func rootRFC9162(data []byte, entry [32]byte) (root [32]byte, ok bool) {
 		path = append(path, merkle.Hash(hash))
 	}
 
-	// The root is unknown, so the check reports the computed root.
+	// The expected root is unknown, so the computed root is taken from the error that
+	// CheckInclusion returns.
 	var computed *merkle.RootError
 	err := merkle.CheckInclusion(merkle.LeafHash(entry[:]), proof.Index, proof.Size, path, merkle.Hash{})
 	if !errors.As(err, &computed) {
@@ -169,7 +170,7 @@ type ccfProof struct {
 	} `cbor:"2,keyasint"`
 }
 
-// rootCCF computes the root from the proof of a ledger of CCF.
+// rootCCF computes the root from the proof of a CCF ledger.
 func rootCCF(data []byte, entry [32]byte) (root [32]byte, ok bool) {
 	var proof ccfProof
 	if decode(data, &proof) != nil || len(proof.Path) > maxPath || len(proof.Leaf.Writes) != len(root) || string(proof.Leaf.Claim) != string(entry[:]) {

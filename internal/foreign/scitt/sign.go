@@ -8,9 +8,9 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// A Statement is a statement to be signed.
+// A Statement is the content of a statement to be signed.
 type Statement struct {
-	Algorithm   string // as in JOSE: EdDSA, ES256, ES384, or ES512
+	Algorithm   string // JOSE name: EdDSA, ES256, ES384, or ES512
 	KeyID       string
 	Issuer      string
 	Subject     string
@@ -19,8 +19,8 @@ type Statement struct {
 	Payload     []byte
 }
 
-// Sign returns a signed statement in deterministic CBOR. sign signs a Sig_structure (RFC 9052
-// section 4.4).
+// Sign returns a signed statement in deterministic CBOR. The function sign signs a Sig_structure
+// (RFC 9052 section 4.4).
 func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	alg, ok := algorithms()[s.Algorithm]
 	if !ok {

@@ -1,5 +1,5 @@
-// Package verdict reads signed verdicts of verifiers: verification summaries (VSA, SLSA) and simple
-// verification results (SVR, in-toto), which are in-toto statements in an envelope (DSSE).
+// Package verdict reads signed verification results: SLSA verification summaries (VSA) and in-toto
+// simple verification results (SVR), both of which are in-toto statements in DSSE envelopes.
 //
 //	signed bytes  PAE of the payload
 //	author        verifier.id, for which the trust file must name the key
@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ReadVSA reads a verification summary.
+// ReadVSA reads a verification summary (VSA).
 func ReadVSA(doc *canon.Document) *receipt.Foreign {
 	return read(doc, "slsa-vsa", "timeVerified", func(f *receipt.Foreign, p canon.Node) bool {
 		policy := p.Member("policy")
@@ -35,7 +35,7 @@ func ReadVSA(doc *canon.Document) *receipt.Foreign {
 	})
 }
 
-// ReadSVR reads a simple verification result. Version 0.1 does not require policies.
+// ReadSVR reads a simple verification result (SVR). Version 0.1 of SVR does not require policies.
 func ReadSVR(doc *canon.Document) *receipt.Foreign {
 	return read(doc, "in-toto-svr", "timeCreated", func(f *receipt.Foreign, p canon.Node) bool {
 		if !form.Members(f, p, []string{"properties"}, nil) || !texts(f, p.Member("properties")) {
@@ -46,7 +46,7 @@ func ReadSVR(doc *canon.Document) *receipt.Foreign {
 	})
 }
 
-// read reads a statement, whose predicate the function checks.
+// read reads a statement, and calls check to check its predicate.
 func read(doc *canon.Document, format, timeName string, check func(*receipt.Foreign, canon.Node) bool) *receipt.Foreign {
 	f := &receipt.Foreign{Format: format}
 	s := form.OpenStatement(f, doc.Root(), true)
@@ -61,7 +61,7 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 		return f
 	}
 
-	// Version 0.1 of SVR, and VSA, have no list of policies.
+	// VSA and version 0.1 of SVR have no list of policies.
 	switch policies := verifier.Member("policies"); {
 	case at.IsZero():
 		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, p.Member(timeName).Pointer(), "not a time of RFC 3339")
@@ -74,7 +74,7 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 		form.Pass(f, receipt.StepSchema)
 	}
 
-	// The first subject names the statement in reports.
+	// Reports identify the statement by its first subject.
 	for _, n := range root.Member("subject").Elements() {
 		f.ID = n.Member("name").String()
 		break
@@ -84,7 +84,8 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 	return f
 }
 
-// author reads the signatures, whose key must be that of the verifier, or be for it.
+// author reads the signatures. The key of each signature must be the verifier itself, or be trusted
+// for the verifier.
 func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) {
 	issuer := id.String()
 	key, isKey := strings.CutPrefix(issuer, keyURN)
@@ -95,7 +96,7 @@ func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) 
 	}
 	s.Signatures(f, s.Text, "", issuer, at)
 
-	// A verifier that is a key speaks only for itself.
+	// A verifier that is identified by a key can only sign with this key.
 	for _, signature := range f.Signatures {
 		if isKey && form.Escape(signature.KeyID) != key {
 			form.Fail(f, receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", untrusted.Quote(key, 80))
@@ -122,7 +123,7 @@ func subjects(f *receipt.Foreign, root canon.Node) bool {
 	return true
 }
 
-// texts checks that a list consists of strings.
+// texts checks that a list contains only strings.
 func texts(f *receipt.Foreign, list canon.Node) bool {
 	if list.Kind() != canon.KindArray {
 		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, list.Pointer(), "expected an array")

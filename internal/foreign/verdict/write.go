@@ -9,13 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The prefixes of the URIs of verifiers: an issuer, whose ID need not be a URI, and a key.
+// Prefixes of verifier URIs, for verifiers that are identified by an issuer ID or by a key ID.
 const (
 	issuerURN = "urn:receiptkit:issuer:"
 	keyURN    = "urn:receiptkit:key:"
 )
 
-// Issuer returns the URI of a verifier with the ID of an issuer in trust files.
+// Issuer returns the verifier URI for an issuer ID, which need not be a URI.
 func Issuer(id string) string {
 	const uri = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!$&'()*+,;=%" // RFC 3986 section 2
 	if scheme, rest, found := strings.Cut(id, ":"); found && scheme != "" && rest != "" && form.Escape(scheme) == scheme && strings.Trim(id, uri) == "" {
@@ -24,18 +24,18 @@ func Issuer(id string) string {
 	return issuerURN + form.Escape(id)
 }
 
-// Key returns the URI of a verifier that is known only by the ID of its key.
+// Key returns the verifier URI for a verifier that is known only by its key ID.
 func Key(id string) string { return keyURN + form.Escape(id) }
 
-// A Verdict is the result of a verification that its verifier states. It has at least one subject and
-// one policy.
+// A Verdict is the result of a verification, as stated by the verifier. It has at least one subject
+// and one policy.
 type Verdict struct {
 	Verifier   string // a URI
 	At         time.Time
 	Subjects   []Subject
-	Refuted    bool // false means verified; an undecided result has no Verdict
+	Refuted    bool // false means verified; there is no Verdict for an undecided result
 	Properties []string
-	Policies   []Resource   // the first is that of a VSA
+	Policies   []Resource   // a VSA states only the first policy
 	Report     canon.Digest // zero: none
 }
 
@@ -51,13 +51,13 @@ type Resource struct {
 	Digest canon.Digest // zero: unknown
 }
 
-// Property returns the property of a subject for which a step passed, such as RECEIPT_HASH.
+// Property returns the property that an SVR states for a step that passed, such as RECEIPT_HASH.
 func Property(s receipt.Step) string {
 	return "RECEIPT_" + strings.ToUpper(strings.TrimSuffix(s.String(), "s"))
 }
 
-// SVR returns a simple verification result in canonical JSON. It ignores Refuted, because such a
-// result cannot state a failure: callers must not call it for a refuted subject.
+// SVR returns a simple verification result in canonical JSON. It ignores Refuted, because an SVR
+// cannot state a failure. Callers must not call it if Refuted is set.
 func (v *Verdict) SVR() []byte {
 	var policies []any
 	for _, p := range v.Policies {

@@ -1,5 +1,5 @@
-// Package form contains text checks that the readers of several formats share: strict encodings,
-// member lists, and compact JSON in orders other than that of RFC 8785.
+// Package form contains checks that the readers of several formats share: strict encodings, member
+// lists, and compact JSON in orders other than that of RFC 8785.
 package form
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Fail records a rule of the format that the receipt violates.
+// Fail records that the receipt violates a rule of the format.
 func Fail(f *receipt.Foreign, step receipt.Step, code receipt.Code, pointer, format string, args ...any) {
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusFailed, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Leave records a rule that cannot be checked, and why.
+// Leave records that a rule cannot be checked, and why.
 func Leave(f *receipt.Foreign, step receipt.Step, code receipt.Code, pointer, format string, args ...any) {
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Pass records that a step was checked.
+// Pass records that a step was checked and passed.
 func Pass(f *receipt.Foreign, step receipt.Step) {
 	f.Checks = append(f.Checks, receipt.Check{Step: step, Status: receipt.StatusPassed})
 }
 
-// Uncovered notes members that no signature covers.
+// Uncovered records members that no signature covers.
 func Uncovered(f *receipt.Foreign, pointer, detail string) {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUncovered, Pointer: pointer, Detail: detail})
 }
@@ -46,40 +46,40 @@ func Hex(text string, size int) ([]byte, bool) {
 	return b, ok
 }
 
-// URL decodes base64url without padding, in its only encoding.
+// URL decodes unpadded base64url, and rejects any encoding other than the canonical one.
 func URL(text string) ([]byte, bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return b, err == nil && len(b) > 0 && !strings.ContainsAny(text, "\r\n")
 }
 
-// Base64 decodes padded base64, in its only encoding.
+// Base64 decodes padded base64, and rejects any encoding other than the canonical one.
 func Base64(text string) ([]byte, bool) {
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	return b, err == nil && len(b) > 0 && !strings.ContainsAny(text, "\r\n")
 }
 
-// Time parses a time of RFC 3339, and returns the zero time for anything else.
+// Time parses an RFC 3339 timestamp, and returns the zero time for anything else.
 func Time(n canon.Node) time.Time {
-	at, _ := receipt.ParseTime(n.Text()) // zero with an error
+	at, _ := receipt.ParseTime(n.Text()) // the zero time if there is an error
 	return at
 }
 
-// Payload parses the text of a payload, with the limits of receipts. It records a syntax error as a
-// failed parse, and returns nil.
+// Payload parses the text of a payload with the limits for receipts. If there is a syntax error,
+// Payload records a failed parse step and returns nil.
 func Payload(f *receipt.Foreign, text []byte, pointer string) *canon.Document {
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		var syntax *canon.SyntaxError
-		errors.As(err, &syntax) // the only type of error of Parse
+		errors.As(err, &syntax) // the only error type that Parse returns
 		Fail(f, receipt.StepParse, receipt.Code(syntax.Code), pointer, "the payload: %v", syntax)
 		return nil
 	}
 	return doc
 }
 
-// Members checks the members of an object: the required members are present, and all others are in
-// optional. It records the first mistake as a failed schema, and reports whether there is none. If
-// optional is nil, all other members are permitted.
+// Members checks that an object contains the required members, and that all other members are in
+// optional. It records the first violation as a failed schema check, and reports whether there is
+// none. If optional is nil, all other members are permitted.
 func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool {
 	if n.Kind() != canon.KindObject {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
@@ -103,7 +103,7 @@ func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool
 	return true
 }
 
-// Strings checks that members of an object are strings that are not empty.
+// Strings checks that the named members of an object are non-empty strings.
 func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
 	for _, name := range names {
 		if len(n.Member(name).Text()) == 0 {
@@ -114,7 +114,7 @@ func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
 	return true
 }
 
-// OneOf checks that a string is one of a list.
+// OneOf checks that a value is one of the listed strings.
 func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 	if n.Kind() != canon.KindString || !slices.Contains(list, n.String()) {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", untrusted.Quote(n.Raw(), 80))
@@ -123,15 +123,16 @@ func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
 	return true
 }
 
-// Exact leaves the schema unchecked if a number in the document has the same canonical form (RFC
-// 8785) as other integers, because no signature distinguishes them.
+// Exact leaves the schema unchecked if the document contains an integer that shares its canonical
+// form (RFC 8785) with other integers, because no signature distinguishes them.
 func Exact(f *receipt.Foreign, doc *canon.Document) {
 	if n, lossy := doc.LossyInteger(); lossy {
 		Leave(f, receipt.StepSchema, receipt.CodeNumberPrecision, n.Pointer(), "an integer outside ±(2^53−1) has the canonical form of others, too")
 	}
 }
 
-// Integer returns the value of an integer that has at most 15 digits and no other spelling.
+// Integer returns the value of an integer with at most 15 digits, written without a fraction or an
+// exponent.
 func Integer(n canon.Node) (int64, bool) {
 	raw := n.Raw()
 	if n.Kind() != canon.KindNumber || len(raw) > 15 || bytes.ContainsAny(raw, ".eE") {
@@ -140,7 +141,8 @@ func Integer(n canon.Node) (int64, bool) {
 	return int64(n.Float()), true
 }
 
-// Integers checks that all numbers of a value are integers below 2^53, without another spelling.
+// Integers checks that all numbers in a value are integers between ±2^53, written without a
+// fraction or an exponent.
 func Integers(f *receipt.Foreign, n canon.Node) bool {
 	if n.Kind() == canon.KindNumber && (bytes.ContainsAny(n.Raw(), ".eE") || n.Float() >= 1<<53 || n.Float() <= -1<<53) {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a number is not an integer below 2^53")
@@ -159,9 +161,9 @@ func Integers(f *receipt.Foreign, n canon.Node) bool {
 	return true
 }
 
-// AppendSorted appends the compact form of a value in which names are in the order of their UTF-8
-// bytes and numbers are spelled as received. It omits members of the outermost object whose names
-// are in omit.
+// AppendSorted appends the compact form of a value, with the members sorted by the UTF-8 bytes of
+// their names and the numbers as spelled. It omits members of the outermost object whose names are
+// in omit.
 func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
 	switch n.Kind() {
 	case canon.KindString:
@@ -198,19 +200,20 @@ func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
 	return append(dst, n.Raw()...)
 }
 
-// Canonical returns the canonical form (RFC 8785) of strings, lists, and objects.
+// Canonical returns the canonical form (RFC 8785) of a value that consists of strings, lists, and
+// objects.
 func Canonical(v any) []byte {
 	text, err := json.Marshal(v)
 	if err == nil {
 		text, err = canon.Transform(text)
 	}
 	if err != nil {
-		panic(err) // these types have a JSON form
+		panic(err) // these types can be encoded as JSON
 	}
 	return text
 }
 
-// HexOf returns the digits of a digest, without the name of its algorithm.
+// HexOf returns the hexadecimal digits of a digest, without the name of the algorithm.
 func HexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }
 
 // Escape returns text for use in a URN: every byte that is not unreserved is percent-encoded (RFC 3986
@@ -227,7 +230,8 @@ func Escape(text string) string {
 	return b.String()
 }
 
-// Unescape returns the string for which Escape returns escaped, or escaped itself if there is none.
+// Unescape returns the string from which Escape produces escaped, or escaped itself if no such
+// string exists.
 func Unescape(escaped string) string {
 	parts := strings.Split(escaped, "%")
 	text := parts[0]

@@ -15,20 +15,21 @@ const (
 	mediaType   = "application/vnd.dev.sigstore.bundle.v0.3+json"
 )
 
-// A Statement is an in-toto statement in an envelope (DSSE), which may be in a bundle (Sigstore).
+// A Statement is an in-toto statement in a DSSE envelope, which may be in a Sigstore bundle.
 type Statement struct {
 	Text      []byte // as the envelope contains it
 	Document  *canon.Document
 	Predicate canon.Node
 
 	signatures canon.Node
-	hint       string // of a bundle: the ID of the key
+	hint       string // key ID from the bundle
 	lenient    bool
 }
 
-// OpenStatement opens the envelope of a statement. It returns nil if there is no envelope, and
-// records why. A lenient reader follows DSSE: it ignores unknown members, which it lists as not
-// covered, and accepts both alphabets of base64 and signatures without keyid.
+// OpenStatement opens the envelope of a statement. If there is no valid envelope, it records the
+// reason and returns nil. A lenient reader follows the DSSE specification: it ignores unknown
+// members and lists them as not covered, and it accepts both base64 alphabets and signatures
+// without keyid.
 func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement {
 	s := &Statement{lenient: lenient}
 	if bundled := root.Member("dsseEnvelope"); !bundled.IsZero() {
@@ -51,7 +52,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 		return nil
 	}
 
-	// The payload is parsed once, with the same strictness as the envelope.
+	// The payload is parsed as strictly as the envelope.
 	var ok bool
 	if s.Text, ok = s.decode(root.Member("payload")); !ok {
 		Fail(f, receipt.StepParse, receipt.CodeSyntax, "/payload", "expected padded base64, in its one encoding")
@@ -65,9 +66,10 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 	return s
 }
 
-// Signatures adds the signatures of the envelope over the given bytes of the statement.
+// Signatures adds the signatures in the envelope, as signatures of the given bytes of the
+// statement.
 func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issuer string, at time.Time) {
-	// The pre-authentication encoding (DSSE v1).
+	// The signatures cover the pre-authentication encoding (DSSE v1).
 	pae := append([]byte("DSSEv1 "+strconv.Itoa(len(payloadType))+" "+payloadType+" "+strconv.Itoa(len(text))+" "), text...)
 	for _, n := range s.signatures.Elements() {
 		if n.Member("keyid").IsZero() && (s.lenient || s.hint != "") {
