@@ -7,9 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Rank orders the receipts of a stream that have no predecessor by the likelihood that they begin
-// the stream. The receipt that follows the given predecessor comes first, then a receipt that
-// states that it is the first, and then any other. [Earlier] orders receipts of equal rank.
+// Rank returns the rank of a receipt without a predecessor: the lower the rank, the more likely the
+// receipt begins its stream. A receipt that follows the given predecessor has the lowest rank, then
+// a receipt that states that it is the first, and then any other receipt. Receipts of equal rank
+// are ordered by [Earlier].
 func Rank(first bool, previous, given canon.Digest) int {
 	switch {
 	case !given.IsZero() && !first && previous == given:
@@ -36,7 +37,7 @@ type Damage struct {
 	Node
 	Stray    bool         // it does not match its own hash, and nothing shows its place
 	After    bool         // it follows a damaged receipt of its stream
-	Previous canon.Digest // the hash that it names as that of its predecessor
+	Previous canon.Digest // the hash that it names as its predecessor's
 }
 
 // An Orphan is a receipt without a predecessor, which may begin its stream.
@@ -47,52 +48,53 @@ type Orphan struct {
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 	Mark     Mark  // found so far
-	Related  Place // the receipt to which the mark refers; zero if there is none
+	Related  Place // the receipt that the mark refers to; zero if there is none
 }
 
-// settle keeps the first mark that is found for a receipt, so that there is one finding, not two.
+// settle sets the mark of a receipt only once, so that each receipt has at most one finding.
 func (o *Orphan) settle(m Mark, related Place) {
 	if o.Mark == MarkLinked && m != MarkLinked {
 		o.Mark, o.Related = m, related
 	}
 }
 
-// An Opening specifies what a stream must continue, and whether it is a selection.
+// An Opening specifies the predecessor that a stream must continue, and whether the stream is a
+// selection.
 type Opening struct {
-	Given   canon.Digest // the hash that its first receipt must name; zero if unknown
-	Partial bool         // an absent predecessor refutes nothing
+	Given   canon.Digest // the hash that the first receipt must name; zero if unknown
+	Partial bool         // an absent predecessor is not a failure
 }
 
-// Ends describe where a stream begins and ends.
+// Ends describes where a stream begins and ends.
 type Ends struct {
-	First    bool         // its first receipt states that it has no predecessor
-	Previous canon.Digest // the hash that its first receipt names; zero if First
+	First    bool         // the first receipt states that it has no predecessor
+	Previous canon.Digest // the hash that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures int64        // invalid links that were found at the beginning and the end
+	Failures int64        // invalid links at the beginning and the end
 }
 
-// A Beginner judges the receipts of one stream that have no predecessor, one after the
-// other, and finds where the stream begins and ends.
+// A Beginner evaluates the receipts of one stream that have no predecessor, one after the other,
+// and finds the beginning and the end of the stream.
 type Beginner struct {
 	terms Opening
 	ends  Ends
 
 	damage []Damage              // strays, and receipts that follow damaged receipts
 	stray  map[Place]bool        // damaged receipts whose place in the stream is unknown
-	hurt   map[canon.Digest]bool // the hashes that the strays state
-	tails  []Node                // receipts that no receipt names, sorted by Earlier
+	hurt   map[canon.Digest]bool // hashes that the strays state
+	tails  []Node                // receipts that no other receipt names, sorted by Earlier
 
 	begun bool
 	first Orphan // the receipt that begins the stream
-	last  Orphan // the previous receipt, after it was judged
+	last  Orphan // the previous receipt, with its mark
 }
 
-// NewBeginner returns a Beginner for one stream. tails are the receipts that no receipt
-// names, sorted by [Earlier], and damage are the damaged receipts and their successors.
+// NewBeginner returns a Beginner for one stream. The tails are the receipts that no other receipt
+// names, sorted by [Earlier], and damage contains the damaged receipts and their successors.
 func NewBeginner(t Opening, damage []Damage, tails []Node) *Beginner {
 	b := &Beginner{terms: t, damage: slices.Clone(damage), tails: tails}
 
-	// The result must not depend on the order in which the damage arrives.
+	// The result must not depend on the order in which damaged receipts arrive.
 	rank := func(d *Damage) int { return Rank(false, d.Previous, t.Given) }
 	slices.SortStableFunc(b.damage, func(d, o Damage) int {
 		return cmp.Or(cmp.Compare(rank(&d), rank(&o)), Earlier(d.Issued, d.Hash, o.Issued, o.Hash), d.Place.Compare(o.Place))
@@ -109,14 +111,15 @@ func NewBeginner(t Opening, damage []Damage, tails []Node) *Beginner {
 	return b
 }
 
-// Judge judges the next receipt without a predecessor. Receipts must be sorted by [Rank]
-// and then by [Earlier], with copies next to each other. A stream begins only once, so
-// another such receipt shows that receipts are missing before it.
+// Judge sets the mark of the next receipt without a predecessor. Receipts must be sorted by [Rank]
+// and then by [Earlier], with copies next to each other. A stream begins only once, so a second
+// receipt without a predecessor shows that receipts before it are missing.
 func (b *Beginner) Judge(o Orphan) Orphan {
 	again := b.begun && o.Hash == b.last.Hash
 	was := o.Mark
 	switch {
-	// A copy has the same mark. If it is read first, later marks refer to it.
+	// A copy gets the same mark. If the copy was read before the original, later marks refer to the
+	// copy.
 	case again:
 		if o.Hash == b.first.Hash && o.Place.Compare(b.first.Place) < 0 {
 			b.first.Place = o.Place
@@ -127,7 +130,7 @@ func (b *Beginner) Judge(o Orphan) Orphan {
 		b.begun, b.first, b.ends.First, b.ends.Previous = true, o, o.First, o.Previous
 		o.settle(beginning(o.First, o.Previous, b.terms.Given), Place{})
 
-	// The stream has begun already.
+	// An earlier receipt already began the stream.
 	case o.First:
 		o.settle(MarkSecond, b.first.Place)
 	case b.terms.Partial:
@@ -136,7 +139,7 @@ func (b *Beginner) Judge(o Orphan) Orphan {
 		o.settle(MarkMissing, b.tailBefore(o.Issued))
 	}
 
-	// A mark that was found earlier has already been counted.
+	// A failed mark that the receipt already had was counted earlier.
 	if !again && was == MarkLinked && o.Mark.Failed() {
 		b.ends.Failures++
 	}
@@ -151,8 +154,8 @@ func (b *Beginner) End() Ends {
 	return b.ends
 }
 
-// tailBefore returns the place of the last receipt before a time that no receipt names. The
-// missing receipts probably follow it.
+// tailBefore returns the place of the last receipt that was issued before a time and that no other
+// receipt names. Missing receipts probably follow this receipt.
 func (b *Beginner) tailBefore(issued int64) Place {
 	before, _ := slices.BinarySearchFunc(b.tails, issued, func(n Node, issued int64) int { return cmp.Compare(n.Issued, issued) })
 	if before == 0 {
@@ -161,8 +164,8 @@ func (b *Beginner) tailBefore(issued int64) Place {
 	return b.tails[before-1].Place
 }
 
-// afterDamage finds the beginning of a stream whose first receipt does not match its own
-// hash: the stream begins after that receipt.
+// afterDamage finds the beginning of a stream whose first receipt does not match its own hash. Such
+// a stream begins after that receipt.
 func (b *Beginner) afterDamage() {
 	if b.begun {
 		return
@@ -170,7 +173,8 @@ func (b *Beginner) afterDamage() {
 	follows := func(d Damage) bool { return d.After && b.hurt[d.Previous] }
 	i := slices.IndexFunc(b.damage, follows)
 
-	// The damaged receipt may belong to another stream, because its name may be damaged, too.
+	// The damaged receipt may belong to another stream, because its stream name may be damaged,
+	// too.
 	if i < 0 {
 		i = slices.IndexFunc(b.damage, func(d Damage) bool { return !d.Stray && !d.After })
 	}
@@ -179,7 +183,8 @@ func (b *Beginner) afterDamage() {
 	}
 }
 
-// end finds the head: the receipt that was issued last among those that no receipt names.
+// end finds the head of the stream, which is the receipt with the latest issue time that no other
+// receipt names.
 func (b *Beginner) end() {
 	for i := len(b.tails) - 1; i >= 0; i-- {
 		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {
@@ -187,5 +192,5 @@ func (b *Beginner) end() {
 			return
 		}
 	}
-	b.ends.Failures++ // every receipt is named, so there is a cycle, or only damaged receipts
+	b.ends.Failures++ // every receipt is named, so there is a cycle, or all receipts are damaged
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Counts are counts of receipts, which can be added up over any number of workers.
+// Counts contains numbers of receipts, and the Counts of any number of workers can be added.
 type Counts struct {
 	Receipts  int64                  `json:"receipts"` // copies count once
 	Verified  int64                  `json:"verified"`
@@ -21,7 +21,7 @@ type Counts struct {
 	Withheld  int64                  `json:"withheld"`  // withheld values that were not disclosed
 }
 
-// Record counts a receipt after the groupings.
+// Record counts a receipt after all groupings.
 func (c *Counts) Record(r *Record, strict bool) {
 	if r.Mark == MarkCopy {
 		c.Copies++
@@ -30,7 +30,7 @@ func (c *Counts) Record(r *Record, strict bool) {
 	c.count(r.outcome(strict))
 }
 
-// Gap counts a document that states no place in a stream, by its verdict and that verdict's code.
+// Gap counts a document that states no place in a stream, with its verdict and code.
 func (c *Counts) Gap(verdict receipt.Verdict, code receipt.Code) {
 	c.Gaps++
 	c.count(verdict, code)
@@ -54,7 +54,7 @@ func (c *Counts) count(verdict receipt.Verdict, code receipt.Code) {
 	c.Codes[code]++
 }
 
-// Add adds other counts. The order does not matter.
+// Add adds other counts. The order of additions does not matter.
 func (c *Counts) Add(o *Counts) {
 	c.Receipts += o.Receipts
 	c.Verified += o.Verified
@@ -67,7 +67,7 @@ func (c *Counts) Add(o *Counts) {
 	add(&c.Unchecked, o.Unchecked)
 }
 
-// Leave adds what documents leave unchecked, as a summary counts it.
+// Leave adds the checks that documents leave unchecked, in the form of a summary.
 func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
 	more := map[receipt.Code]int64{}
 	for code, n := range unchecked {
@@ -86,10 +86,10 @@ func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
 	}
 }
 
-// Forgive leaves as many missing predecessors unchecked as there are gaps, because each
-// such document may be a missing one. missing are all done receipts with MarkMissing. If
-// there are gaps, Forgive must be called before receipts are counted. An unchecked link is
-// not a failure, so failures reduces the failures of the streams.
+// Forgive changes as many missing predecessors to unchecked links as there are gaps, because each
+// gap may be a missing predecessor. The argument missing contains all done receipts with
+// MarkMissing. If there are gaps, call Forgive before receipts are counted. An unchecked link is
+// not a failure, so failures contains strands that reduce the number of failures of their streams.
 func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	done = slices.Clone(missing)
 	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })
@@ -97,8 +97,8 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	for i := range done {
 		r := &done[i]
 
-		// A gap excuses one content, with all its copies.
-		if i > 0 && done[i-1].Computed == r.Computed { // a copy that counts
+		// A gap excuses one receipt and all its copies.
+		if i > 0 && done[i-1].Computed == r.Computed { // a copy that is counted separately
 			r.Mark, r.Related = done[i-1].Mark, done[i-1].Related
 			continue
 		}
@@ -113,7 +113,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	return done, failures
 }
 
-// A Result is an engine's result for all receipts.
+// A Result contains the counts and the strands for all receipts.
 type Result struct {
 	Counts  Counts
 	Strands []Strand // from [Begin], in any order

@@ -4,25 +4,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Mark states the relation of a receipt to the others.
+// A Mark states the relation of a receipt to other receipts.
 type Mark uint8
 
-// The marks. Marks about the order within one source are used only by package survey.
+// The marks. Only package survey uses the marks about the order within one source.
 const (
 	MarkUnplaced  Mark = iota // the document states no place in a stream
-	MarkLinked                // its predecessor is present, or it is the first of its stream
-	MarkFollows               // its predecessor is present, before it in the same source
+	MarkLinked                // its predecessor is in the input, or it is the first receipt of its stream
+	MarkFollows               // its predecessor comes before it in the same source
 	MarkOpen                  // its predecessor is not in the input
-	MarkMissing               // the same, but other receipts of its stream precede it
-	MarkGap                   // the same, but an unreadable document may be the predecessor
+	MarkMissing               // its predecessor is not in the input, but other receipts precede it in its stream
+	MarkGap                   // its predecessor is not in the input, but may be an unreadable document
 	MarkFork                  // another receipt names the same predecessor
 	MarkLate                  // its predecessor comes after it in the same source
 	MarkBetween               // another receipt is between it and its predecessor in the same source
-	MarkElsewhere             // the receipt that it names is in another stream
+	MarkElsewhere             // the predecessor that it names is in another stream
 	MarkSecond                // another receipt also states that it is the first
 	MarkForeign               // it does not name the given predecessor
 	MarkDamaged               // it does not match its own hash
-	MarkCopy                  // a copy that does not count
+	MarkCopy                  // a copy that is not counted
 	MarkDuplicate             // another receipt has the same ID, but different content
 	MarkCount                 // the number of marks
 )
@@ -36,7 +36,7 @@ func (m Mark) Failed() bool {
 // Open reports whether the mark leaves the link unchecked.
 func (m Mark) Open() bool { return m.Code() == receipt.CodeLinkNotChecked }
 
-// Cause returns the cause that reports state for an invalid or unchecked link, or "" for other
+// Cause returns the cause that reports give for an invalid or unchecked link, or "" for other
 // marks.
 func (m Mark) Cause() receipt.Cause {
 	switch m {

@@ -6,45 +6,45 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Place is the position at which a receipt was read: the number of the input, from 0 in the order
-// of the caller, and the line or item in it, from 1. The zero Place means that there is no
-// position.
+// A Place is the position of a receipt in the input: the number of the source, from 0 in the order
+// of the caller, and the line or item in this source, from 1. The zero Place means that the
+// position is unknown.
 type Place struct{ Source, Index int }
 
-// Compare orders places by the order of reading.
+// Compare orders places in reading order.
 func (p Place) Compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Source, o.Source), cmp.Compare(p.Index, o.Index))
 }
 
-// A Node is a receipt in the form in which it is compared with others.
+// A Node contains the data of a receipt that is needed to compare it with others.
 type Node struct {
 	Number  int // of the receipt, assigned by the caller
 	Stream  int // of its stream, assigned by the caller
 	Place   Place
-	Hash    canon.Digest // the stated hash; for receipts that match their own hash, also that of the content
+	Hash    canon.Digest // the stated hash, which is also the computed hash if the receipt matches it
 	Issued  int64        // milliseconds since 1970
 	Damaged bool         // it does not match its own hash
 }
 
-// maxDamaged limits the memory that an input of damaged receipts can take.
+// maxDamaged limits the memory that damaged receipts can use.
 const maxDamaged = 1 << 16
 
-// A Meeting compares the receipts that have a digest with the receipts that name it as the hash of
-// their predecessor. All receipts that have the digest must be added first.
+// A Meeting compares the receipts that have a digest as their hash with the receipts that name it
+// as the hash of their predecessor. All receipts that have the digest must be added first.
 type Meeting struct {
 	has     bool
 	intact  Node           // the receipt whose content has the digest
-	bearers map[int]bearer // by stream: receipts that state the digest
-	damaged []Node         // receipts that state the digest but do not match it, up to maxDamaged
-	hurt    bool           // a damaged receipt states the digest, or its content has it
+	bearers map[int]bearer // by stream: receipts that state the digest as their hash
+	damaged []Node         // damaged receipts that state the digest, at most maxDamaged
+	hurt    bool           // the digest is the stated or the computed hash of a damaged receipt
 
 	naming bool
-	last   Node         // the last receipt that names the digest and stands
-	before canon.Digest // the hash of the previous receipt
+	last   Node         // the last receipt whose link to the digest is valid
+	before canon.Digest // the hash of the previously added receipt
 }
 
-// A bearer is the first receipt of a stream that states a digest. named reports whether a
-// receipt of the stream names it.
+// A bearer is the first receipt of a stream that states a digest. The field named records whether a
+// receipt of the stream names it as predecessor.
 type bearer struct {
 	Node
 	named bool
@@ -57,18 +57,19 @@ func (m *Meeting) Reset() {
 	*m = Meeting{bearers: bearers, damaged: m.damaged[:0]}
 }
 
-// State adds a receipt that states the digest as its own hash. It may be a copy.
+// State adds a receipt that states the digest as its own hash. The receipt may be a copy.
 func (m *Meeting) State(n Node) {
 	if m.bearers == nil {
 		m.bearers = map[int]bearer{}
 	}
 
-	// An intact receipt represents its stream. Among damaged ones, the first one does.
+	// An intact receipt represents its stream. If all receipts of a stream are damaged, the first
+	// receipt represents it.
 	if b, there := m.bearers[n.Stream]; !there || b.Damaged && (!n.Damaged || n.Place.Compare(b.Place) < 0) {
 		m.bearers[n.Stream] = bearer{Node: n}
 	}
 
-	// Of several copies, the one that was read first is reported.
+	// If there are several copies, the copy that was read first is reported.
 	switch {
 	case n.Damaged:
 		if m.hurt = true; len(m.damaged) < maxDamaged {
@@ -79,23 +80,22 @@ func (m *Meeting) State(n Node) {
 	}
 }
 
-// Hurt records that the content of a damaged receipt has the digest, but the receipt states
-// another one.
+// Hurt records a damaged receipt whose content has the digest, but that states another hash.
 func (m *Meeting) Hurt() { m.hurt = true }
 
-// A Link is the result of a meeting for one receipt that names the digest.
+// A Link is the result of evaluating one receipt that names the digest.
 type Link struct {
 	Mark    Mark
 	Related *Node // the receipt that the mark refers to, or the predecessor in its stream; nil: not in the input
 	Orphan  bool  // it has no predecessor, and may begin its stream
 	Stray   bool  // it does not match its own hash, and nothing shows its place
 	Behind  bool  // it follows a damaged receipt
-	After   bool  // the damaged receipt is of its stream
+	After   bool  // the damaged receipt is in the same stream
 	Again   bool  // it is a copy of the previous receipt
 }
 
-// Name judges a receipt that names the digest as the hash of its predecessor. Receipts must
-// be sorted by stream and then by [Earlier], with copies next to each other.
+// Name evaluates a receipt that names the digest as the hash of its predecessor. Receipts must be
+// sorted by stream and then by [Earlier], with copies next to each other.
 func (m *Meeting) Name(n Node) (l Link) {
 	before, there := m.bearers[n.Stream]
 	if there && !before.named {
@@ -103,19 +103,21 @@ func (m *Meeting) Name(n Node) (l Link) {
 		m.bearers[n.Stream] = before
 	}
 
-	// A damaged receipt is reported for its hash. Only its place remains to be found.
+	// A damaged receipt already has a finding for its hash. Only its place in the stream is still
+	// unknown.
 	if n.Damaged {
 		return Link{Mark: MarkDamaged, Stray: !there}
 	}
 
-	// A link to a damaged receipt holds, because it may name either hash of that receipt.
+	// A link to a damaged receipt is valid, because it may name either the stated or the computed
+	// hash.
 	intact := there && !before.Damaged
 	l = Link{Mark: MarkLinked, Behind: m.hurt && !intact, After: there && !intact}
 	if there {
 		l.Related = &before.Node
 	}
 
-	// Each link has one finding: the first that applies.
+	// Each link has one finding, which is the first that applies.
 	if m.naming && m.last.Stream == n.Stream {
 		l.Again = m.before == n.Hash
 		m.before = n.Hash
@@ -126,7 +128,7 @@ func (m *Meeting) Name(n Node) (l Link) {
 		}
 	}
 
-	// A receipt of another stream with the digest shows that the link leads there.
+	// If a receipt of another stream has the digest, the link leads to that stream.
 	switch {
 	case there || m.hurt:
 	case m.has:
@@ -142,14 +144,14 @@ func (m *Meeting) Name(n Node) (l Link) {
 	return l
 }
 
-// Tails yields the receipts that state the digest and that no receipt of their stream
-// names.
+// Tails yields the receipts that state the digest and that no receipt in their stream names.
 func (m *Meeting) Tails(yield func(Node) bool) {
 	if m.has && !m.bearers[m.intact.Stream].named && !yield(m.intact) {
 		return
 	}
 
-	// A link of the stream names all of its damaged receipts, which state one hash, or none.
+	// All damaged receipts of a stream state the same digest here, so the stream names either all
+	// of them or none.
 	for _, n := range m.damaged {
 		if !m.bearers[n.Stream].named && !yield(n) {
 			return

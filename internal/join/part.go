@@ -13,13 +13,13 @@ type role uint8
 
 const (
 	roleStates role = iota + 1 // by digest: its stated hash is the digest
-	roleHas                    // its content has the digest, but it states another one
+	roleHas                    // its content has the digest, but it states another hash
 	roleNames                  // it names the digest as the hash of its predecessor
 	roleOrphan                 // by stream: it may begin the stream
-	roleTail                   // no receipt of its stream names it
+	roleTail                   // no receipt in its stream names it
 	roleStray                  // it does not match its own hash, and nothing shows its place
 	roleBehind                 // it follows a damaged receipt
-	roleAfter                  // the same, and the damaged receipt is of its stream
+	roleAfter                  // it follows a damaged receipt of its own stream
 	roleCount
 )
 
@@ -29,10 +29,10 @@ type Part struct {
 	Record
 }
 
-// Append appends the part as bytes: its role and its record.
+// Append appends the encoded part, which consists of its role and its record.
 func (p *Part) Append(b []byte) []byte { return p.Record.Append(append(b, byte(p.role))) }
 
-// ParsePart parses the bytes that [Part.Append] writes, and rejects all others.
+// ParsePart parses the bytes that [Part.Append] writes, and rejects all other bytes.
 func ParsePart(b []byte) (Part, error) {
 	if len(b) == 0 || b[0] == 0 || role(b[0]) >= roleCount {
 		return Part{}, errRecord
@@ -41,7 +41,7 @@ func ParsePart(b []byte) (Part, error) {
 	return Part{role(b[0]), r}, err
 }
 
-// Digest returns the key of the second grouping.
+// Digest returns the key of the part in the second grouping.
 func (p *Part) Digest() canon.Digest {
 	switch p.role {
 	case roleNames:
@@ -52,11 +52,11 @@ func (p *Part) Digest() canon.Digest {
 	return p.Stated
 }
 
-// Terms specify what streams must continue and contain. The zero Terms require nothing.
+// Terms specifies what streams must continue and contain. The zero Terms requires nothing.
 type Terms struct {
-	Partial  func(chain.Stream) bool         // whether a stream is a selection, in which an absent predecessor refutes nothing
-	Previous func(chain.Stream) canon.Digest // the hash that its first receipt must name; zero if unknown
-	Head     func(chain.Stream) canon.Digest // the hash that must be in it; zero if unknown
+	Partial  func(chain.Stream) bool         // reports whether a stream is a selection, in which an absent predecessor is not a failure
+	Previous func(chain.Stream) canon.Digest // returns the hash that the first receipt of a stream must name; zero if unknown
+	Head     func(chain.Stream) canon.Digest // returns the hash that a stream must contain; zero if unknown
 }
 
 func (t *Terms) partial(s chain.Stream) bool { return t.Partial != nil && t.Partial(s) }
@@ -75,7 +75,7 @@ func (t *Terms) head(s chain.Stream) (d canon.Digest) {
 	return d
 }
 
-// A desk sorts the parts of a group, and returns each as a node.
+// A desk sorts the parts of a group, and converts each part to a node.
 type desk struct {
 	parts   []Part
 	streams []chain.Stream
@@ -102,8 +102,8 @@ func (d *desk) node(i int) Node {
 	return Node{Number: i, Stream: stream, Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
 }
 
-// Links judges the receipts of one digest, which are all parts with the same [Part.Digest].
-// open goes to the third grouping, and strands are added up.
+// Links evaluates the receipts of one digest, which are all parts with the same [Part.Digest]. The
+// returned open parts go to the third grouping, and strands must be added up.
 func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand) {
 	d := newDesk(group)
 	k := linking{terms: t, tally: make([]Strand, len(d.streams))}
@@ -111,7 +111,7 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 		k.tally[i].Stream = s
 	}
 
-	// Receipts that have the digest come before those that name it.
+	// The receipts that have the digest precede the receipts that name it.
 	for i := range d.parts {
 		if p := &d.parts[i]; p.role == roleHas {
 			k.meeting.Hurt()
@@ -130,7 +130,7 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 		k.leave(roleTail, &d.parts[n.Number])
 	}
 
-	// A strand without sums adds nothing.
+	// A strand whose sums are zero is omitted.
 	for _, s := range k.tally {
 		if s != (Strand{Stream: s.Stream}) {
 			strands = append(strands, s)
@@ -157,7 +157,7 @@ func (k *linking) state(p *Part, n Node) {
 	s := &k.tally[n.Stream]
 	s.Found = s.Found || p.Stated == k.terms.head(p.Stream)
 
-	// Intact receipts with one hash are copies. They count once.
+	// Intact receipts with the same hash are copies. They count once.
 	if n.Damaged || !k.counted {
 		s.Count++
 	}
@@ -165,7 +165,7 @@ func (k *linking) state(p *Part, n Node) {
 		k.counted, s.Intact = true, true
 	}
 
-	// Only intact receipts may begin a stream.
+	// Only an intact receipt can begin a stream.
 	switch {
 	case p.First && n.Damaged:
 		s.Count--
@@ -176,7 +176,7 @@ func (k *linking) state(p *Part, n Node) {
 	}
 }
 
-// name judges a receipt that names the digest as the hash of its predecessor.
+// name evaluates a receipt that names the digest as the hash of its predecessor.
 func (k *linking) name(p *Part, n Node) {
 	l, s := k.meeting.Name(n), &k.tally[n.Stream]
 	if l.Stray {
@@ -198,7 +198,7 @@ func (k *linking) name(p *Part, n Node) {
 		related = l.Related.Place
 	}
 
-	// A failure counts once for each content.
+	// A failure is counted once for each content.
 	if l.Mark.Failed() && p.Mark == MarkLinked && !l.Again {
 		s.Failures++
 	}

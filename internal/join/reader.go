@@ -8,10 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// version is the first byte of a record. Records of another version are rejected.
+// version is the first byte of an encoded record. Records with another version are rejected.
 const version = 1
 
-// errRecord indicates that bytes are not a record of this version.
+// errRecord indicates that bytes do not encode a record of this version.
 var errRecord = errors.New("join: malformed record: expected bytes that Append of the same version wrote")
 
 func appendText(b []byte, text string) []byte {
@@ -22,7 +22,7 @@ func appendPlace(b []byte, p Place) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(p.Source)), uint64(p.Index))
 }
 
-// A reader parses fields one after the other. short is set when the bytes do not suffice.
+// A reader parses fields one after the other, and sets short if there are too few bytes.
 type reader struct {
 	rest  []byte
 	short bool
@@ -63,7 +63,7 @@ func (u *reader) varint() int64 {
 
 func (u *reader) text() string { return string(u.bytes(u.uvarint())) }
 
-// number reads a count that fits into an int.
+// number reads a count, which must fit into an int.
 func (u *reader) number() int {
 	n := u.uvarint()
 	u.short = u.short || n > math.MaxInt

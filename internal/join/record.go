@@ -10,31 +10,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Record holds what the joins need of one receipt that states its place in a stream.
+// A Record contains the data that is needed to join one receipt that states its place in a stream.
 type Record struct {
 	Stream   chain.Stream
 	ID       ID
 	Stated   canon.Digest // the stated hash
 	Computed canon.Digest // the hash of its content
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as that of its predecessor; zero if First
+	Previous canon.Digest // the hash that it names as its predecessor's; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 
-	// The outcome of the receipt if its link holds.
+	// The outcome of the receipt if its link is valid.
 	Verdict receipt.Verdict
-	Reason  receipt.Code // the code of the verdict, unless it is verified
-	Before  bool         // the reason remains, whatever is found about the link
+	Reason  receipt.Code // the code of the verdict; empty if verified
+	Before  bool         // the reason remains, regardless of findings about the link
 
-	// What the groupings found so far, at first MarkLinked or MarkDamaged.
+	// The result of the previous groupings, initially MarkLinked or MarkDamaged.
 	Mark    Mark
-	Related Place // the receipt that the mark refers to; zero: none
+	Related Place // the receipt that the mark refers to; zero if there is none
 }
 
 // holds reports whether the content matches the stated hash.
 func (r *Record) holds() bool { return r.Stated == r.Computed }
 
-// Begin sets the mark that a record has before the groupings.
+// Begin sets the mark of a record before the first grouping.
 func (r *Record) Begin() {
 	r.Mark, r.Related = MarkLinked, Place{}
 	if !r.holds() {
@@ -42,19 +42,19 @@ func (r *Record) Begin() {
 	}
 }
 
-// Key returns the key of the first grouping. ok is false for a receipt that does not match
-// its own hash: it has no key, because its ID may be what was altered.
+// Key returns the key of the first grouping. If the receipt does not match its own hash, ok is
+// false, because its ID may have been altered.
 func (r *Record) Key() (key ID, ok bool) { return r.ID, r.holds() }
 
-// settle keeps the first mark that is found for a receipt: one finding, not two.
+// settle sets the mark of a receipt only once, so that each receipt has at most one finding.
 func (r *Record) settle(m Mark, related Place) {
 	if r.Mark == MarkLinked && m != MarkLinked {
 		r.Mark, r.Related = m, related
 	}
 }
 
-// outcome returns the verdict that the receipt is counted with, and its code unless it is
-// verified. Under a strict policy, an unchecked link leaves the receipt undecided.
+// outcome returns the verdict for which the receipt is counted, and its code unless it is verified.
+// If strict is set, an unchecked link leaves the receipt undecided.
 func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 	code, failed := r.Mark.Code(), r.Mark.Failed()
 	switch {
@@ -68,14 +68,14 @@ func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 	return r.Verdict, r.Reason
 }
 
-// compare defines an order of records that does not depend on the order in which they are
-// read.
+// compare defines an order of records that is independent of the reading order, except for equal
+// records.
 func (r *Record) compare(o *Record) int {
 	return cmp.Or(Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
 		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.Compare(o.Place))
 }
 
-// Parts returns the parts of the receipt in the second grouping.
+// Parts returns the parts of the receipt for the second grouping.
 func (r *Record) Parts() []Part {
 	list := []Part{{roleStates, *r}}
 	if !r.holds() {
@@ -87,17 +87,17 @@ func (r *Record) Parts() []Part {
 	return list
 }
 
-// Flags of a record as bytes.
+// Flags in the encoding of a record.
 const (
 	flagTenant  = 1 << iota // its stream has a tenant
 	flagFirst               // it names no predecessor
 	flagDamaged             // its content does not have the stated hash
-	flagBefore              // its reason is from a step before the link
+	flagBefore              // its reason results from a step before the link
 	flagRelated             // its mark refers to another receipt
 	flagsKnown  = 1<<iota - 1
 )
 
-// Append appends the record as about 170 bytes, which are the same for equal records:
+// Append appends the encoded record, which has about 170 bytes. Equal records have equal encodings:
 //
 //	version   one byte, 1
 //	flags     one byte
@@ -140,7 +140,7 @@ func (r *Record) Append(b []byte) []byte {
 	return b
 }
 
-// Parse parses the bytes that [Record.Append] writes, and rejects all others.
+// Parse parses the bytes that [Record.Append] writes, and rejects all other bytes.
 func Parse(b []byte) (Record, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
@@ -164,7 +164,7 @@ func Parse(b []byte) (Record, error) {
 		r.Related = u.place()
 	}
 
-	// Reject content that no record has, and other encodings of the same record.
+	// Values that no record has, and other encodings of the same record, are rejected.
 	switch {
 	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= MarkCount || r.Verdict > receipt.Refuted:
 		return Record{}, errRecord

@@ -10,21 +10,20 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Strand describes one stream. Before [Begin] has judged the stream, only the sums are
-// set.
+// A Strand describes one stream. Before [Begin] is called for the stream, only the sums are set.
 type Strand struct {
 	Stream   chain.Stream
-	Count    int64 // receipts, each content once
+	Count    int64 // number of receipts; copies count once
 	Failures int64 // invalid links
-	Intact   bool  // a receipt matches its own hash; otherwise, the name of the stream may be what was altered
-	Found    bool  // the expected head is in it
+	Intact   bool  // at least one receipt matches its own hash; otherwise, the stream name may have been altered
+	Found    bool  // the expected head is in the stream
 
-	First    bool         // its first receipt states that it has no predecessor
-	Previous canon.Digest // the hash that its first receipt names; zero if First
+	First    bool         // the first receipt states that it has no predecessor
+	Previous canon.Digest // the hash that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
 }
 
-// Add adds the sums of another strand of the same stream. The order does not matter.
+// Add adds the sums of another strand of the same stream. The order of additions does not matter.
 func (s *Strand) Add(o *Strand) {
 	s.Stream = o.Stream
 	s.Count += o.Count
@@ -33,13 +32,13 @@ func (s *Strand) Add(o *Strand) {
 	s.Found = s.Found || o.Found
 }
 
-// Segment returns the stream from its beginning to its head.
+// Segment returns the stream as a segment, from its beginning to its head.
 func (s *Strand) Segment() chain.Segment {
 	return chain.Segment{Stream: s.Stream, Count: uint64(max(s.Count, 0)), First: s.First, Previous: s.Previous, Head: s.Head,
 		Failures: uint64(max(s.Failures, 0))}
 }
 
-// Flags of a strand as bytes.
+// Flags in the encoding of a strand.
 const (
 	strandTenant = 1 << iota
 	strandIntact
@@ -48,8 +47,8 @@ const (
 	strandKnown = 1<<iota - 1
 )
 
-// Append appends the strand as bytes: the version, the flags, the strings of its stream,
-// varints of its count and failures, the hash of its predecessor, and its head.
+// Append appends the encoded strand, which consists of the version, the flags, the strings of the
+// stream, varints with the count and the failures, the predecessor hash, and the head.
 func (s *Strand) Append(b []byte) []byte {
 	flags := byte(0)
 	for i, set := range [...]bool{s.Stream.HasTenant, s.Intact, s.Found, s.First} {
@@ -63,7 +62,7 @@ func (s *Strand) Append(b []byte) []byte {
 	return append(append(b, s.Previous[:]...), s.Head[:]...)
 }
 
-// ParseStrand parses the bytes that [Strand.Append] writes, and rejects all others.
+// ParseStrand parses the bytes that [Strand.Append] writes, and rejects all other bytes.
 func ParseStrand(b []byte) (Strand, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
@@ -77,15 +76,15 @@ func ParseStrand(b []byte) (Strand, error) {
 	u.copy(s.Previous[:])
 	u.copy(s.Head[:])
 
-	// Append writes the only accepted encoding.
+	// The only valid encoding is the encoding that Append writes.
 	if u.short || len(u.rest) > 0 || flags&^strandKnown != 0 || !bytes.Equal(s.Append(make([]byte, 0, len(b))), b) {
 		return Strand{}, errRecord
 	}
 	return s, nil
 }
 
-// StreamKey returns the key of the third grouping and of the sums of a stream. Only equal
-// streams have equal keys.
+// StreamKey returns the key for the third grouping and for adding the strands of a stream.
+// Different streams have different keys.
 func StreamKey(s chain.Stream) []byte {
 	has := byte(0)
 	if s.HasTenant {
@@ -102,12 +101,12 @@ func appendStream(b []byte, s chain.Stream) []byte {
 	return appendText(b, s.Workspace)
 }
 
-// Begin judges the open parts of one stream, with the sums of all its strands. It returns
-// the receipts, which are done, and the strand with its ends.
+// Begin evaluates the open parts of one stream, given the sums of all its strands. It returns the
+// receipts, which are done, and the strand with its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
 
-	// The result must not depend on the order in which the parts arrive.
+	// The result must not depend on the order in which parts arrive.
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(Rank(a.First, a.Previous, given), Rank(b.First, b.Previous, given)), a.compare(&b.Record))
@@ -130,7 +129,7 @@ func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 		return cmp.Or(Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.Compare(o.Place))
 	})
 
-	// Orphans are now in the order that a Beginner requires.
+	// The orphans are now in the order that a Beginner requires.
 	b := NewBeginner(Opening{Given: given, Partial: t.partial(s.Stream)}, damage, tails)
 	for i := range open {
 		if r := &open[i].Record; open[i].role == roleOrphan {

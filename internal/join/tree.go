@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Leaf is a document in the tree that a checkpoint covers.
+// A Leaf describes a document in the tree that a checkpoint covers.
 type Leaf struct {
 	Hash    merkle.Hash // from receipt.CheckpointLeaf; zero unless Placed
 	Placed  bool        // the document states its place in a stream, so it has a leaf
@@ -16,8 +16,8 @@ type Leaf struct {
 	Single  bool        // its source contains no other document
 }
 
-// A Tree is the tree over all receipts in the order of reading, with which a checkpoint is
-// compared. Every receipt is a leaf, and so is every copy.
+// A Tree is the Merkle tree of all receipts in reading order, which is compared with a checkpoint.
+// Each receipt and each copy is a leaf.
 type Tree struct {
 	Size      uint64      `json:"size"`      // number of leaves
 	Root      merkle.Hash `json:"root"`      // at the size that the checkpoint claims; undefined if there are fewer leaves
@@ -25,12 +25,14 @@ type Tree struct {
 	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
 
-	// The last leaf before that size is in this source, after this number of its documents.
+	// The last leaf within the size that the checkpoint claims is in this source, after this number
+	// of documents.
 	Source int `json:"source"`
 	Until  int `json:"until"`
 }
 
-// An Extent is the contribution of one source to a tree. The zero Extent is ready to use.
+// An Extent is the number of leaves and documents that one source contributes to a tree. The zero
+// Extent is ready to use.
 type Extent struct {
 	Leaves    uint64 `json:"leaves"`
 	Documents int    `json:"documents"`
@@ -51,8 +53,7 @@ func (e *Extent) Add(l *Leaf) {
 	}
 }
 
-// Starts returns the number of leaves before each of the sources, which must be in the
-// order of reading.
+// Starts returns the number of leaves before each source; the sources must be in reading order.
 func Starts(sources []Extent) []uint64 {
 	list, n := make([]uint64, len(sources)), uint64(0)
 	for i := range sources {
@@ -62,19 +63,18 @@ func Starts(sources []Extent) []uint64 {
 	return list
 }
 
-// A Branch is a perfect subtree of 1<<Height leaves that starts at a multiple of that
-// number.
+// A Branch is a perfect subtree of 1<<Height leaves that starts at a multiple of that number.
 type Branch struct {
 	Start  uint64      `json:"start"`
 	Height int         `json:"height"`
 	Root   merkle.Hash `json:"root"`
 }
 
-// Branches returns the largest branches that consecutive leaves form, at most two of each
-// height. start is the number of leaves in the tree before them.
+// Branches returns the largest branches that consecutive leaves form, with at most two branches of
+// each height. The leaves are preceded by start other leaves in the tree.
 func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 	for len(leaves) > 0 {
-		// The start must be a multiple of the size, and the leaves must suffice.
+		// The start of a branch must be a multiple of its size, and there must be enough leaves.
 		height := 0
 		for start>>height&1 == 0 && 2<<height <= len(leaves) {
 			height++
@@ -88,12 +88,12 @@ func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 // errBranches indicates that leaves are missing or duplicated.
 var errBranches = errors.New("join: branches of a tree are not consecutive")
 
-// rootOf returns the root of branches in any order, which together contain each of the
-// first size leaves once (RFC 9162 section 2.1.1).
+// rootOf returns the root of branches in any order, which must together contain each of the first
+// size leaves once (RFC 9162 section 2.1.1).
 func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	branches = slices.SortedFunc(slices.Values(branches), func(a, b Branch) int { return cmp.Compare(a.Start, b.Start) })
 
-	// Two subtrees of one height form one of the next, as in a binary counter.
+	// As in a binary counter, two subtrees of the same height form a subtree of the next height.
 	var edge []Branch // perfect subtrees, the largest first
 	n := uint64(0)
 	for _, b := range branches {
@@ -115,7 +115,7 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 		return merkle.EmptyRoot(), nil
 	}
 
-	// The remaining subtrees are joined from the right, the smallest first.
+	// The remaining subtrees are joined from the right, starting with the smallest.
 	root := edge[len(edge)-1].Root
 	for i := len(edge) - 2; i >= 0; i-- {
 		root = merkle.NodeHash(edge[i].Root, root)
@@ -123,9 +123,9 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	return root, nil
 }
 
-// TreeOf returns the tree over sources in the order of reading, for a checkpoint that
-// claims a size. branches, in any order, are those of the leaves below that size. source
-// and until are the position of the last of these leaves, and zero if there is none.
+// TreeOf returns the tree of sources, in reading order, for a checkpoint that claims a size. The
+// branches, in any order, cover the leaves within this size; source and until are the position of
+// the last of these leaves, or zero if there is none.
 func TreeOf(sources []Extent, claimed uint64, branches []Branch, source, until int) (*Tree, error) {
 	t := &Tree{Source: source, Until: until}
 	for i, start := range Starts(sources) {

@@ -1,11 +1,12 @@
-// Package kind recognizes, by their first bytes, files that are not receipts but were passed as
-// such: a draft, a file of keys, a proof, the log of an agent, or a PDF.
+// Package kind recognizes files that were passed as receipts but are something else, based on their
+// first bytes: for example, a draft, a key file, a proof, an agent log, or a PDF.
 //
 //	found := kind.Of(head, len(head) == size)
 //	if found.Kind != kind.Unknown {
 //		fmt.Printf("not a receipt, but %s: %s\n", found.What, found.Next)
 //	}
 //
-// The package only recognizes files. Anything else is [Unknown], for a verifier to judge, and so is
-// anything that may be a receipt, even if it is damaged. Recognizing a file verifies nothing.
+// The package only recognizes files. Files that may contain a receipt, even a damaged one, and all
+// other files are [Unknown], and a verifier must evaluate them. Recognizing a file verifies
+// nothing.
 package kind

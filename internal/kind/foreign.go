@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// foreign describes a third-party format of receipts, or of other signed evidence. name is stable,
-// for programs, and program is the tool that verifies files in the format.
+// foreign describes a third-party format of receipts or other signed evidence. Programs can rely on
+// name, and program is the tool that verifies files in the format.
 func foreign(name Kind, what, program string, is func(sketch) bool) sign {
 	return sign{Found{name, what, "verify it with " + program}, is, ""}
 }
 
-// foreignFormats lists the formats in the order in which their signs apply. Formats whose signs
-// are more specific precede formats that share members with them.
+// foreignFormats lists the formats in the order in which their signs are tried. More specific signs
+// precede the signs of formats with which they share members.
 func foreignFormats() []sign {
 	return slices.Concat([]sign{
 		foreign("a2a-card", "a signed agent card (A2A)", "an SDK of A2A", func(s sketch) bool {
@@ -22,7 +22,7 @@ func foreignFormats() []sign {
 	}, statementFormats(), upstreamFormats(), receiptFormats())
 }
 
-// statementFormats lists predicates of in-toto. The statement may be signed, in an envelope.
+// statementFormats lists in-toto predicates. The statement may be in a signed envelope.
 func statementFormats() []sign {
 	const audit = "/predicate/v1/agent-audit-record"
 	is := func(match func(predicate string) bool) func(sketch) bool {
@@ -49,7 +49,8 @@ func isActionRecord(s sketch) bool {
 		(s.has("attestation") || s.has("previousHash") || s.has("priorHead"))
 }
 
-// upstreamFormats lists the other formats of Harn, whose protocol defines this toolkit's receipts.
+// upstreamFormats lists the other formats of Harn, whose protocol defines the receipts of this
+// toolkit.
 func upstreamFormats() []sign {
 	const harn = "harn verify"
 	is := func(prefix string) func(sketch) bool {
@@ -72,7 +73,7 @@ func upstreamFormats() []sign {
 	}
 }
 
-// receiptFormats lists the formats of third-party receipts.
+// receiptFormats lists formats of third-party receipts.
 func receiptFormats() []sign {
 	const acta, pipelock, emilia = "@veritasacta/verify", "pipelock", "a verifier of EMILIA"
 	return []sign{
@@ -112,7 +113,7 @@ func isAsqav(s sketch) bool {
 	return s.among("format", "asqav-native", "acta-like", "aerf")
 }
 
-// foreignReceipt recognizes a receipt of another format by its members.
+// foreignReceipt recognizes a receipt in another format by its members.
 func foreignReceipt(s sketch) Found {
 	envelope := s
 	if s.has("dsseEnvelope") {
@@ -124,8 +125,8 @@ func foreignReceipt(s sketch) Found {
 	return firstOf(foreignFormats(), s).Found
 }
 
-// enclosed returns a sketch of the payload of an envelope (DSSE), as far as it can be decoded.
-// Both alphabets of base64 are permitted, with and without padding.
+// enclosed returns a sketch of the payload of a DSSE envelope, as far as the payload can be
+// decoded. Both base64 alphabets are permitted, with and without padding.
 func enclosed(payload string) sketch {
 	payload = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(payload), "=")
 	text, _ := base64.RawStdEncoding.DecodeString(payload)
@@ -133,8 +134,8 @@ func enclosed(payload string) sketch {
 	return s
 }
 
-// foreignBytes recognizes receipts that are not JSON: COSE_Sign1 (RFC 9052 section 4.2) with its
-// tag, and lines of an AEL recorder, which have one part fewer than a JWS.
+// foreignBytes recognizes receipts that are not JSON: tagged COSE_Sign1 messages (RFC 9052 section
+// 4.2), and lines of an AEL recorder, which have one part fewer than a JWS.
 func foreignBytes(head []byte) (Found, bool) {
 	if strings.HasPrefix(string(head), "\xd2\x84") {
 		return Found{coseSign1, "a COSE_Sign1 message, such as a statement or a receipt of SCITT", "verify it with a verifier of SCITT or COSE"}, true

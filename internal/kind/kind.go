@@ -14,36 +14,36 @@ const (
 	Checkpoint  Kind = "checkpoint"  // a signed note of a log (C2SP tlog-checkpoint)
 	Proof       Kind = "proof"       // a proof that a receipt is in a checkpoint (C2SP tlog-proof)
 	Consistency Kind = "consistency" // a proof that a checkpoint extends an earlier one
-	Timestamp   Kind = "timestamp"   // a request to a timestamp authority, and its answer
+	Timestamp   Kind = "timestamp"   // a request to a timestamp authority, with or without its response
 	Disclosures Kind = "disclosures" // withheld values
 	Batch       Kind = "batch"       // a manifest of a batch
 	Report      Kind = "report"      // the output of receipt verify
-	Policy      Kind = "policy"      // the requirements of a verification
+	Policy      Kind = "policy"      // requirements for a verification
 
-	// Files around a receipt.
-	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
-	statement   Kind = "statement"   // the content of such an envelope, or the envelope alone (in-toto, DSSE)
+	// Files that contain or attest to a receipt.
+	Attestation Kind = "attestation" // a signed envelope in a Sigstore bundle
+	statement   Kind = "statement"   // the content of an envelope, or an envelope without a bundle (in-toto, DSSE)
 
-	// Third-party receipts that are not JSON. Other formats have kinds, too; see
+	// Third-party receipts that are not JSON. The other formats have kinds, too; see
 	// ForeignReceipt.
 	coseSign1 Kind = "cose-sign1"
-	AELLine   Kind = "ael-line" // one of several lines
+	AELLine   Kind = "ael-line" // a line of an AEL recorder, possibly followed by others
 
 	// Files from which receipts are created.
-	Draft      Kind = "draft"      // a receipt that is not sealed
+	Draft      Kind = "draft"      // a receipt that has not been sealed
 	Events     Kind = "events"     // a log of the protocol's events
 	Frames     Kind = "frames"     // a log of the frames of a bridge
 	Transcript Kind = "transcript" // a log that an agent wrote
-	Session    Kind = "session"    // such a log of an agent that is not supported
-	Export     Kind = "export"     // an export of a service that shows such logs
+	Session    Kind = "session"    // a log of an agent that is not supported
+	Export     Kind = "export"     // an export from a service that displays agent logs
 	Bundle     Kind = "bundle"     // one run of an agent in one file
-	Run        Kind = "run"        // the record of a run that a harness keeps
+	Run        Kind = "run"        // the record of a run, as a harness stores it
 
-	// Files that have nothing to do with receipts, or hide them.
+	// Files that are unrelated to receipts, or that may contain receipts in an unsupported form.
 	PrivateKey Kind = "private_key"
-	Document   Kind = "document" // PDF, RTF, or of a word processor
-	Archive    Kind = "archive"  // of several files: ZIP, tar
-	Packed     Kind = "packed"   // compressed in an unsupported form
+	Document   Kind = "document" // PDF, RTF, or a word processor document
+	Archive    Kind = "archive"  // several files: ZIP, tar
+	Packed     Kind = "packed"   // data in an unsupported compression format
 	Image      Kind = "image"
 	page       Kind = "page" // HTML
 	xmlText    Kind = "xml"
@@ -55,9 +55,9 @@ const (
 	Text       Kind = "text"  // text without any JSON
 )
 
-// Foreign reports whether a file contains no receipts, and is not a JSON document that could be
-// taken for one, so that nothing in it is invalid. Plain text is judged, like any input that is
-// not JSON, because nothing shows that it was never a receipt.
+// Foreign reports whether a file contains no receipts and cannot be mistaken for a receipt, so that
+// nothing in it is invalid. Plain text is not foreign, because nothing shows that it was never a
+// receipt.
 func (k Kind) Foreign() bool {
 	switch k {
 	case Unknown, Draft, Keys, Timestamp, Disclosures, Batch, Report, Policy, Text:
@@ -67,16 +67,16 @@ func (k Kind) Foreign() bool {
 }
 
 // ForeignReceipt reports whether a file is a receipt, or other signed evidence, in a third-party
-// format. The kind is then the name of the format, such as "acta-envelope".
+// format. The kind of such a file is the name of its format, such as "acta-envelope".
 func (k Kind) ForeignReceipt() bool {
 	is := func(f sign) bool { return f.Kind == k }
 	return k == coseSign1 || k == AELLine || slices.ContainsFunc(foreignFormats(), is)
 }
 
-// Lines reports whether a file is a log, with one JSON document per line.
+// Lines reports whether a file is a log with one JSON document per line.
 func (k Kind) Lines() bool { return k == Events || k == Frames || k == Transcript }
 
-// Beside reports whether a file contains evidence, or keys, for receipts.
+// Beside reports whether a file contains evidence or keys for receipts.
 func (k Kind) Beside() bool {
 	switch k {
 	case Keys, Checkpoint, Proof, Disclosures, Batch:
@@ -92,14 +92,14 @@ type Found struct {
 	Next string `json:"next"` // what to do, a sentence without its period; "" for Unknown; the caller adds commands
 }
 
-// A sign recognizes values of a format.
+// A sign is a test that recognizes JSON values in a format.
 type sign struct {
 	Found
 	is   func(sketch) bool
-	form string // the name of the format, if a log of an agent is supported
+	form string // the name of the format, if the log of this agent is supported
 }
 
-// firstOf returns the first of the signs that a value has; the zero sign if there is none.
+// firstOf returns the first sign that matches a value, or the zero sign if no sign matches.
 func firstOf(signs []sign, s sketch) sign {
 	for _, x := range signs {
 		if x.is(s) {
@@ -109,12 +109,13 @@ func firstOf(signs []sign, s sketch) sign {
 	return sign{}
 }
 
-// Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is not
-// seen completely.
+// Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is only
+// recognized by its beginning.
 const Head = 1 << 20
 
-// Of recognizes a file by its first bytes, at most [Head] of them. Whole states that these are
-// all bytes of the file. For a compressed file, pass the first bytes of its content.
+// Of recognizes a file by its first bytes, of which it examines at most [Head]. The argument whole
+// states that head contains the entire file. For a compressed file, pass the first bytes of the
+// decompressed content.
 func Of(head []byte, whole bool) Found {
 	head = head[:min(len(head), Head)]
 	if f, ok := bySignature(head); ok {
@@ -128,7 +129,7 @@ func Of(head []byte, whole bool) Found {
 	}
 	f, receipt := byMembers(head, whole)
 
-	// The signs of agents that are not supported are more specific than those of a transcript.
+	// The signs of unsupported agents are more specific than those of transcripts.
 	if receipt || f.Kind != Unknown && f.Kind != Transcript {
 		return f
 	}

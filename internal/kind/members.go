@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// byMembers recognizes JSON by the members of its first object. An object with members of a
-// receipt is a receipt, even if it is damaged. The exception is a draft, which has never been sealed
-// or signed.
+// byMembers recognizes JSON by the members of the first object. An object with members of a receipt
+// is a receipt, even if it is damaged. The exception is a draft, which has never been sealed or
+// signed.
 //
-// receipt reports whether it is a receipt, which a verifier must judge.
+// The result receipt reports whether the object is a receipt, which a verifier must evaluate.
 func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	s, ended, another := sketchOf(string(text))
@@ -24,12 +24,13 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 		}
 	}
 
-	// An envelope has signatures, too, in another form than those of a receipt.
+	// An envelope also has signatures, but their form differs from those of a receipt.
 	if f := firstOf(envelopes(), s).Found; f.Kind != Unknown && !s.has("receipt_id") && !s.has("chain") {
 		return f, false
 	}
 
-	// A hash or a signature makes a receipt. Without them, a complete object may be a draft.
+	// An object with a hash or a signature is a receipt. Without them, a complete object may be a
+	// draft.
 	switch {
 	case s.sealed(), s.has("signatures"):
 		return Found{}, true
@@ -46,12 +47,12 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	return firstOf(logs(squeezed(text)), s).Found, false
 }
 
-// squeezed returns the beginning of a text without its whitespace.
+// squeezed returns the beginning of a text with all whitespace removed.
 func squeezed(head []byte) string {
 	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
 
-// envelopes lists the signs of a receipt that was signed once more, in an envelope.
+// envelopes lists the signs of envelopes in which receipts are signed again.
 func envelopes() []sign {
 	return []sign{
 		plain(Attestation, "an attestation (a Sigstore bundle)", "verify it with the command: the receipt, if there is one, is inside", func(s sketch) bool {
@@ -66,19 +67,19 @@ func plain(k Kind, what, next string, is func(sketch) bool) sign {
 	return sign{Found{k, what, next}, is, ""}
 }
 
-// having returns a function that reports whether a value has all of these members.
+// having returns a function that reports whether a value has all named members.
 func having(names ...string) func(sketch) bool {
 	return func(s sketch) bool { return s.has(names...) }
 }
 
-// beside lists the signs of the files of this toolkit, and of keys. Reports and manifests state the
+// beside lists the signs of keys and of this toolkit's own files. Reports and manifests state the
 // version of their format.
 func beside() []sign {
 	return []sign{
 		plain(Keys, "a set of keys", "pass it together with the receipts of their issuers", func(s sketch) bool { return s.at("keys").array }),
 
-		// A JWK with d or priv is private, and one with k is a symmetric key (RFC 7518, sections 6.2.2
-		// and 6.4, RFC 9964).
+		// A JWK with d or priv is private, and a JWK with k is a symmetric key (RFC 7518, sections
+		// 6.2.2 and 6.4, RFC 9964).
 		{privateKey(), func(s sketch) bool { return s.has("kty", "d") || s.has("kty", "priv") || s.has("kty", "k") }, ""},
 		plain(Keys, "a key", "pass it together with the receipts of its issuer", having("kty")),
 
@@ -94,9 +95,9 @@ func beside() []sign {
 
 const recordIt = "ask the party that ran the task to record it as a draft and seal the draft"
 
-// logs lists the signs of the logs from which receipts are created. As for a recorder, the first
-// line decides, and start is its beginning without whitespace. The signs of supported agents precede
-// those of other logs.
+// logs lists the signs of the logs from which receipts are created. As in a recorder, the first
+// line decides, and start is the beginning of this line without whitespace. The signs of supported
+// agents precede those of other logs.
 func logs(start string) []sign {
 	agent := func(name string, is func(sketch) bool) sign { return plain(Transcript, name, recordIt, is) }
 	return []sign{

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Instructions for sessions that are not supported.
+// Hints for sessions in unsupported formats.
 const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
 	exportGoose    = "goose session export --session-id ID --format json exports this form, which is not read yet"
@@ -13,9 +13,9 @@ const (
 	readTelemetry  = "logs of Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, and Pi are read, and ATIF or telemetry (OTLP) if the agent exports it"
 )
 
-// sessions lists the signs of agents, in the order in which they apply. None of them may match a
-// log that is supported in another form. Specified formats precede the others, because their signs
-// are more specific.
+// sessions lists the signs of agents in the order in which they are tried. A sign must not match a
+// log that is supported under another name. Specified formats precede all others, because their
+// signs are more specific.
 func sessions() []sign {
 	return []sign{
 		supported("a trajectory (ATIF)", "atif", func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }),
@@ -37,7 +37,7 @@ func sessions() []sign {
 		declined("a session of Qwen Code", readTelemetry, isQwen),
 		declined("a session of iFlow", readTelemetry, isIFlow),
 
-		// Some programs write one array per session, whose first element has the sign.
+		// Some programs write one array per session, whose first element matches the sign.
 		declined("a session of Cursor", readTelemetry, isCursor),
 		declined("a session of Cline or Roo Code", readTelemetry, isCline),
 		declined("a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }),
@@ -55,7 +55,7 @@ func sessions() []sign {
 	}
 }
 
-// supported describes the logs of an agent that are read in a form.
+// supported describes the logs of an agent that are read in the given form.
 func supported(what, form string, is func(sketch) bool) sign {
 	return sign{Found{Transcript, what, recordIt}, is, form}
 }
@@ -103,13 +103,13 @@ func isOpenHands(s sketch) bool {
 
 func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_order") }
 
-// sessionLines is the number of lines of a log that are examined, because lines of another
-// program may precede.
+// sessionLines is the number of lines of a log that are examined, because another program may have
+// written the first lines.
 const sessionLines = 50
 
 // SessionOf recognizes the log of an agent by one of its lines, or by the beginning of a file that
-// is one value. The form is the name under which such logs are supported: one whose kind is
-// Session is not.
+// contains one JSON value. The result form is the name of the format if it is supported; it is
+// empty if the kind is Session.
 func SessionOf(value []byte) (f Found, form string) {
 	s, _, _ := sketchOf(string(value[:min(len(value), Head)]))
 	if !s.object && !s.array || s.has("receipt_id") || s.of().has("receipt_id") {
@@ -120,14 +120,15 @@ func SessionOf(value []byte) (f Found, form string) {
 	return x.Found, x.form
 }
 
-// bySession recognizes such a log by its first lines, or by its beginning if that is not a line.
+// bySession recognizes an agent log by its first lines, or by the beginning of the file if it does
+// not consist of lines.
 func bySession(head []byte) Found {
 	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
 	if f, _ := SessionOf([]byte(text)); f.Kind != Unknown {
 		return f
 	}
 
-	// A line of another program may precede, so each line is examined alone.
+	// Lines of another program may come first, so each line is examined separately.
 	for n := 0; n < sessionLines && text != ""; n++ {
 		line, rest, _ := strings.Cut(text, "\n")
 		if text = rest; !strings.HasPrefix(line, "{") {
@@ -141,8 +142,8 @@ func bySession(head []byte) Found {
 	return Found{}
 }
 
-// A sketch is a JSON value as far as it was read: members of objects and the first elements of
-// arrays, to a depth. The zero sketch is an absent value.
+// A sketch is the part of a JSON value that was read: members of objects and the first elements of
+// arrays, down to a maximum depth. The zero sketch represents an absent value.
 type sketch struct {
 	object, array bool
 	text          string // of a string
@@ -153,14 +154,14 @@ type sketch struct {
 	first         []sketch // the first elements of an array, at most sketchElements
 }
 
-// Bounds of a sketch: its levels, and the elements of each array.
+// Limits of a sketch: the depth, and the number of elements of each array.
 const (
 	sketchDepth    = 4
 	sketchElements = 4
 )
 
-// sketchOf reads the first value of a text, up to the first error. Ended reports whether the end
-// of the value was reached, and another whether an object follows it.
+// sketchOf reads the first JSON value in a text, up to the first error. The result ended reports
+// whether the end of the value was reached, and another reports whether an object follows it.
 func sketchOf(text string) (s sketch, ended, another bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -171,10 +172,11 @@ func sketchOf(text string) (s sketch, ended, another bool) {
 	return s, ended, another
 }
 
-// sealed reports whether the hash of a receipt was read. Anything after it makes no difference.
+// sealed reports whether the hash of a receipt was read. The rest of the receipt makes no
+// difference.
 func (s sketch) sealed() bool { return s.at("chain").has("receipt_hash") }
 
-// sketched reads a value. It returns false if the end of the value was not reached.
+// sketched reads a JSON value. It returns false if the end of the value was not reached.
 func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 	t, err := d.Token()
 	if err != nil {
@@ -190,7 +192,7 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 	case json.Delim:
 		s.object, s.array = v == '{', v == '['
 		switch {
-		// Recursion is bounded, because a file may be nested to any depth.
+		// Recursion is limited, because the nesting of a file may have any depth.
 		case depth == 0:
 			return s, skip(d)
 		case s.object:
@@ -202,8 +204,7 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 	return s, true
 }
 
-// skip reads to the end of an object or array that has begun, and reports whether it was
-// reached.
+// skip reads to the end of the current object or array, and reports whether the end was reached.
 func skip(d *json.Decoder) bool {
 	for depth := 1; depth > 0; {
 		t, err := d.Token()
@@ -227,9 +228,9 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		if err != nil {
 			return s, false
 		}
-		key := name.(string) // More ensures that it is a name
+		key := name.(string) // More ensures that the token is a name
 
-		// A name alone is sufficient, if its value is not read completely.
+		// A member counts as present even if its value is not read completely.
 		s.members[key] = sketch{is: true}
 		member, whole := sketched(d, depth-1)
 		if member.is {
@@ -250,7 +251,7 @@ func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 			s.first = append(s.first, x)
 		}
 
-		// One element of an array is sufficient to recognize a file.
+		// One element of the outermost array is sufficient to recognize a file.
 		if !whole || depth == sketchDepth {
 			return s, false
 		}
@@ -284,7 +285,7 @@ func (s sketch) of() sketch {
 	return s.first[0]
 }
 
-// starts reports whether the string of a member begins with one of the prefixes.
+// starts reports whether a member is a string that begins with one of the prefixes.
 func (s sketch) starts(name string, prefixes ...string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(s.members[name].text, p) {
@@ -294,7 +295,7 @@ func (s sketch) starts(name string, prefixes ...string) bool {
 	return false
 }
 
-// among reports whether the string of a member is one of the words.
+// among reports whether a member is a string that equals one of the words.
 func (s sketch) among(name string, words ...string) bool {
 	for _, w := range words {
 		if s.members[name].text == w {

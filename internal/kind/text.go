@@ -8,7 +8,7 @@ import (
 )
 
 // byText recognizes text formats other than JSON. A file that may contain a receipt in a damaged
-// form, such as a quotation in an e-mail, is none of these.
+// form, such as a quotation in an e-mail, is not recognized.
 func byText(head []byte) (Found, bool) {
 	text := strings.TrimLeft(string(bytes.TrimPrefix(head, []byte("\ufeff"))), " \t\r\n")
 	switch {
@@ -36,7 +36,7 @@ func byText(head []byte) (Found, bool) {
 		return f, true
 	}
 
-	// Braces and brackets may be of a receipt in other text.
+	// Braces and brackets may belong to a receipt inside other text.
 	if strings.ContainsAny(text, "{[") {
 		return Found{}, false
 	}
@@ -59,7 +59,7 @@ func hasAny(text string, prefixes ...string) bool {
 	return false
 }
 
-// armored recognizes the content between BEGIN and END (RFC 7468).
+// armored recognizes a PEM file by its BEGIN line (RFC 7468).
 func armored(text string) Found {
 	line, _, _ := strings.Cut(text, "\n")
 	switch {
@@ -73,8 +73,7 @@ func armored(text string) Found {
 	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys, and specify the issuer that it may speak for"}
 }
 
-// encrypted describes a file of age (C2SP age), whose content is known only to the owner of its
-// key.
+// encrypted describes an age file (C2SP age), which only the owner of the key can read.
 func encrypted() Found {
 	return Found{Packed, "an encrypted file (age)", "decrypt it, and pass the content; private keys are encrypted like this, too"}
 }
@@ -83,9 +82,8 @@ func privateKey() Found {
 	return Found{PrivateKey, "a private key", "keep it secret: verifying needs public keys only"}
 }
 
-// isNote reports whether text is a signed note (C2SP signed-note) with the form of a checkpoint:
-// an origin, a size in decimal, a root, and, after a blank line, signatures that begin with an em
-// dash.
+// isNote reports whether text is a signed note (C2SP signed-note) in the form of a checkpoint: an
+// origin, a decimal size, a root, and, after a blank line, signatures that begin with an em dash.
 func isNote(text string) bool {
 	body, signed, found := strings.Cut(text, "\n\n\u2014 ")
 	lines := strings.Split(body, "\n")
@@ -102,7 +100,7 @@ func isToken(text string) bool {
 func markup(text string) (Found, bool) {
 	start := strings.ToLower(text[:min(len(text), 1024)])
 
-	// The reports of this toolkit are pages, too.
+	// The audit reports of this toolkit are HTML pages, too.
 	switch {
 	case !strings.HasPrefix(start, "<"):
 		return Found{}, false
@@ -119,13 +117,13 @@ func markup(text string) (Found, bool) {
 	return Found{}, false
 }
 
-// isMail reports whether text is a message with a header (RFC 5322).
+// isMail reports whether text is an e-mail message with a header (RFC 5322).
 func isMail(text string) bool {
 	return hasAny(text, "From ", "From: ", "Return-Path: ", "Received: ", "Delivered-To: ", "MIME-Version: ", "Message-ID: ") &&
 		strings.Contains(text, "\nSubject: ")
 }
 
-// isProse reports whether text begins with two words and has no control characters.
+// isProse reports whether text begins with two words and contains no control characters.
 func isProse(text string) bool {
 	words := 0
 	for _, word := range strings.Fields(text[:min(len(text), 4096)]) {
@@ -137,13 +135,13 @@ func isProse(text string) bool {
 	return words >= 2 && !control
 }
 
-// Instructions for other files.
+// Hints for other files.
 const (
 	askForFile = "ask the sender for the receipt itself, a JSON file; a document derived from a receipt cannot be verified"
 	unpack     = "unpack it, and pass the receipts in it"
 )
 
-// A signature consists of the bytes, at an offset, by which files in a format are recognized.
+// A signature is a sequence of bytes, at a fixed offset, that identifies a file format.
 type signature struct {
 	at    int
 	bytes string
@@ -186,7 +184,7 @@ func signatures() []signature {
 	}
 }
 
-// ledgerID is the application ID of a ledger, at its offset in an SQLite file
+// ledgerID is the application ID of a ledger, at offset idOffset in an SQLite file
 // (sqlite.org/fileformat.html, section 1.3).
 const (
 	ledgerID = "rcpt"

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// issuer is the issuer of the receipts of releases.
+// issuer is the issuer of the receipts for releases.
 const issuer = "receipt-release"
 
-// attestation writes attestation.json: the receipt of the build, attested for the commit and all
-// other files. The program that was built seals, signs, and attests the receipt.
+// attestation writes attestation.json, which contains the receipt of the build, attested for the
+// commit and all other files. The newly built program seals, signs, and attests the receipt.
 func (r *release) attestation(ctx context.Context) error {
 	artifacts := []map[string]string{{"kind": "git_commit", "artifact_id": r.revision}}
 	files, err := r.digests()
@@ -44,7 +44,7 @@ func (r *release) attestation(ctx context.Context) error {
 		return err
 	}
 
-	// The draft and the receipt are no part of the release.
+	// The draft and the receipt are not part of the release.
 	work := filepath.Dir(r.source)
 	sealed := filepath.Join(work, "receipt.json")
 	if err := writeFile(filepath.Join(work, "draft.json"), draft); err != nil {

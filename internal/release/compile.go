@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A program is the receipt command for one system and architecture.
+// A program is the receipt command for one operating system and architecture.
 type program struct {
 	system, arch string
 	name         string // of the file
@@ -23,8 +23,8 @@ type program struct {
 
 func (p program) is(system, arch string) bool { return p.system == system && p.arch == arch }
 
-// command runs a command in a directory and returns its output. Settings of the user that change
-// what go build writes are cleared.
+// command runs a command in a directory and returns its output. It clears the user's settings that
+// change the output of go build.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Stderr = dir, os.Stderr
@@ -37,7 +37,7 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return out, nil
 }
 
-// clone clones the commit that is checked out, and reads its time.
+// clone clones the commit that is checked out, and reads the time of the commit.
 func (r *release) clone(ctx context.Context) error {
 	top, err := command(ctx, ".", nil, "git", "rev-parse", "--show-toplevel", "HEAD")
 	if err != nil {
@@ -66,7 +66,7 @@ func cloneTo(ctx context.Context, from, to, revision string) error {
 	return err
 }
 
-// compile builds the programs twice, with the page, and compares them.
+// compile builds all programs twice, including the verification page, and compares the results.
 func (r *release) compile(ctx context.Context) error {
 	second := filepath.Join(filepath.Dir(r.source), "a-second-clone-with-another-name")
 	if err := cloneTo(ctx, r.source, second, r.revision); err != nil {
@@ -117,12 +117,12 @@ func (r *release) compile(ctx context.Context) error {
 	}
 	r.version = info.Main.Version
 
-	// The program for this machine writes documents, and signs.
+	// The program for this machine writes the documents and signs the files.
 	_, err = program{system: runtime.GOOS, arch: runtime.GOARCH}.build(ctx, r.source, nil)
 	return err
 }
 
-// build builds the program in a clone, and returns its bytes.
+// build builds the program in a clone, and returns the bytes of the program.
 func (p program) build(ctx context.Context, clone string, env []string) ([]byte, error) {
 	out := filepath.Join(clone, "receipt-bin") // git ignores it
 	env = append([]string{"GOOS=" + p.system, "GOARCH=" + p.arch}, env...)
@@ -133,7 +133,7 @@ func (p program) build(ctx context.Context, clone string, env []string) ([]byte,
 	return os.ReadFile(out)
 }
 
-// documents writes the manual pages and the completions, with the program for this machine.
+// documents runs the program for this machine to write the manual pages and the shell completions.
 func (r *release) documents(ctx context.Context) error {
 	if _, err := command(ctx, r.dir, nil, r.tool(), "man", "--dir", filepath.Join(r.dir, "man1")); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *release) documents(ctx context.Context) error {
 	return nil
 }
 
-// completions returns the shells, and the files with their completions.
+// completions maps each shell to the name of its completion file.
 func completions() map[string]string {
 	return map[string]string{"bash": "receipt.bash", "zsh": "_receipt", "fish": "receipt.fish", "powershell": "receipt.ps1"}
 }

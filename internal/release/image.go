@@ -15,7 +15,7 @@ import (
 
 const mediaType = "application/vnd.oci.image."
 
-// A descriptor names a blob of an image (OCI image specification 1.1).
+// A descriptor references a blob in an image (OCI image specification 1.1).
 type descriptor struct {
 	MediaType string            `json:"mediaType"`
 	Digest    string            `json:"digest"`
@@ -23,7 +23,7 @@ type descriptor struct {
 	Platform  map[string]string `json:"platform,omitempty"`
 }
 
-// An archive is a tar file with one time.
+// An archive is a tar file in which all entries have the same time.
 type archive struct {
 	b    bytes.Buffer
 	w    *tar.Writer
@@ -54,7 +54,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// blob adds a blob to an OCI layout. Data that is not bytes is written as JSON.
+// blob adds a blob to an OCI layout. If v is not a byte slice, it is written as JSON.
 func (a *archive) blob(kind string, v any) (descriptor, error) {
 	data, ok := v.([]byte)
 	if !ok {
@@ -67,7 +67,7 @@ func (a *archive) blob(kind string, v any) (descriptor, error) {
 	return d, a.add("blobs/sha256/"+digest(data), 0o644, data)
 }
 
-// image writes receipt-image.tar, an OCI layout with an image for each program for Linux. An image
+// image writes receipt-image.tar, an OCI layout with an image for each Linux program. An image
 // contains only the program, which runs as user 65532.
 func (r *release) image(context.Context) error {
 	a := newArchive(r.time)
@@ -103,7 +103,7 @@ func (r *release) image(context.Context) error {
 	return r.write("receipt-image.tar", data)
 }
 
-// manifest adds the blobs of an image.
+// manifest adds the blobs of one image.
 func (r *release) manifest(a *archive, p program) (d descriptor, err error) {
 	text, err := os.ReadFile(filepath.Join(r.dir, p.name))
 	if err != nil {

@@ -4,8 +4,8 @@
 //	go run -C internal/release . -key KEY -output DIR [-targets linux/amd64,darwin/arm64]
 //
 // It builds each program twice, in two clones and with two build caches, and fails if any byte
-// differs. Times in files are the time of the commit. KEY is an Ed25519 private key of
-// receipt keys generate --issuer receipt-release, which signs nothing but releases.
+// differs. All files have the time of the commit. KEY is an Ed25519 private key from receipt keys
+// generate --issuer receipt-release, which must sign nothing but releases.
 package main
 
 import (
@@ -21,16 +21,16 @@ import (
 
 const home = "github.com/receiptkit/receiptkit"
 
-// A release is what its files are made of.
+// A release contains the settings and the state of building a release.
 type release struct {
-	dir     string // of the files; must not exist
-	key     string // the file of the private key
+	dir     string // of the release files; must not exist
+	key     string // the private key file
 	targets []string
-	cache   string // of the second builds; "": a new one
+	cache   string // for the second builds; "": a new cache
 
 	source   string // of the clone
 	revision string // the commit
-	version  string // of the module, as go build stamps it
+	version  string // of the module, as recorded by go build
 	time     time.Time
 	programs []program
 	started  time.Time
@@ -81,7 +81,7 @@ func (r *release) build(ctx context.Context) (err error) {
 	return nil
 }
 
-// finish writes the files that are made of the programs.
+// finish writes the files that depend on the programs.
 func (r *release) finish(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.documents, r.bills, r.image, r.packages, r.formula, r.provenance, r.attestation, r.sums} {
 		if err := step(ctx); err != nil {

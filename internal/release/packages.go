@@ -19,7 +19,7 @@ const (
 	license     = "Apache-2.0"
 )
 
-// packages writes a .deb and an .rpm for each program for Linux, with the manual pages and the
+// packages writes a .deb and an .rpm file for each Linux program, with the manual pages and the
 // completions.
 func (r *release) packages(context.Context) error {
 	for _, p := range r.programs {

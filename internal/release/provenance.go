@@ -13,15 +13,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A resource is a resource descriptor of in-toto.
+// A resource is an in-toto resource descriptor.
 type resource struct {
 	Name   string            `json:"name,omitempty"`
 	URI    string            `json:"uri,omitempty"`
 	Digest map[string]string `json:"digest,omitempty"`
 }
 
-// provenance writes provenance.json, a signed in-toto statement with the predicate SLSA provenance
-// v1. Its subjects are all other files.
+// provenance writes provenance.json, a signed in-toto statement with the SLSA provenance v1
+// predicate. The subjects of the statement are all other files.
 func (r *release) provenance(ctx context.Context) error {
 	subjects, err := r.digests()
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *release) provenance(ctx context.Context) error {
 	return r.write("provenance.json", e.Bytes())
 }
 
-// files returns the names of the files, sorted.
+// files returns the sorted names of the release files.
 func (r *release) files() (names []string, err error) {
 	err = filepath.WalkDir(r.dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -73,7 +73,7 @@ func (r *release) files() (names []string, err error) {
 	return names, err
 }
 
-// digests returns the names and digests of the files, sorted.
+// digests returns the names and digests of the release files, sorted by name.
 func (r *release) digests() (list []resource, err error) {
 	names, err := r.files()
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *release) digests() (list []resource, err error) {
 	return list, nil
 }
 
-// sums writes SHA256SUMS, as sha256sum does.
+// sums writes SHA256SUMS in the format of sha256sum.
 func (r *release) sums(context.Context) error {
 	files, err := r.digests()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Cells receives the values of a row in the order of [Columns]. An empty string, a nil pointer,
-// and an unknown count are NULL.
+// Cells receives the values of a row in the order of [Columns]. An empty string, a nil pointer, and
+// an unknown count represent NULL.
 type Cells interface {
 	Text(string)
 	Flag(*bool)
@@ -23,7 +23,7 @@ func deref(n *int64) (int64, bool) {
 	return *n, true
 }
 
-// Columns returns the names of the columns, in order.
+// Columns returns the names of the columns in order.
 func Columns() (names []string) {
 	for field := range reflect.TypeFor[Row]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
@@ -32,7 +32,7 @@ func Columns() (names []string) {
 	return names
 }
 
-// A texts value is a list of cells as text.
+// A texts collects the cells of a row as text.
 type texts []string
 
 func (t *texts) Text(s string) { *t = append(*t, s) }

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Extract appends the data about a document that [Of] needs in addition to its report. It is for
+// Extract appends the data about a document that [Of] needs in addition to the report. Pass it as
 // stream.Options.Extract.
 func Extract(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
-	// A document without a position in a stream adds nothing, so that it cannot affect other
-	// rows.
+	// Extract appends nothing for a document without a position in a stream, so such a document
+	// cannot affect other rows.
 	root := doc.Root()
 	link, placed := chain.LinkOf(doc)
 	if !placed || string(root.Member("schema").Text()) != receipt.SchemaMarker {
@@ -28,16 +28,17 @@ func Extract(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
 	return k.kept
 }
 
-// A keeper writes strings and numbers in the order in which [tell] reads them. A string follows
-// its length, which is 0 for none. A number is eight bytes, after a byte that states whether it
-// is present.
+// A keeper writes strings and numbers in the order in which [tell] reads them. A string is preceded
+// by its length, which is 0 if the string is absent. A number is encoded as a byte that states
+// whether it is present, followed by eight bytes.
 type keeper struct {
 	kept         []byte
 	untold, over receipt.Pointers
 }
 
 func (k *keeper) place(root canon.Node, link chain.Link) {
-	// The stream comes first as one string, which identifies it in joins, and then in parts.
+	// The stream is written first as one string, which identifies it in joins, and then as its
+	// parts.
 	identifiers, stated := root.Member("identifiers"), root.Member("chain")
 	issuer, workspace, tenant := root.Member("issuer").Member("id").Text(), identifiers.Member("workspace_ref").Text(), identifiers.Member("tenant_id")
 	var scratch [8 * mostText]byte
@@ -46,7 +47,7 @@ func (k *keeper) place(root canon.Node, link chain.Link) {
 	k.text(tenant.Text())
 	k.text(workspace)
 
-	// LinkOf has checked the form of both hashes, so they are short.
+	// LinkOf has checked both hashes, so they are short.
 	k.whole(stated.Member("receipt_hash").Text())
 	k.whole(stated.Member("previous_receipt_hash").Text())
 	first := uint64(0)
@@ -58,8 +59,8 @@ func (k *keeper) place(root canon.Node, link chain.Link) {
 	k.number(uint64(issued.UnixMicro()), err == nil)
 }
 
-// content keeps what a receipt states about the task. A value that its source did not record is
-// absent, regardless of its placeholder.
+// content writes the statements of a receipt about its task. A value that the source did not record
+// is written as absent, regardless of its placeholder.
 func (k *keeper) content(root canon.Node) {
 	k.untold, k.over = receipt.ReadUnreported(root), receipt.ReadAtMost(root)
 	identifiers, trust := root.Member("identifiers"), root.Member("trust")
@@ -81,7 +82,7 @@ func (k *keeper) content(root canon.Node) {
 	k.number(uint64(len(k.untold)), true)
 }
 
-// told keeps a string if the source recorded it.
+// told writes a string if the source recorded it.
 func (k *keeper) told(pointer string, n canon.Node) {
 	if k.untold.Has(pointer) {
 		k.whole(nil)
@@ -90,18 +91,19 @@ func (k *keeper) told(pointer string, n canon.Node) {
 	k.text(n.Text())
 }
 
-// amount keeps a number and its two bounds. At most one of the three is present.
+// amount writes a number, its lower bound, and its upper bound. At most one of the three is
+// present.
 func (k *keeper) amount(pointer string, n canon.Node) {
-	// A recorded part is a lower bound, and a possible duplicate makes an upper bound. Both
-	// together are no bound.
+	// A partly recorded number is a lower bound, and a number with possible duplicates is an upper
+	// bound. If both apply, the number is not a bound.
 	untold, over := k.untold.Has(pointer), k.over.Has(pointer)
-	there, bits := !n.IsZero(), math.Float64bits(n.Float()+0) // avoids a negative zero
+	there, bits := !n.IsZero(), math.Float64bits(n.Float()+0) // adding 0 converts a negative zero
 	k.number(bits, there && !untold && !over)
 	k.number(bits, there && untold && !over && n.Float() > 0)
 	k.number(bits, there && over && !untold)
 }
 
-// text keeps a string of the document. All strings of a document are UTF-8.
+// text writes a string of the document. All strings of a document are valid UTF-8.
 func (k *keeper) text(text []byte) {
 	if len(text) > mostText {
 		text = appendCut(nil, text)
@@ -109,7 +111,7 @@ func (k *keeper) text(text []byte) {
 	k.whole(text)
 }
 
-// whole keeps a string that is short enough.
+// whole writes a string that needs no truncation.
 func (k *keeper) whole(text []byte) {
 	k.kept = append(binary.AppendUvarint(k.kept, uint64(len(text))), text...)
 }
@@ -122,7 +124,7 @@ func (k *keeper) number(bits uint64, there bool) {
 	k.kept = binary.BigEndian.AppendUint64(append(k.kept, 1), bits)
 }
 
-// tell fills in a row from the kept data. If there is none, the row does not change.
+// tell fills a row from the data that Extract wrote. If there is no data, the row does not change.
 func tell(r *Row, kept []byte) {
 	u := &unpacker{rest: string(kept)}
 	r.Stream, r.Issuer, r.Tenant, r.Workspace, r.Stated, r.Previous = u.text(), u.text(), u.text(), u.text(), u.text(), u.text()
@@ -146,12 +148,12 @@ func tell(r *Row, kept []byte) {
 	}
 }
 
-// An unpacker reads the data that a keeper wrote. Values after the end are absent.
+// An unpacker reads the data that a keeper wrote. Values after the end of the data are absent.
 type unpacker struct{ rest string }
 
 func (u *unpacker) text() string {
-	// encoding/binary reads a uvarint from bytes only, and rest is a string so that the parts of
-	// it need no copies.
+	// encoding/binary can read a uvarint only from a byte slice, but rest is a string so that its
+	// parts need not be copied.
 	n, width := uint64(0), 0
 	for shift := 0; width < len(u.rest); shift += 7 {
 		c := u.rest[width]

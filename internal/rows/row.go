@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The kinds of rows.
+// Kinds of rows.
 const (
-	kindReceipt = "receipt" // a document of the input: a receipt, or a document in its place
+	kindReceipt = "receipt" // a document in the input: a receipt, or a document in the place of a receipt
 	kindFinding = "finding" // a finding that refutes the entire input
-	kindNote    = "note"    // a note that leaves the input undecided, such as evidence that shows nothing
-	kindInput   = "input"   // an input that was not read to its end
+	kindNote    = "note"    // a note that leaves the input undecided, such as unusable evidence
+	kindInput   = "input"   // an input that was not read completely
 )
 
-// Values of the column verdict other than a [receipt.Verdict].
+// Values of the column verdict that are not a [receipt.Verdict].
 const (
 	intact  = "intact"   // verified without signatures
 	notRead = "not read" // for an input
 )
 
-// A Row is one line of the table. The tags specify the names of the columns, and how Parquet
-// stores them. "" and nil are NULL.
+// A Row is one row of the table. The field tags specify the names of the columns and the encoding
+// in Parquet. An empty string or a nil pointer represents NULL.
 type Row struct {
 	Source      string `parquet:"source,optional,dict"` // the input, as named by the caller
 	Index       int64  `parquet:"index,optional"`       // line or item of the source, from 1
@@ -37,7 +37,7 @@ type Row struct {
 	Kind    string `parquet:"kind,optional,dict"`
 	Address string `parquet:"address,optional"` // source, and the line or item if there are several
 
-	// The position among other receipts, for all documents that state one.
+	// The position among other receipts, for all documents that state it.
 	Stream    string   `parquet:"stream,optional,dict"` // JSON: [issuer, tenant or null, workspace]
 	Issuer    string   `parquet:"issuer,optional,dict"`
 	Tenant    string   `parquet:"tenant,optional,dict"`
@@ -70,16 +70,16 @@ type Row struct {
 	Unreported *int64 `parquet:"unreported,optional"` // number of members listed as not recorded by the source
 }
 
-// An Instant is a time in microseconds since 1970, UTC.
+// An Instant is a time in microseconds since January 1, 1970 UTC.
 type Instant int64
 
-// String returns the time in the form of RFC 3339.
+// String returns the time in RFC 3339 format.
 func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(time.RFC3339Nano) }
 
-// Of returns the row for a receipt, built from its report and the data that [Extract] stored in
-// the report. The row stays valid when the report is reused.
+// Of returns the row for a receipt, built from the report and the data that [Extract] stored in it.
+// The row remains valid when the report is reused.
 func Of(rep *receipt.Report) Row {
-	// Strings are copied or immutable, because the report will be reused.
+	// Strings are copied unless they are immutable, because the report will be reused.
 	why := rep.Finding()
 	r := Row{
 		Kind: kindReceipt, Source: cut(rep.Source), Index: int64(rep.Index), Verdict: word(rep), Address: cut(rep.Address()),
@@ -99,8 +99,8 @@ func word(rep *receipt.Report) string {
 	return rep.Verdict.String()
 }
 
-// About returns the rows about the inputs of a summary, and not about a receipt: findings that
-// refute them, notes that leave them undecided, and inputs that were not read.
+// About returns the rows that concern the inputs of a summary and not a single receipt: findings
+// that refute inputs, notes that leave them undecided, and inputs that were not read completely.
 func About(s *stream.Summary) (list []Row) {
 	for _, f := range s.Findings {
 		r := Row{Kind: kindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}
@@ -118,7 +118,7 @@ func About(s *stream.Summary) (list []Row) {
 		list = append(list, Row{Kind: kindInput, Source: cut(n.Source), Verdict: notRead, Detail: words(n.Detail)})
 	}
 
-	// A run may stop at any point.
+	// A run may stop before the end of its inputs.
 	if !s.Complete && len(s.Inputs.Unreadable) == 0 {
 		list = append(list, Row{Kind: kindInput, Verdict: notRead, Detail: "the inputs were not read to their end"})
 	}
@@ -138,7 +138,7 @@ func (r *Row) AppendCells(list []string) []string {
 	return t
 }
 
-// Each passes the values of the row to a receiver, in the order of [Columns].
+// Each passes the values of the row to a Cells, in the order of [Columns].
 func (r *Row) Each(to Cells) {
 	to.Text(r.Source)
 	to.Count(r.Index, r.Index > 0)

@@ -12,12 +12,12 @@ import (
 // Maximum sizes of strings in a cell, in bytes.
 const (
 	mostText  = 256
-	mostWords = 1024 // for sentences of this module, in which foreign text is quoted and cut
+	mostWords = 1024 // for sentences of this module, in which untrusted text is quoted and truncated
 )
 
-// appendCut appends a string. If the string is too long, it appends the beginning, "…", and the
-// SHA-256 of the entire string. A cut string is longer than any string that was not cut, so no
-// string can imitate a cut string.
+// appendCut appends a string of limited length. If the string is too long, appendCut appends its
+// beginning, "…", and the SHA-256 of the entire string. A truncated string is longer than any
+// string that was not truncated, so the two cannot be confused.
 func appendCut[T ~string | ~[]byte](b []byte, text T) []byte {
 	if len(text) <= mostText {
 		return append(b, text...)
@@ -27,7 +27,7 @@ func appendCut[T ~string | ~[]byte](b []byte, text T) []byte {
 	return hex.AppendEncode(b, whole[:])
 }
 
-// cut is appendCut for a string that may be a file name, and not UTF-8.
+// cut is like appendCut, but for a string that may be a file name or invalid UTF-8.
 func cut(text string) string {
 	if !utf8.ValidString(text) {
 		text = untrusted.Escape(text)
@@ -38,7 +38,7 @@ func cut(text string) string {
 	return string(appendCut(nil, text))
 }
 
-// words cuts a sentence for people.
+// words truncates a sentence that is written for people.
 func words(text string) string {
 	if !utf8.ValidString(text) {
 		text = untrusted.Escape(text)
@@ -46,7 +46,7 @@ func words(text string) string {
 	return untrusted.Cut(text, mostWords)
 }
 
-// appendStream appends the name of a stream, as a JSON array.
+// appendStream appends the name of a stream as a JSON array.
 func appendStream(b, issuer, tenant []byte, hasTenant bool, workspace []byte) []byte {
 	var scratch [2 * mostText]byte
 	quoted := func(text []byte) []byte { return canon.AppendString(b, appendCut(scratch[:0], text)) }

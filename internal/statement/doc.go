@@ -1,10 +1,11 @@
-// Package statement writes and judges stream statements, with which an issuer states how many
-// receipts a stream has at a time: at regular intervals, as a heartbeat, and at its end.
+// Package statement writes and evaluates stream statements. With a stream statement, an issuer
+// states the number of receipts in a stream at a given time: at regular intervals, as a heartbeat,
+// and at the end of the stream.
 //
-// A chain shows that nothing in it was changed or removed, except at its end. A statement shows the
-// end: a shorter copy of the stream contradicts it. A missing heartbeat shows a time in which
-// receipts may have been deleted, or in which the recorder did not run. A final statement ends the
-// stream.
+// A chain shows that nothing in it was changed or removed, except at its end. A statement fixes the
+// end, because it contradicts a shorter copy of the stream. A missing heartbeat reveals a period in
+// which receipts may have been deleted, or in which the recorder did not run. A final statement
+// ends the stream.
 //
 // # Format
 //
@@ -19,12 +20,12 @@
 //	stream    issuer_id, workspace_ref, and tenant_id if the receipts have it
 //	within    optional: the next statement follows within this number of seconds
 //
-// It is signed in a DSSE envelope with the payload type
+// The statement is signed in a DSSE envelope with the payload type
 // application/vnd.receiptkit.stream-state+json, by a key that may speak for the issuer. A file of
-// statements has one envelope per line.
+// statements contains one envelope per line.
 //
 // # Limits
 //
-// The times are the issuer's own, and the issuer can sign a false history. Absence of receipts is
-// not absence of actions. A stream that nobody announced is not found.
+// The times come from the issuer's own clock, and the issuer can sign a false history. The absence
+// of receipts does not show the absence of actions. A stream that nobody announced is not detected.
 package statement

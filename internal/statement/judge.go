@@ -13,53 +13,54 @@ import (
 
 // An Observed contains the facts about a stream that do not depend on its statements.
 type Observed struct {
-	Count   uint64       // receipts in the input
-	Head    canon.Digest // hash of the last one
-	First   bool         // the input begins with the first receipt of the stream, or has none of it
+	Count   uint64       // number of receipts in the input
+	Head    canon.Digest // hash of the last receipt
+	First   bool         // the input begins with the first receipt of the stream, or contains no receipt of it
 	Partial bool         // the input is a selection, so receipts may be missing
 
-	// Numbers maps the heads of statements that are among the receipts to their numbers, from 1, or
-	// 0 if the number is unknown. If it is nil, only the last receipt is known.
+	// Numbers maps the heads of statements that are among the receipts to their positions, from 1,
+	// or to 0 if the position is unknown. If Numbers is nil, only the last receipt is known.
 	Numbers map[canon.Digest]uint64
 
-	// Checkpoints are the sizes of checkpoints of the stream that a trusted witness cosigned.
+	// Checkpoints contains the checkpoints of the stream that a trusted witness cosigned.
 	Checkpoints []Checkpoint
 }
 
-// A Checkpoint is the size of a stream that a trusted witness observed at a time.
+// A Checkpoint is the size of a stream that a trusted witness observed at a given time.
 type Checkpoint struct {
 	Size uint64
 	At   time.Time
 }
 
-// Requirements specify what a stream must show.
+// Requirements specifies what the statements of a stream must show.
 type Requirements struct {
 	Closed    bool          // the last statement must be final
-	Heartbeat time.Duration // maximum time between statements, in addition to their within; 0: none
+	Heartbeat time.Duration // maximum time between statements, in addition to the limits that statements set; 0: none
 	Tolerance time.Duration // of clocks
 	Now       time.Time     // the time of the verification
 
 	Dated   bool                       // each statement must have a proven time
-	Existed map[canon.Digest]time.Time // times before which statements existed
+	Existed map[canon.Digest]time.Time // by statement: the time before which it existed
 }
 
-// A Finding is a contradiction, or missing evidence.
+// A Finding describes a contradiction or missing evidence.
 type Finding struct {
 	Code   receipt.Code
-	Refute bool // a contradiction; otherwise, evidence is missing
+	Refute bool // the finding is a contradiction; otherwise, evidence is missing
 	Detail string
 }
 
-// A Result contains what the statements of a stream show about it.
+// A Result describes what the statements of a stream show about the stream.
 type Result struct {
 	Findings []Finding
-	Last     *Signed       // the last statement, if its signature counts; nil if there is none
-	Silence  time.Duration // the longest time between two statements, or since the last
-	Bounded  string        // why the stream does not meet the conditions of AEL level 1; "": it does
-	Tail     uint64        // receipts that follow the last statement
+	Last     *Signed       // the last statement with a valid signature by a trusted key; nil if there is none
+	Silence  time.Duration // the longest time between two statements, or since the last statement
+	Bounded  string        // why the stream does not meet the conditions of AEL level 1; empty if it does
+	Tail     uint64        // number of receipts after the last statement
 }
 
-// Verdict returns the verdict. Refuted takes precedence over undecided.
+// Verdict returns the verdict that follows from the findings. Refuted takes precedence over
+// undecided.
 func (r *Result) Verdict() receipt.Verdict {
 	switch {
 	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Refute }):
@@ -82,9 +83,9 @@ func (j *judge) find(refute bool, code receipt.Code, format string, args ...any)
 	j.result.Findings = append(j.result.Findings, Finding{code, refute, fmt.Sprintf(format, args...)})
 }
 
-// Judge judges the statements of one stream, in any order. Copies count once. Only statements
-// whose signature counts can contradict anything: an invalid signature refutes, and a statement by
-// an unknown key leaves the stream undecided.
+// Judge evaluates the statements of one stream, which may be in any order. Copies count once. Only
+// a statement with a valid signature by a trusted key can contradict anything. An invalid signature
+// refutes the stream, and a statement by an unknown key leaves it undecided.
 func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Requirements) *Result {
 	j := &judge{trust: trust, seen: seen, req: req}
 	list := j.authentic(statements)
@@ -105,8 +106,8 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 }
 
 // bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j):
-// the receipts from the first to the last, an opening that bounds the time between statements, a
-// heartbeat, no silence, and an end that states the last receipt.
+// all receipts from the first to the last, an opening that limits the time between statements, a
+// heartbeat, no silence, and a final statement that names the last receipt.
 func (j *judge) bounded(list []*Signed) string {
 	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
 	switch {
@@ -124,7 +125,8 @@ func (j *judge) bounded(list []*Signed) string {
 	return ""
 }
 
-// authentic returns the statements whose signature counts, in order of time and count.
+// authentic returns the statements with a valid signature by a trusted key, in the order of time
+// and count.
 func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 	known := map[canon.Digest]bool{}
 	var others []func()
@@ -138,8 +140,8 @@ func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 			continue
 		}
 
-		// A copy by an unknown key decides nothing if the signature of another copy counts, in
-		// any order. A copy with an invalid signature always refutes.
+		// If one copy of a statement has a valid signature, a copy by an unknown key is ignored, in
+		// any order. A copy with an invalid signature always refutes the stream.
 		refutes := code == receipt.CodeSignatureInvalid || code == receipt.CodeMalformedSignature
 		others = append(others, func() {
 			if refutes || !known[s.Digest] {
@@ -156,7 +158,7 @@ func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 	return inOrder(list)
 }
 
-// inOrder sorts statements of the same time and count by their links.
+// inOrder sorts statements with the same time and count by their links.
 func inOrder(list []*Signed) []*Signed {
 	for i := range list {
 		for k := i + 1; k < len(list) && list[k].At.Equal(list[i].At) && list[k].Count == list[i].Count; k++ {
@@ -169,7 +171,7 @@ func inOrder(list []*Signed) []*Signed {
 	return list
 }
 
-// signer returns why the signature of a statement does not count, or "".
+// signer returns why the signature of a statement is not accepted, or "" if it is accepted.
 func (j *judge) signer(s *Signed) (code receipt.Code, detail string) {
 	code, detail = receipt.CodeUnknownKey, "no trusted key of the issuer signed it"
 	for _, sig := range s.signatures {
@@ -185,8 +187,8 @@ func (j *judge) signer(s *Signed) (code receipt.Code, detail string) {
 	return code, detail
 }
 
-// speaks reports whether a key may speak for an issuer at a time. A key that was revoked for any
-// reason except that it was superseded never may.
+// speaks reports whether a key may speak for an issuer at a given time. A revoked key never may,
+// unless it was revoked because it was superseded.
 func speaks(k *receipt.Key, issuer string, at time.Time) bool {
 	switch {
 	case !k.Has(receipt.RoleIssuer) || !slices.Contains(k.Issuers, issuer):
@@ -223,7 +225,7 @@ func (j *judge) sequence(list []*Signed) {
 	}
 }
 
-// receipts compares a statement with the receipts.
+// receipts compares a statement with the receipts in the input.
 func (j *judge) receipts(s *Signed) {
 	switch {
 	case !j.seen.First:
@@ -246,7 +248,8 @@ func (j *judge) receipts(s *Signed) {
 	}
 }
 
-// has reports whether the receipts have the head of a statement at its number, as far as known.
+// has reports whether the head of a statement is among the receipts, at the position that the
+// statement gives, as far as known.
 func (j *judge) has(s *Signed) bool {
 	if j.seen.Numbers == nil || s.Count == 0 {
 		return true
@@ -255,7 +258,7 @@ func (j *judge) has(s *Signed) bool {
 	return found && (n == 0 || n == s.Count)
 }
 
-// times compares a statement with the times of authorities and witnesses.
+// times compares the time of a statement with the times of timestamp authorities and witnesses.
 func (j *judge) times(s *Signed) {
 	switch existed, dated := j.req.Existed[s.Digest]; {
 	case dated && existed.Before(s.At.Add(-j.req.Tolerance)):
@@ -274,15 +277,15 @@ func (j *judge) times(s *Signed) {
 	}
 }
 
-// A beat is a moment at which the stream was alive.
+// A beat is a time at which the stream was known to be active.
 type beat struct {
 	at     time.Time
-	within time.Duration // until the next; 0: not stated
+	within time.Duration // until the next beat; 0: not stated
 	final  bool
 }
 
-// intervals finds the times in which nobody stated anything. A crash and a deletion look alike, so
-// silence is missing evidence, not a contradiction.
+// intervals finds periods in which no statement was made. A crash and a deletion look the same, so
+// silence is missing evidence and not a contradiction.
 func (j *judge) intervals(list []*Signed) {
 	var beats []beat
 	for _, s := range list {
@@ -332,7 +335,7 @@ func (j *judge) end(last *Signed) {
 	}
 }
 
-// ByStream groups statements by their streams.
+// ByStream groups statements by stream.
 func ByStream(list []*Signed) map[chain.Stream][]*Signed {
 	groups := map[chain.Stream][]*Signed{}
 	for _, s := range list {
@@ -341,8 +344,8 @@ func ByStream(list []*Signed) map[chain.Stream][]*Signed {
 	return groups
 }
 
-// Last returns the last of the statements of one stream whose signature counts, or nil if there is
-// none.
+// Last returns the last statement of a stream that has a valid signature by a trusted key, or nil
+// if there is none.
 func Last(trust receipt.Trust, statements []*Signed) *Signed {
 	j := &judge{trust: trust}
 	if list := j.authentic(statements); len(list) > 0 {

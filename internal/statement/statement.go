@@ -18,19 +18,19 @@ import (
 const (
 	schema      = "stream-state-2026-11"
 	payloadType = "application/vnd.receiptkit.stream-state+json"
-	maxCount    = 1<<53 - 1 // the largest integer that every JSON reader keeps
+	maxCount    = 1<<53 - 1 // the largest integer that every JSON reader preserves
 )
 
-// MaxBytes is the maximum size of the line of a statement.
+// MaxBytes is the maximum size of a line with a statement.
 const MaxBytes = 64 << 10
 
-// A Statement states the length of a stream at a time.
+// A Statement states the number of receipts in a stream at a given time.
 type Statement struct {
 	Stream   chain.Stream
 	Count    uint64
 	Head     canon.Digest  // zero if Count is 0
 	At       time.Time     // in whole seconds
-	Previous canon.Digest  // digest of the preceding statement; zero for the first
+	Previous canon.Digest  // digest of the previous statement; zero for the first statement
 	Within   time.Duration // in whole seconds; 0 if absent, as in a final statement
 	Final    bool
 }
@@ -53,7 +53,7 @@ type streamDocument struct {
 	Workspace string  `json:"workspace_ref"`
 }
 
-// text returns the text of a digest, or nil if it is zero.
+// text returns a digest as text, or nil if the digest is zero.
 func text(d canon.Digest) *string {
 	if d.IsZero() {
 		return nil
@@ -93,7 +93,7 @@ func (s *Statement) check() error {
 	return nil
 }
 
-// An envelope is a DSSE envelope (DSSE v1).
+// An envelope is a DSSE v1 envelope.
 type envelope struct {
 	Payload     string              `json:"payload"`
 	PayloadType string              `json:"payloadType"`
@@ -105,8 +105,8 @@ type envelopeSignature struct {
 	Sig   string `json:"sig"`
 }
 
-// form returns the canonical form of the envelope. Comparing it with that of the source detects
-// names in another case, which encoding/json accepts.
+// form returns the canonical form of the envelope. A comparison with the source detects member
+// names with different capitalization, which encoding/json accepts.
 func (e *envelope) form() ([]byte, error) {
 	data, err := json.Marshal(e)
 	if err == nil {
@@ -115,13 +115,13 @@ func (e *envelope) form() ([]byte, error) {
 	return data, err
 }
 
-// message returns the signed bytes, the pre-authentication encoding of DSSE. They begin with
-// "DSSEv1 ", so they are never a receipt hash, a note, or a cosignature.
+// message returns the bytes to sign, which are the pre-authentication encoding of DSSE. The message
+// begins with "DSSEv1 ", so it can never be a receipt hash, a note, or a cosignature.
 func message(payload []byte) []byte {
 	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload)), payload...)
 }
 
-// Sign returns the statement in an envelope, as a line that ends with LF.
+// Sign returns the signed envelope as a line that ends with LF.
 func (s *Statement) Sign(ctx context.Context, signer receipt.Signer) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)
@@ -139,7 +139,7 @@ func (s *Statement) Sign(ctx context.Context, signer receipt.Signer) ([]byte, er
 	return append(line, '\n'), err
 }
 
-// A Signed is a statement in its envelope. Its signature has not been verified.
+// A Signed is a statement in an envelope. Its signature has not been verified.
 type Signed struct {
 	Statement
 	Digest canon.Digest // of the payload
@@ -148,16 +148,16 @@ type Signed struct {
 	signatures []envelopeSignature
 }
 
-// A SyntaxError describes why a line is not a statement.
+// A SyntaxError describes why a line is not a valid statement.
 type SyntaxError struct{ Detail string }
 
 func (e *SyntaxError) Error() string { return "statement: " + e.Detail }
 
-// ErrSchema indicates that a statement has another schema, such as that of a later version.
+// ErrSchema indicates that a statement has another schema, such as a later version.
 var ErrSchema = errors.New("statement: unsupported schema; expected " + schema)
 
-// Parse parses a line. It accepts exactly the statements that Sign writes, with any number of
-// signatures from 1 to 16. The error is [ErrSchema] or a *[SyntaxError].
+// Parse parses a line with a signed statement. It accepts exactly the statements that Sign writes,
+// with 1 to 16 signatures. The error is [ErrSchema] or a *[SyntaxError].
 func Parse(line []byte) (*Signed, error) {
 	bad := func(format string, args ...any) (*Signed, error) {
 		return nil, &SyntaxError{fmt.Sprintf(format, args...)}
@@ -197,21 +197,21 @@ func Parse(line []byte) (*Signed, error) {
 		return bad("payload: %v", err)
 	}
 
-	// A payload has exactly one form, so no two statements differ only in their digest.
+	// Each payload has exactly one valid form, so equal statements have equal digests.
 	if again, err := s.Payload(); err != nil || string(again) != string(payload) {
 		return bad("the payload is not the canonical form of its statement")
 	}
 	return &Signed{*s, canon.Sum(payload), payload, e.Signatures}, nil
 }
 
-// strict decodes JSON without unknown members.
+// strict decodes JSON, and rejects unknown members.
 func strict(data []byte, v any) error {
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
 }
 
-// statement returns the Statement of a document.
+// statement converts a document to a Statement.
 func (d *document) statement() (s *Statement, err error) {
 	s = &Statement{Count: d.Count, Final: d.Final, Stream: chain.Stream{Issuer: d.Stream.Issuer, Workspace: d.Stream.Workspace}}
 	if d.Stream.Tenant != nil {
@@ -238,8 +238,8 @@ func (d *document) statement() (s *Statement, err error) {
 	return s, s.check()
 }
 
-// ParseFile parses a file with one statement per line. fault is called with the number of each line
-// that is not a statement, and the error of [Parse].
+// ParseFile parses a file with one statement per line. For each line that is not a valid statement,
+// it calls fault with the line number and the error from [Parse].
 func ParseFile(data []byte, fault func(line int, err error)) (list []*Signed) {
 	for number, line := range strings.Split(string(data), "\n") {
 		if strings.TrimSpace(line) == "" {

@@ -1,5 +1,5 @@
-// Package timestamp requests and verifies time-stamp tokens (RFC 3161), which show that bytes
-// existed before a time, according to an authority that is neither the issuer nor the verifier.
+// Package timestamp requests and verifies time-stamp tokens (RFC 3161). With a token, an authority
+// that is neither the issuer nor the verifier states that bytes existed before a given time.
 //
 // # Format
 //
@@ -15,22 +15,22 @@
 //
 // # Imprint
 //
-// An authority keeps the imprints that it signs. So that nobody can look up a published digest
-// among them, the imprint covers a random salt:
+// An authority stores the imprints that it signs. The imprint covers a random salt, so that nobody
+// can look up a published digest among the stored imprints:
 //
 //	SHA-256("receipt-anchor-blind/v1" LF ‖ 32 bytes of salt ‖ 32 bytes of digest)
 //
 // # Verification
 //
 // Package tspclient verifies the signature of the token (RFC 5652), the hash of the signer's
-// certificate in it (RFC 5816), and the chain from that certificate to a root at the time of the
-// token. This package checks the rest: the token is DER in the parts that it reads; the imprint,
-// nonce, and policy are those of the request; the time is in UTC and not in the future; no
-// extension is critical; and RSA keys have at least 2,048 bits. A token that states no accuracy is
-// treated as accurate to one second, because times are written in whole seconds.
+// certificate in the token (RFC 5816), and the chain from this certificate to a root at the time of
+// the token. This package checks the rest: the parts of the token that it reads are DER; the
+// imprint, nonce, and policy match the request; the time is in UTC and not in the future; no
+// extension is critical; and RSA keys have at least 2,048 bits. If a token states no accuracy, an
+// accuracy of one second is assumed, because times are written in whole seconds.
 //
 // # Limits
 //
-// A token does not show how much older the bytes are, who made them, or that they are true.
-// Revocation of the authority's certificate is not checked.
+// A token does not show how much older the bytes are, who created them, or that their statements
+// are true. The package does not check whether the authority's certificate was revoked.
 package timestamp

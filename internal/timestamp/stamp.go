@@ -27,7 +27,7 @@ const (
 	Statement  = "statement"
 )
 
-// MaxBytes is the maximum size of an answer, and of the JSON form of a Stamp.
+// MaxBytes is the maximum size of a response, and of the JSON form of a Stamp.
 const MaxBytes = 256 << 10
 
 const (
@@ -35,19 +35,19 @@ const (
 	prefix = "receipt-anchor-blind/v1\n"
 )
 
-// A Stamp is a request for a time-stamp token, with the token if there is one.
+// A Stamp is a request for a time-stamp token, with the token if it has been attached.
 type Stamp struct {
 	Kind   string
 	Digest canon.Digest // SHA-256 of the stamped bytes
-	Policy string       // required policy of the authority; "": any
-	Token  []byte       // unverified; nil: not attached yet
+	Policy string       // policy that the authority must apply; empty: any
+	Token  []byte       // not verified; nil until it is attached
 
 	salt  [32]byte
 	nonce [16]byte
 }
 
-// New returns a request for the bytes with a digest. policy is the object identifier of the required
-// policy, or "".
+// New returns a request for a time-stamp of the bytes with the given digest. policy is the object
+// identifier of the required policy, or "".
 func New(random io.Reader, kind string, digest canon.Digest, policy string) (*Stamp, error) {
 	s := &Stamp{Kind: kind, Digest: digest, Policy: policy}
 	for _, b := range [][]byte{s.salt[:], s.nonce[:]} {
@@ -70,7 +70,7 @@ type document struct {
 	Token  string `json:"token,omitzero"`
 }
 
-// JSON returns the canonical JSON of the stamp, and LF.
+// JSON returns the canonical JSON of the stamp, followed by LF.
 func (s *Stamp) JSON() ([]byte, error) {
 	data, err := json.Marshal(&document{s.Digest.String(), s.Kind, hex.EncodeToString(s.nonce[:]), s.Policy, hex.EncodeToString(s.salt[:]), schema,
 		base64.StdEncoding.EncodeToString(s.Token)})
@@ -80,7 +80,7 @@ func (s *Stamp) JSON() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Parse parses exactly what JSON returns, in any spelling of JSON.
+// Parse parses the JSON form of a stamp, which need not be canonical.
 func Parse(data []byte) (*Stamp, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("timestamp: more than %d bytes", MaxBytes)
@@ -94,7 +94,7 @@ func Parse(data []byte) (*Stamp, error) {
 		return nil, fmt.Errorf("timestamp: expected an object with the schema %s", schema)
 	}
 
-	// An invalid value has another form, or none.
+	// Formatting the values again detects invalid values, because their text then differs.
 	s := &Stamp{Kind: d.Kind, Policy: d.Policy}
 	digest, invalid := canon.ParseDigest(d.Digest)
 	_, policy := parseID(d.Policy)
@@ -115,13 +115,14 @@ func Parse(data []byte) (*Stamp, error) {
 	return s, nil
 }
 
-// parseID parses an object identifier, such as 1.3.6.1.4.1.32473.1. For an empty text, it returns nil.
+// parseID parses an object identifier, such as 1.3.6.1.4.1.32473.1. It returns nil if text is
+// empty.
 func parseID(text string) (id asn1.ObjectIdentifier, err error) {
 	if text == "" {
 		return nil, nil
 	}
 	for arc := range strings.SplitSeq(text, ".") {
-		n, _ := strconv.ParseUint(arc, 10, 31) // an invalid arc has another text
+		n, _ := strconv.ParseUint(arc, 10, 31) // an invalid arc is formatted differently
 		id = append(id, int(n))
 	}
 	if _, err := asn1.Marshal(id); err != nil || id.String() != text {
@@ -135,8 +136,8 @@ func (s *Stamp) message() []byte {
 	return append(append([]byte(prefix), s.salt[:]...), s.Digest[:]...)
 }
 
-// Query returns the request to send to an authority, in DER (RFC 3161, section 2.4.1). It asks for
-// the certificate of the authority.
+// Query returns the DER request to send to an authority (RFC 3161, section 2.4.1). The request asks
+// the authority to include its certificate.
 func (s *Stamp) Query() ([]byte, error) {
 	policy, err := parseID(s.Policy)
 	if err != nil {
@@ -154,8 +155,8 @@ func (s *Stamp) Query() ([]byte, error) {
 	return r.MarshalBinary()
 }
 
-// A response is a TimeStampResp (RFC 3161, section 2.4.2). That of package tspclient cannot be written
-// again if it has status strings.
+// A response is a TimeStampResp (RFC 3161, section 2.4.2). The type of package tspclient is not
+// used, because a response with status strings cannot be encoded from it again.
 type response struct {
 	Status struct {
 		Status  int
@@ -165,8 +166,9 @@ type response struct {
 	Token asn1.RawValue `asn1:"optional"`
 }
 
-// Attach sets the token to that of an answer, in DER (RFC 3161, section 2.4.2). Only an answer that
-// grants the request without changes has a token. Attach does not verify it; call Verify.
+// Attach extracts the token from a DER response (RFC 3161, section 2.4.2), and adds it to the
+// stamp. Only a response that grants the request without changes has a token. Attach does not
+// verify the token; call Verify.
 func (s *Stamp) Attach(answer []byte) error {
 	var r response
 	rest, err := asn1.Unmarshal(answer, &r)
@@ -174,7 +176,7 @@ func (s *Stamp) Attach(answer []byte) error {
 		return invalid("the authority did not grant the request: status %d, failure bits %x", r.Status.Status, r.Status.Failure.Bytes)
 	}
 
-	// Writing the answer again detects bytes that the parser ignores.
+	// Encoding the response again detects bytes that the parser ignores.
 	if again, _ := asn1.Marshal(r); err != nil || len(rest) > 0 || !bytes.Equal(again, answer) {
 		return invalid("the answer is not a time-stamp response in DER")
 	}

@@ -20,10 +20,10 @@ import (
 // A Proof states that the stamped bytes existed before a time.
 type Proof struct {
 	Time      time.Time     // the time in the token, in UTC
-	Accuracy  time.Duration // of Time; 0: the authority does not state it
-	Authority string        // the name in the certificate of the authority, which its root vouches for
+	Accuracy  time.Duration // of Time; 0 if the authority does not state it
+	Authority string        // the subject of the authority's certificate, for which a root vouches
 
-	Chain []*x509.Certificate // from the certificate of the authority to the root
+	Chain []*x509.Certificate // from the authority's certificate to the root
 }
 
 // Before returns the time before which the stamped bytes existed, in whole milliseconds.
@@ -31,13 +31,13 @@ func (p *Proof) Before() time.Time {
 	return p.Time.Add(p.Accuracy + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-// An InvalidError describes a token that is malformed, or does not show what it was requested for.
+// An InvalidError describes a token that is malformed, or that does not match its request.
 type InvalidError struct{ Detail string }
 
 func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
 
-// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for the
-// authority, unsupported_algorithm if the token needs an algorithm that is not supported, or
+// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for
+// the authority, unsupported_algorithm if the token needs an unsupported algorithm, or
 // time_self_asserted if there is no token.
 type MissingError struct {
 	Code   string // a code of package receipt
@@ -59,8 +59,8 @@ func invalid(format string, args ...any) error {
 	return &InvalidError{fmt.Sprintf(format, args...)}
 }
 
-// ParseRoots parses certificates in PEM. Only certificate authorities are roots: a certificate that
-// is not one would vouch for itself.
+// ParseRoots parses PEM certificates. It accepts only certificate authorities as roots, because any
+// other certificate would vouch for itself.
 func ParseRoots(data []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
 	for {
@@ -88,7 +88,7 @@ func ParseRoots(data []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// The object identifiers of SHA-256, and of the attributes that name the signer's certificate by
+// Object identifiers of SHA-256, and of the attributes that identify the signer's certificate by
 // SHA-1 (RFC 3161) and by other hashes (RFC 5816).
 const (
 	sha256ID             = "2.16.840.1.101.3.4.2.1"
@@ -96,9 +96,9 @@ const (
 	signingCertificateV2 = "1.2.840.113549.1.9.16.2.47"
 )
 
-// A contentInfo is the form of a token (RFC 5652, sections 3, 5.1, and 5.3). Package tspclient
-// parses it again. These types have no unread parts, so writing them detects every byte that its
-// parser ignores.
+// A contentInfo is the ASN.1 structure of a token (RFC 5652, sections 3, 5.1, and 5.3). Package
+// tspclient parses the token again. The types below omit nothing, so encoding them again detects
+// every byte that the parser of tspclient ignores.
 type contentInfo struct {
 	Type    asn1.ObjectIdentifier
 	Content struct {
@@ -132,7 +132,7 @@ type attribute struct {
 	Values asn1.RawValue
 }
 
-// parse returns the only signer of a token in DER.
+// parse returns the only signer of a DER token.
 func parse(token []byte) (*signerInfo, error) {
 	var c contentInfo
 	rest, err := asn1.Unmarshal(token, &c)
@@ -144,19 +144,20 @@ func parse(token []byte) (*signerInfo, error) {
 		return nil, invalid("the token is not DER, or has bytes that are not part of it")
 	}
 
-	// RFC 3161, section 2.4.2: the token has the signature of the authority, and no other.
+	// RFC 3161, section 2.4.2: the token contains the signature of the authority, and no other
+	// signature.
 	if len(c.Content.Signers) != 1 {
 		return nil, invalid("the token has %d signers, expected 1", len(c.Content.Signers))
 	}
 
-	// RFC 5652, section 5.1: the list has the algorithms of all signers.
+	// RFC 5652, section 5.1: the list contains the hash algorithms of all signers.
 	s := &c.Content.Signers[0]
 	digests := c.Content.Digests
 	if len(digests) != 1 || !digests[0].Algorithm.Equal(s.Digest.Algorithm) || !plain(digests[0]) || !plain(s.Digest) {
 		return nil, invalid("the token lists other hash algorithms than that of its signer")
 	}
 
-	// RSA-PSS has parameters (RFC 4056), and ECDSA and RSA with PKCS #1 v1.5 have none.
+	// RSA-PSS has parameters (RFC 4056), but ECDSA and RSA with PKCS #1 v1.5 have none.
 	if !plain(s.Algorithm) {
 		return nil, unsupported("the signature algorithm of the token has parameters, which is not supported")
 	}
@@ -166,8 +167,8 @@ func parse(token []byte) (*signerInfo, error) {
 	return s, s.named()
 }
 
-// isHash and isSignature report whether package tspclient supports an algorithm: SHA-2 as a hash,
-// and RSA or ECDSA with SHA-2 as a signature.
+// isHash and isSignature report whether package tspclient supports an algorithm. It supports SHA-2
+// as a hash, and RSA or ECDSA with SHA-2 as a signature.
 func isHash(id asn1.ObjectIdentifier) bool {
 	switch id.String() {
 	case sha256ID, "2.16.840.1.101.3.4.2.2", "2.16.840.1.101.3.4.2.3":
@@ -191,8 +192,8 @@ func plain(a pkix.AlgorithmIdentifier) bool {
 	return len(p) == 0 || bytes.Equal(p, asn1.NullBytes)
 }
 
-// named checks that the signed attributes name the certificate of the signer, and that each occurs
-// once (RFC 5652, section 5.3).
+// named checks that the signed attributes identify the signer's certificate, and that no attribute
+// occurs twice (RFC 5652, section 5.3).
 func (s *signerInfo) named() error {
 	seen := map[string]bool{}
 	for _, a := range s.Attributes {
@@ -202,7 +203,7 @@ func (s *signerInfo) named() error {
 		seen[a.Type.String()] = true
 	}
 
-	// RFC 5816, section 2.2.1: either attribute names the certificate.
+	// RFC 5816, section 2.2.1: either attribute identifies the certificate.
 	switch {
 	case seen[signingCertificateV2]:
 		return s.certificateHash()
@@ -212,7 +213,8 @@ func (s *signerInfo) named() error {
 	return invalid("the token does not name the certificate of its signer")
 }
 
-// certificateHash checks that the hash of the certificate is supported. Package tspclient compares it.
+// certificateHash checks that the hash algorithm for the certificate is supported. Package
+// tspclient compares the hash itself.
 func (s *signerInfo) certificateHash() error {
 	for _, a := range s.Attributes {
 		var v struct {
@@ -234,8 +236,8 @@ func (s *signerInfo) certificateHash() error {
 	return nil
 }
 
-// Verify verifies the token at the time now. roots are the certificates that vouch for authorities.
-// The error is a *[InvalidError] or a *[MissingError].
+// Verify verifies the token at the time now. The certificates in roots vouch for authorities. The
+// error is a *[InvalidError] or a *[MissingError].
 func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
 	if s.Token == nil {
 		return nil, &MissingError{"time_self_asserted", "no answer of an authority is attached"}
@@ -247,7 +249,7 @@ func (s *Stamp) Verify(roots *x509.CertPool, now time.Time) (*Proof, error) {
 	return verify(s.Token, terms{s.message(), new(big.Int).SetBytes(s.nonce[:]), policy}, roots, now)
 }
 
-// terms are the requirements of a request for a token.
+// terms contains what a token must match.
 type terms struct {
 	message []byte
 	nonce   *big.Int
@@ -269,10 +271,11 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 		return nil, invalid("the token is malformed: %v", err)
 	}
 	if info.GenTime.IsZero() || info.GenTime.Location() != time.UTC {
-		return nil, invalid("the time of the token is not in UTC") // a zero time would select the clock
+		return nil, invalid("the time of the token is not in UTC") // a zero time would make the library use the clock
 	}
 
-	// The certificate must be valid at the time of the token. It may have expired since.
+	// The certificate must have been valid at the time of the token. It may have expired since
+	// then.
 	chain, err := t.Verify(context.Background(), x509.VerifyOptions{Roots: roots, CurrentTime: info.GenTime})
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
 		return nil, unvouched()
@@ -302,7 +305,7 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 	return &Proof{info.GenTime, accuracy(info), name, chain}, nil
 }
 
-// strong rejects chains with short RSA keys, as trust files do.
+// strong rejects chains with RSA keys that are too short, as trust files do.
 func strong(chain []*x509.Certificate) error {
 	for _, c := range chain {
 		if k, ok := c.PublicKey.(*rsa.PublicKey); ok && k.N.BitLen() < 2048 {
@@ -312,8 +315,8 @@ func strong(chain []*x509.Certificate) error {
 	return nil
 }
 
-// vouched reports whether a root vouches for the signer at any time, regardless of the use that its
-// certificate allows.
+// vouched reports whether a root vouches for the signer at any time, regardless of the uses that
+// the certificate permits.
 func (s *signerInfo) vouched(certs []*x509.Certificate, roots *x509.CertPool) bool {
 	others := x509.NewCertPool()
 	for _, c := range certs {
@@ -329,16 +332,16 @@ func (s *signerInfo) vouched(certs []*x509.Certificate, roots *x509.CertPool) bo
 		_, err := plain.Verify(x509.VerifyOptions{Roots: roots, Intermediates: others, CurrentTime: c.NotBefore, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 		return !errors.As(err, new(x509.UnknownAuthorityError))
 	}
-	return true // the token lacks the certificate, which the request asked for
+	return true // the token does not contain the certificate, although the request asked for it
 }
 
-// is checks that the signer is the holder of a certificate, which may sign.
+// is checks that a certificate belongs to the signer and permits signatures.
 func (s *signerInfo) is(cert *x509.Certificate) error {
 	if !bytes.Equal(s.Signer.Issuer.FullBytes, cert.RawIssuer) || s.Signer.Serial.Cmp(cert.SerialNumber) != 0 {
 		return invalid("the token names another certificate as that of its signer")
 	}
 
-	// RFC 5280, section 4.2.1.3: without the extension, every usage is allowed.
+	// RFC 5280, section 4.2.1.3: without this extension, every use is permitted.
 	const signs = x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment
 	if cert.KeyUsage != 0 && cert.KeyUsage&signs == 0 {
 		return invalid("the certificate of the authority does not allow signatures")
@@ -373,7 +376,7 @@ func (t *terms) check(info *tspclient.TSTInfo, now time.Time) error {
 		}
 	}
 
-	// The time plus the accuracy is the proven time.
+	// The proven time is the time in the token plus the accuracy.
 	a := info.Accuracy
 	if a.Seconds < 0 || a.Seconds > maxAccuracy || a.Milliseconds < 0 || a.Milliseconds > 999 || a.Microseconds < 0 || a.Microseconds > 999 {
 		return invalid("the accuracy of the token is out of range")
@@ -381,12 +384,13 @@ func (t *terms) check(info *tspclient.TSTInfo, now time.Time) error {
 	return nil
 }
 
-// maxAccuracy is the maximum accuracy of a token, in seconds: a year. Larger values are errors.
+// maxAccuracy is the maximum accuracy of a token, in seconds: one leap year. A larger accuracy is
+// an error.
 const maxAccuracy = 366 * 24 * 3600
 
 func accuracy(info *tspclient.TSTInfo) time.Duration {
 	a := info.Accuracy
-	if a == (tspclient.Accuracy{}) { // not stated: at best that of the seconds in which times are written
+	if a == (tspclient.Accuracy{}) { // not stated: at best one second, the unit in which times are written
 		return time.Second
 	}
 	return time.Duration(a.Seconds)*time.Second + time.Duration(a.Milliseconds)*time.Millisecond + time.Duration(a.Microseconds)*time.Microsecond

@@ -1,5 +1,5 @@
-// Package unpack reads data that is compressed with gzip or zstd, or not compressed, as its
-// first bytes indicate. Memory is bounded, regardless of the data.
+// Package unpack reads data that is uncompressed or compressed with gzip or zstd, as indicated by
+// its first bytes. Its memory use is limited for any data.
 package unpack
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Windows of zstd: the amount of output that a decoder has to keep in memory.
+// Window sizes of zstd, which determine how much output a decoder keeps in memory.
 const (
 	maxWindow     = 8 << 20   // sufficient for every zstd level up to 19
 	MaxLongWindow = 128 << 20 // required by zstd --long
 )
 
-// Options specify which compression is accepted.
+// Options specifies which compression is accepted.
 type Options struct {
 	Long  bool // zstd with windows up to MaxLongWindow
-	Ratio int  // maximum number of bytes per compressed byte; 0 means no limit
+	Ratio int  // maximum number of output bytes per compressed byte; 0 means no limit
 }
 
 // bufferBytes is the size of a read.
@@ -30,9 +30,9 @@ const bufferBytes = 256 << 10
 
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 
-// Plain returns the content of r. It is decompressed if the first bytes indicate gzip (RFC
-// 1952; several members are one file) or zstd (RFC 8878). The window bounds the memory,
-// regardless of the data. read must count the bytes read into r.
+// Plain returns the content of r. It decompresses the content if the first bytes indicate gzip (RFC
+// 1952; several members form one file) or zstd (RFC 8878). The window size limits the memory for
+// any data. The caller must keep *read equal to the number of bytes read into r.
 func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner func([]byte) (int, error)
@@ -49,8 +49,8 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 		z.Multistream(false)
 		inner, format = (&members{z, r}).read, "gzip"
 	case isZstd(head):
-		// RFC 8878 section 3.1.1.1.2: a frame states which window it needs. A decoder may
-		// reject it.
+		// RFC 8878 section 3.1.1.1.2: a frame states the window size that it needs. A decoder may
+		// reject a frame that needs a larger window.
 		window := uint64(maxWindow)
 		if packed.Long {
 			window = MaxLongWindow
@@ -74,8 +74,7 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 	return plain, true, closer, nil
 }
 
-// Format returns the compression format, gzip or zstd, of data that [Plain] decompresses, and
-// "" for other data.
+// Format returns gzip or zstd if [Plain] decompresses data in this format, and "" otherwise.
 func Format(data []byte) string {
 	switch {
 	case isGzip(data):
@@ -86,25 +85,25 @@ func Format(data []byte) string {
 	return ""
 }
 
-// isGzip reports whether head is the beginning of a member (RFC 1952 section 2.3.1).
+// isGzip reports whether head is the beginning of a gzip member (RFC 1952 section 2.3.1).
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// isZstd reports whether head is the beginning of a frame (RFC 8878 section 3.1.1), or of a
+// isZstd reports whether head is the beginning of a zstd frame (RFC 8878 section 3.1.1), or of a
 // skippable frame that may precede it (section 3.1.2).
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
 
-// members reads the members of a gzip file one after another. gzip.Reader does so, too, but
-// treats a line end after the last member as a truncated file.
+// members reads the members of a gzip file one after another. gzip.Reader can do this as well, but
+// reports a line ending after the last member as a truncated file.
 type members struct {
 	current *gzip.Reader
-	behind  *bufio.Reader // the data after it
+	behind  *bufio.Reader // the data after the current member
 }
 
 func (m *members) read(p []byte) (int, error) {
-	for { // a member may be empty
+	for { // a loop, because a member may be empty
 		n, err := m.current.Read(p)
 		if err == io.EOF {
 			err = m.next()
@@ -115,7 +114,7 @@ func (m *members) read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member. It returns io.EOF if there is none.
+// next begins the next member. It returns io.EOF if there are no more members.
 func (m *members) next() error {
 	switch head, err := m.behind.Peek(2); {
 	case len(head) == 0:
@@ -130,22 +129,24 @@ func (m *members) next() error {
 	return nil
 }
 
-// A decompressor limits its output relative to its input, and adds the format to errors.
+// A decompressor limits the size of its output relative to its input, and adds the name of the
+// format to errors.
 type decompressor struct {
 	inner  func([]byte) (int, error)
 	format string
-	ratio  int64        // maximum number of bytes per compressed byte, beyond freeBytes; 0 means no limit
-	read   func() int64 // compressed bytes so far
+	ratio  int64        // maximum number of output bytes per compressed byte, beyond freeBytes; 0 means no limit
+	read   func() int64 // returns the number of compressed bytes so far
 	total  int64
 }
 
-// freeBytes is the output that any input may have, because a few receipts may be alike.
+// freeBytes is the size of output that the ratio does not limit, because a few similar receipts
+// compress well.
 const freeBytes = 1 << 20
 
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.inner(p)
 
-	// Data from strangers must not grow without bound.
+	// Untrusted data must not expand without limit.
 	if d.total += int64(n); d.ratio > 0 && d.total > freeBytes+d.ratio*d.read() {
 		n, err = 0, fmt.Errorf("it holds more than %d bytes for each of its own", d.ratio)
 	}
@@ -155,12 +156,12 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An Error indicates that an input ended or is damaged inside its compression, or needs more
-// memory than allowed. The data before it was read.
+// An Error indicates that compressed data is truncated or damaged, or needs more memory than
+// permitted. All data before the error has been read.
 type Error struct {
 	Format string // gzip or zstd
 	Hint   string // what to do
-	Wide   bool   // it is readable with a window of up to MaxLongWindow bytes
+	Wide   bool   // a window of up to MaxLongWindow bytes would be sufficient
 	err    error
 }
 

@@ -1,6 +1,6 @@
-// Package untrusted prepares untrusted text for messages: it bounds and quotes text, and escapes
-// characters that a terminal would interpret. Every package of this module formats its errors
-// and reports with it.
+// Package untrusted prepares untrusted text for messages. It truncates and quotes text, and escapes
+// characters that a terminal would interpret. All packages of this module use it to format errors
+// and reports.
 package untrusted
 
 import (
@@ -10,21 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns at most the first most bytes of a text, without a partial character at the end.
+// Head returns the first bytes of a text, at most most of them, without a partial character at the
+// end.
 func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
 		return text
 	}
 
-	// A cut inside a character would leave bytes that are not UTF-8.
+	// A cut inside a character would leave bytes that are not valid UTF-8.
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
 	return text[:most]
 }
 
-// Cut returns the start of a text, followed by "…" if the text is longer. Callers that print
-// the result must quote or escape it.
+// Cut returns the start of a text, followed by "…" if the text is longer. Callers that print the
+// result must quote or escape it.
 func Cut[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
 		return string(text)
@@ -32,8 +33,8 @@ func Cut[T ~string | ~[]byte](text T, most int) string {
 	return string(Head(text, most)) + "…"
 }
 
-// Quote quotes the start of a text in ASCII, as %+q does. If the text is longer, "…" follows
-// the closing quote.
+// Quote quotes the start of a text in ASCII, as %+q does. If the text is longer, "…" follows the
+// closing quote.
 func Quote[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
 		return fmt.Sprintf("%+q", text)
@@ -41,8 +42,8 @@ func Quote[T ~string | ~[]byte](text T, most int) string {
 	return fmt.Sprintf("%+q…", Head(text, most))
 }
 
-// Number describes a number by its length and not by its value, because a misplaced number may
-// be confidential, such as an account number.
+// Number describes a number by its length instead of its value, because a misplaced number, such as
+// an account number, may be confidential.
 func Number[T ~string | ~[]byte](text T) string {
 	if len(text) == 1 {
 		return "a number of 1 character"
@@ -50,23 +51,24 @@ func Number[T ~string | ~[]byte](text T) string {
 	return fmt.Sprintf("a number of %d characters", len(text))
 }
 
-// Unsafe reports whether a terminal might interpret a character or a reader might not see it.
+// Unsafe reports whether a terminal might interpret a character, or whether a reader might not see
+// it.
 func Unsafe(r rune) bool {
 	switch r {
-	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the other five are blank letters
+	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // all but RuneError are blank letters
 		return true
 	}
 	return !unicode.IsPrint(r)
 }
 
-// Escape returns a text that is safe to show on one line of a terminal, a log, or a page.
-// Characters that are [Unsafe] and bytes that are not UTF-8 are written as escapes.
+// Escape returns a form of the text that is safe to display on one line of a terminal, a log, or a
+// page. Characters that are [Unsafe] and bytes that are not valid UTF-8 are escaped.
 func Escape(s string) string {
 	if plain(s) || !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
 	}
 
-	// Bytes that are not UTF-8 are shown one by one, so that no part of the text is lost.
+	// Bytes that are not valid UTF-8 are escaped one by one, so that no part of the text is lost.
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -84,8 +86,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// plain reports whether a text consists of printable ASCII. Most texts do, and this check is
-// fast.
+// plain reports whether a text consists of printable ASCII characters. Most texts do, and this
+// check is fast.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
