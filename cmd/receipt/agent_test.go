@@ -9,13 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// startAgent is the script command
+// startAgent implements the script command
 //
 //	agent KEY…
 //
-// It starts an ssh-agent with keys of package keyservice, which runs until the script ends. For
-// each key, a variable contains its name for --key: $P256 for the key p256, and $OTHER for
-// other-ed25519.
+// It starts an ssh-agent that has keys of package keyservice and runs until the script ends. For
+// each key, a variable contains the value for --key: for example, $P256 for the key p256 and $OTHER
+// for other-ed25519.
 func startAgent(ts *testscript.TestScript, neg bool, names []string) {
 	if neg || len(names) == 0 {
 		ts.Fatalf("usage: agent key…")
@@ -24,7 +24,7 @@ func startAgent(ts *testscript.TestScript, neg bool, names []string) {
 	ts.Check(err)
 	for _, name := range names {
 		if name == "rsa" {
-			continue // differs in every run
+			continue // this key differs in every run
 		}
 		fingerprint, err := keyservice.Fingerprint(name)
 		ts.Check(err)

@@ -17,15 +17,15 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// A keyService receives the reports of plugins that are requested to sign.
+// A keyService receives a report from each plugin that is requested to sign.
 type keyService struct {
-	ids     chan int      // IDs of the plugin processes, or of their children
-	release chan struct{} // if closed, waiting plugins continue
+	ids     chan int      // process IDs of the plugins or of their child processes
+	release chan struct{} // closed to let waiting plugins continue
 }
 
 func newKeyService(t *testing.T) *keyService {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "keys") // short enough for a socket
+	dir, err := os.MkdirTemp("", "keys") // short enough for the path of a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (s *keyService) letGo() {
 	}
 }
 
-// asked waits until a plugin is requested to sign, and returns its process ID.
+// asked waits until a plugin is requested to sign, and returns the plugin's process ID.
 func (s *keyService) asked(t *testing.T) int {
 	t.Helper()
 	select {
@@ -86,8 +86,8 @@ func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, told
 }
 
-// inLedgerFolder changes to a directory with a ledger, a draft, a key file, and a trust file that
-// also contains the plugin's key.
+// inLedgerFolder changes to a directory that contains a ledger, a draft, a key file, and a trust
+// file with the plugin's key.
 func inLedgerFolder(t *testing.T) {
 	t.Helper()
 	draft := readFile(t, "../../docs/draft.json")
@@ -103,8 +103,8 @@ func inLedgerFolder(t *testing.T) {
 	}
 }
 
-// TestSlowKeyHoldsNobodyUp verifies that, while a key service is slow, other processes can issue
-// into the same stream. The slow receipt then follows theirs, without a fork.
+// TestSlowKeyHoldsNobodyUp verifies that other processes can issue into the same stream while a key
+// service is slow. The delayed receipt then follows the other receipts without a fork.
 func TestSlowKeyHoldsNobodyUp(t *testing.T) {
 	inLedgerFolder(t)
 	s := newKeyService(t)
@@ -120,7 +120,7 @@ func TestSlowKeyHoldsNobodyUp(t *testing.T) {
 	if err := slow.Wait(); err != nil {
 		t.Fatalf("%v, %s", err, said)
 	}
-	s.asked(t) // it signed again, after the other receipts
+	s.asked(t) // the plugin signed again, after the other receipts
 
 	out, _ := exec.Command("receipt", "ledger", "fsck", "l.db", "--keys", "keys.json", "--issuer", "my_harness").CombinedOutput()
 	if !strings.HasPrefix(string(out), "stream ") || !strings.Contains(string(out), ": 4 receipts, head ") || !strings.Contains(string(out), ", 0 faults\n") {
@@ -172,7 +172,7 @@ func TestInterruptedKeyService(t *testing.T) {
 	}
 }
 
-// alive reports whether a process is running. A zombie is not.
+// alive reports whether a process is running. A zombie process does not count as running.
 func alive(id int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
 	return syscall.Kill(id, 0) == nil && !bytes.Contains(stat, []byte(") Z "))

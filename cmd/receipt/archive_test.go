@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestArchiveTerminal verifies that JSON is written to a terminal, and CBOR is not.
+// TestArchiveTerminal verifies that JSON output is written to a terminal, but CBOR output is not.
 func TestArchiveTerminal(t *testing.T) {
 	for verb, want := range map[string]int{"pack": cli.ExitUsage, "unpack": cli.ExitVerified} {
 		var out, message bytes.Buffer

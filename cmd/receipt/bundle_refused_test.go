@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestBundleRefused verifies that, for a missing member or an unsupported version, every subcommand
-// exits with 1, names the place, and leaves no file.
+// TestBundleRefused verifies that every subcommand exits with code 1 for a missing member or an
+// unsupported version, reports the location, and leaves no file behind.
 func TestBundleRefused(t *testing.T) {
 	code, local, stderr := command(nil, "bundle", "export", "../../receipt/bundle/testdata/run.json")
 	if code != 0 {

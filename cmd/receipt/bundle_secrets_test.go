@@ -13,13 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A planting is a place in a run record, or in its bundle, where a string is inserted.
+// A planting is a location in a run record, or in a bundle of the run, where a string is inserted.
 type planting struct {
-	path string // of the value, or of the object that has the member
+	path string // path of the value, or of the object that contains the member
 	way  []any
 }
 
-// plantings returns ten places in a local bundle. In the last one, the string is a member name.
+// plantings returns ten places in a local bundle. At the last location, the string is inserted as a
+// member name.
 func plantings() []planting {
 	return []planting{
 		{"$.bundle_id", []any{"bundle_id"}},
@@ -84,7 +85,7 @@ func bundleSecrets() (list [][2]string) {
 	return list
 }
 
-// leaks returns a 12-byte part of a secret that text contains, or "".
+// leaks returns a 12-byte part of a secret that occurs in text, or "" if there is none.
 func leaks(text, secret string) string {
 	for i := 0; i+12 <= len(secret); i++ {
 		part := secret[i : i+12]
@@ -95,10 +96,10 @@ func leaks(text, secret string) string {
 	return ""
 }
 
-// TestBundleSecrets verifies that a planted secret makes every subcommand exit with 1 and name the
-// place and the rule, without writing a file or printing any part of the secret, and that a
-// sanitized bundle does not contain it. Each of the 16 secrets is planted at ten places or, by
-// default, at two of them.
+// TestBundleSecrets verifies that a planted secret makes every subcommand exit with code 1 and
+// report the location and the rule, without writing a file or printing any part of the secret. It
+// also verifies that a sanitized bundle does not contain the secret. At full size, each of the 16
+// secrets is planted at ten locations, and otherwise at two.
 func TestBundleSecrets(t *testing.T) {
 	code, local, stderr := command(nil, "bundle", "export", "../../receipt/bundle/testdata/run.json", "--local")
 	if code != 0 {
@@ -115,7 +116,7 @@ func TestBundleSecrets(t *testing.T) {
 		name, secret := s[0], s[1]
 		for j, p := range places {
 			if !testsize.Full() && (i+j)%5 > 0 {
-				continue // diagonals: two places for each secret, at least three secrets for each place
+				continue // diagonals: two locations for each secret, and at least three secrets for each location
 			}
 			writeFile(t, file, plant(t, []byte(local), p.way, secret))
 			for _, args := range []string{"validate %s", "validate %s --json", "import %s -o " + none, "draft %s --issuer h -o " + none} {
@@ -131,7 +132,7 @@ func TestBundleSecrets(t *testing.T) {
 					t.Errorf("%v left a file", args)
 				}
 
-				// Without --strict, a match of a heuristic is only a warning, which does not
+				// Without --strict, a match of a heuristic causes only a warning, which does not
 				// contain the secret.
 				if code, stdout, stderr := command(nil, args...); i >= 14 {
 					if code != 0 {
@@ -150,7 +151,7 @@ func TestBundleSecrets(t *testing.T) {
 	}
 }
 
-// checkSanitized verifies that sanitizing a file removes the secret and gives a valid bundle.
+// checkSanitized verifies that sanitizing a file removes the secret and produces a valid bundle.
 func checkSanitized(t *testing.T, dir, file, what, secret string) {
 	t.Helper()
 	code, stdout, stderr := command(nil, "bundle", "sanitize", file)

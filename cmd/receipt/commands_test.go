@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWords is the maximum number of words in the help of all commands, and textWords that without
-// the lines of flags.
+// helpWords is the maximum number of words in the help of all commands, and textWords is the
+// maximum without the lines that describe flags.
 const helpWords, textWords = 7250, 5100
 
 // TestCommandList verifies that docs/cli.txt lists every command with its flags and defaults, so
-// that a reviewer reads each change of them. With -update it writes the file.
+// that reviewers see each change. With -update, the test writes the file.
 func TestCommandList(t *testing.T) {
 	const name = "../../docs/cli.txt"
 	root := newRoot(testEnv(io.Discard, io.Discard))
@@ -38,7 +38,7 @@ func TestCommandList(t *testing.T) {
 	}
 }
 
-// listCommand writes a command and all commands below it, including hidden ones.
+// listCommand writes a command and all of its subcommands, including hidden ones.
 func listCommand(w io.Writer, cmd *cobra.Command) {
 	_, args, _ := strings.Cut(cmd.Use, " ")
 	fmt.Fprintf(w, "\n%s", strings.TrimSpace(cmd.CommandPath()+" "+args))

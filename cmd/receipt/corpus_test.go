@@ -31,7 +31,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// corpusCommands returns the script commands that create inputs:
+// corpusCommands returns the script commands that create inputs for the corpus.
 //
 //	receipts [-n N] [-id I] [-workspace W] [-tenant T] [-issuer I] [-other K] [-same K] FILE   lines of a signed stream
 //	repack IN OUT          lines in the format of OUT's extension: .gz, .zst, .cbor, .cborseq
@@ -70,7 +70,7 @@ func replaced(ts *testscript.TestScript, args []string) error {
 	return os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600)
 }
 
-// corpusSigner returns a signer for the issuer of the fixtures, with a fixed time.
+// corpusSigner returns a signer that signs as the issuer of the fixtures at a fixed time.
 func corpusSigner(ts *testscript.TestScript) receipt.Signer {
 	data, err := fixtures.Read("keys/key_2026_04.private.json")
 	ts.Check(err)
@@ -200,7 +200,7 @@ func corpusLeaves(ts *testscript.TestScript, path string) (leaves []merkle.Hash)
 	return leaves
 }
 
-// A corpusLog signs notes as log_1.
+// A corpusLog signs checkpoints as log_1.
 type corpusLog struct {
 	*tlog.Log
 	key ed25519.PrivateKey

@@ -11,12 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// fewer maps commands of docs/batches.md with a thousand drafts to commands with forty drafts, in
-// which number 417 is the seventeenth. Each key occurs once in the page.
+// fewer maps each command in docs/batches.md that processes a thousand drafts to a command that
+// processes forty, among which draft number 417 becomes number seventeen. Each key occurs exactly
+// once on the page.
 var fewer = map[string]string{"seq -w 1 1000": "seq -w 0401 0440", "sed -n 417p": "sed -n 17p", "sed -n 418p": "sed -n 18p"}
 
-// TestBatchesDocument verifies that the commands in docs/batches.md print what the page shows, with
-// a thousand receipts at full size and with forty otherwise.
+// TestBatchesDocument verifies that the commands in docs/batches.md print the output shown on the
+// page. It uses a thousand receipts at full size, and forty otherwise.
 func TestBatchesDocument(t *testing.T) {
 	needs(t, "bash")
 	dir := t.TempDir()
@@ -75,7 +76,7 @@ func TestBatchesDocument(t *testing.T) {
 
 type step struct{ name, commands string }
 
-// marked returns the fenced blocks after <!-- test: NAME -->, in order.
+// marked returns, in order, the fenced blocks that follow the comment <!-- test: NAME -->.
 func marked(t *testing.T, file string) (steps []step) {
 	t.Helper()
 	doc := readFile(t, file)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestByHandCommand verifies that the first commands in docs/by-hand.md print the computed hash of a
-// receipt and the stated one.
+// TestByHandCommand verifies that the first commands in docs/by-hand.md print both the computed and
+// the stated hash of a receipt.
 func TestByHandCommand(t *testing.T) {
 	needs(t, "sh", "sha256sum")
 	page := readFile(t, "../../docs/by-hand.md")

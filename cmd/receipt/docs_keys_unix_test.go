@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestKeysPage verifies that the commands of docs/keys.md for a key in an ssh-agent work.
+// TestKeysPage verifies that the commands in docs/keys.md for a key in an ssh-agent work.
 func TestKeysPage(t *testing.T) {
 	needs(t, "ssh-agent", "ssh-keygen", "ssh-add")
 	page := readFile(t, "../../docs/keys.md")
@@ -20,7 +20,7 @@ func TestKeysPage(t *testing.T) {
 		t.Fatal("docs/keys.md has no block that begins with an ssh-agent")
 	}
 
-	// The path of a socket must be short, and that of a test directory may be too long.
+	// The path of a socket must be short, and the path of a test directory may be too long.
 	dir, err := os.MkdirTemp("", "page")
 	if err != nil {
 		t.Fatal(err)

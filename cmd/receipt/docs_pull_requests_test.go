@@ -16,15 +16,16 @@ import (
 
 const pullRequests = "../../docs/pull-requests.md"
 
-// A gate is a job from docs/pull-requests.md for a CI system, and where the system runs it.
+// A gate is a CI job from docs/pull-requests.md, together with the environment in which the CI
+// system runs it.
 type gate struct {
 	name    string
 	script  string
-	env     []string                     // in addition to HEAD; %s is the head commit
-	arrange func(p *project, dir string) // creates the checkout of the system
+	env     []string                     // variables in addition to HEAD; %s is replaced by the head commit
+	arrange func(p *project, dir string) // creates the checkout that the CI system would create
 }
 
-// gates parses the jobs on the page as the CI systems do.
+// gates parses the jobs on the page in the same way as the CI systems.
 func gates(t *testing.T) []gate {
 	t.Helper()
 	page := readFile(t, pullRequests)
@@ -46,7 +47,7 @@ func gates(t *testing.T) []gate {
 		t.Fatal(err)
 	}
 
-	// Skip the installation, because the tests use the command under test.
+	// Skip the installation step, because the tests run the command under test.
 	run := func(lines []string) string {
 		script, installs := "", 0
 		for _, line := range lines {
@@ -80,8 +81,8 @@ func gates(t *testing.T) []gate {
 	}
 }
 
-// A project is a repository with a main branch, which has the trusted keys, and a branch with an
-// agent's work.
+// A project is a repository with two branches: main, which contains the trusted keys, and a branch
+// with an agent's work.
 type project struct {
 	t      *testing.T
 	origin string
@@ -109,7 +110,7 @@ func newProject(t *testing.T) (root string) {
 		p.commit("the agent's " + name)
 	}
 	p.git(p.work, "push", "--quiet", "origin", "work")
-	p.git(p.work, "remote", "set-url", "origin", "../origin.git") // valid in copies, too
+	p.git(p.work, "remote", "set-url", "origin", "../origin.git") // also valid in copies of the project
 	return root
 }
 
@@ -127,11 +128,11 @@ func copyOf(t *testing.T, folder string) *project {
 	return p
 }
 
-// environ returns the environment of commands, without the variables of the test process.
+// environ returns the environment for commands, without the variables of the test process.
 func (p *project) environ(more ...string) []string {
 	home := filepath.Dir(p.work)
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_TEMPLATE_DIR=",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // such repositories exist for only a second
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // the repositories exist for only a second, so they need no maintenance
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}, more...)
 }
 
@@ -172,7 +173,7 @@ func (p *project) copy(fixture, name string) {
 	p.write(name, string(text))
 }
 
-// bash runs commands, and stops at the first that fails.
+// bash runs commands and stops at the first one that fails.
 func (p *project) bash(dir, script string, env ...string) (output string, exit int) {
 	p.t.Helper()
 	c := exec.Command("bash", "-e", "-c", script)
@@ -185,7 +186,7 @@ func (p *project) bash(dir, script string, env ...string) (output string, exit i
 	return string(out), c.ProcessState.ExitCode()
 }
 
-// cloned returns a clone as CI systems create it.
+// cloned returns a clone like the one that CI systems create.
 func (p *project) cloned() (clone string) {
 	p.t.Helper()
 	clone = filepath.Join(p.t.TempDir(), "clone")
@@ -208,8 +209,8 @@ func (p *project) passes(g gate, clone string) (output string, exit int) {
 	return p.bash(dir, g.script, env...)
 }
 
-// TestPullRequestsDocument verifies that the gates of docs/pull-requests.md accept a head commit
-// with a verified receipt, and reject all other commits, in a real repository.
+// TestPullRequestsDocument verifies that, in a real repository, the gates of docs/pull-requests.md
+// accept a head commit with a verified receipt and reject all other commits.
 func TestPullRequestsDocument(t *testing.T) {
 	needs(t, "bash", "git")
 	commands := map[string]string{}
@@ -283,7 +284,7 @@ func TestPullRequestsDocument(t *testing.T) {
 		test.arrange(p)
 		clone := p.cloned()
 		for i, g := range gates(t) {
-			if i == 2 && !testsize.Full() && test.exit != 0 && test.exit != 128 { // same script as the previous gate, with a different commit
+			if i == 2 && !testsize.Full() && test.exit != 0 && test.exit != 128 { // same script as the previous gate, but with a different commit
 				continue
 			}
 			if out, exit := p.passes(g, clone); exit != test.exit || !strings.Contains(out, test.says) {

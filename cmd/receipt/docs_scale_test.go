@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestScaleDocument verifies that the commands of docs/scale.md for a machine with many cores work.
+// TestScaleDocument verifies that the commands in docs/scale.md for a machine with many cores work.
 func TestScaleDocument(t *testing.T) {
 	needs(t, "bash", "xargs")
 	fixtures := absolute(t, "../../fixtures")

@@ -11,14 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A daily is a home directory with real logs, and the commands of docs/sources.md for daily use.
+// A daily contains the commands for daily use from docs/sources.md and a home directory with real
+// logs.
 type daily struct {
 	t      *testing.T
 	home   string
-	blocks map[string][]string // by language, in order
+	blocks map[string][]string // in order, indexed by language
 }
 
-// newDaily copies published logs to where agents store theirs. They are older than a day.
+// newDaily copies published logs to the directories where agents store their logs. The copies are
+// older than a day.
 func newDaily(t *testing.T) *daily {
 	t.Helper()
 	logs := vectors.Dir(t, "sources")
@@ -49,7 +51,7 @@ func newDaily(t *testing.T) *daily {
 	return d
 }
 
-// sh runs commands in the directory of the ledger, as the user whose home directory it is.
+// sh runs commands in the directory of the ledger, as the user who owns the home directory.
 func (d *daily) sh(commands string) string {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-ec", commands)
@@ -62,8 +64,8 @@ func (d *daily) sh(commands string) string {
 	return string(out)
 }
 
-// TestDailyDocument verifies that the commands of docs/sources.md for daily use work with real
-// logs, with explicit paths and with the defaults of receipt init.
+// TestDailyDocument verifies that the commands for daily use in docs/sources.md work with real
+// logs, both with explicit paths and with the defaults that receipt init sets.
 func TestDailyDocument(t *testing.T) {
 	d := newDaily(t)
 	for _, run := range []struct {
@@ -73,7 +75,7 @@ func TestDailyDocument(t *testing.T) {
 		{d.blocks["sh"][1], []string{"\n5 tasks of 3 sessions: 5 receipts issued, 0 known before\n", "verified: 5 receipts, 5 verified"}},
 		{d.blocks["sh"][0], []string{"\nclaude       5 tasks of 3 sessions: 5 receipts issued\n", "\ncodex        7 tasks of 3 sessions: 7 receipts issued\n", "verified: 12 receipts, 12 verified"}},
 		{"git init -q; " + d.blocks["sh"][2], []string{"installed ~/.claude/settings.json\n", "installed ~/receipts/.git/hooks/pre-push\n"}},
-		{strings.SplitN(d.blocks[""][0], " ", 6)[5], []string{"codex        7 tasks of 3 sessions: 0 receipts issued, 7 known before\n"}}, // after the five fields of cron
+		{strings.SplitN(d.blocks[""][0], " ", 6)[5], []string{"codex        7 tasks of 3 sessions: 0 receipts issued, 7 known before\n"}}, // the command follows the five time fields of a crontab line
 	} {
 		out := d.sh(run.commands)
 		for _, want := range run.want {

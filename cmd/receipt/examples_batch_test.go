@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// addBatchFiles adds the files that the examples of archive, batch, and merge name. All except the
-// first are created by the commands.
+// addBatchFiles adds the files that are used by the examples of archive, batch, and merge. All
+// files except the first are created by the commands themselves.
 func addBatchFiles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	read := func(name string) []byte {
@@ -63,7 +63,7 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 	do("may.report.json", "verify", "--keys", "keys.json", "--format", "json", "second.json")
 }
 
-// ledgerOf returns a ledger with the receipts of a file.
+// ledgerOf returns a ledger that contains the receipts from a file.
 func ledgerOf(t *testing.T, receipts string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// addBundles adds a run record and bundles of it.
+// addBundles adds a run record and bundles of that run.
 func addBundles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	run := readFile(t, "../../receipt/bundle/testdata/run.json")

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// addRedactedFiles adds a receipt with a withheld value, and the disclosures.
+// addRedactedFiles adds a receipt with a withheld value, and the disclosures for it.
 func addRedactedFiles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	policy, err := redact.Rules{Name: "example", Pointers: []string{"/metadata/pin"}}.Compile()

@@ -7,7 +7,7 @@ import (
 )
 
 // addReplay adds a log, a request to replay its task with a substitution, and the results: the
-// events, and the receipts of the task and of its replay.
+// replayed events and the receipts of the task and its replay.
 func addReplay(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	script := readFile(t, "testdata/replay.txtar")

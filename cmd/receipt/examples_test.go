@@ -19,10 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestExamples verifies that both examples of every command's help work, each in a directory with
-// the files that examples name. The examples of receipt keys depend on each other, and those of
-// receipt init and receipt hook on the user's home directory, so they have scripts. Those of receipt
-// serve run until they are interrupted and have their own test.
+// TestExamples verifies that both examples in the help of every command work. Each example runs in
+// a directory that contains the files it uses. The examples of receipt keys depend on each other,
+// and the examples of receipt init and receipt hook depend on the user's home directory, so scripts
+// test these commands. The examples of receipt serve run until they are interrupted, so they have a
+// separate test.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
@@ -65,7 +66,7 @@ func runExample(t *testing.T, files map[string][]byte, shared, line string) {
 		}
 	}
 
-	// An example without shell syntax needs no process, except at full size.
+	// An example without shell syntax runs in the test process, except at full size.
 	if !testsize.Full() && !strings.ContainsAny(line, "|<>$;&*'\"") {
 		t.Chdir(dir)
 		code, out, message := command(nil, strings.Fields(line)[1:]...)
@@ -126,7 +127,7 @@ func emptyLedger(t *testing.T) []byte {
 	return data
 }
 
-// draftOf returns a receipt as it was before it was sealed.
+// draftOf returns the draft from which a receipt was sealed.
 func draftOf(t *testing.T, sealed []byte) []byte {
 	t.Helper()
 	var members map[string]any

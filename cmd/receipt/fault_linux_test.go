@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A chore is a command that writes files, in a directory that prepare has filled.
+// A chore is a command that writes files in a directory that prepare has filled.
 type chore struct {
 	prepare [][]string // commands
 	line    []string
@@ -35,16 +35,17 @@ var chores = map[string]chore{
 		[]string{"ledger", "export", "l.db", "-o", "out.jsonl"}, []string{"out.jsonl"}},
 }
 
-// TestEachCallFails makes the nth system call of a kind fail, for n = 1, 2, … until none fails, or
-// ends the process there. A command that reports success must have written everything, to files and
-// to stdout; otherwise, each file is complete or absent. Without a fault, the command then succeeds.
-// RECEIPT_FAULTS=all tests every call.
+// TestEachCallFails injects a fault into the nth system call of each kind, for n = 1, 2, … until
+// there are no more calls. The call either fails or kills the process. A command that reports
+// success must have written everything, both to files and to stdout. After a failure, each file
+// must be either complete or absent. Afterward, the command must succeed without a fault. With
+// RECEIPT_FAULTS=all, every call is tested.
 func TestEachCallFails(t *testing.T) {
 	if testing.Short() || !testsize.Full() && os.Getenv("RECEIPT_FAULTS") == "" {
 		t.Skip("it starts some hundred processes")
 	}
 	strace.Path(t)
-	step := 17 // test one in this many of the frequent calls
+	step := 17 // for frequent calls, test only one call in this many
 	if os.Getenv("RECEIPT_FAULTS") == "all" {
 		step = 1
 	}
@@ -71,13 +72,13 @@ func TestEachCallFails(t *testing.T) {
 	t.Logf("%d faults", injected)
 }
 
-// A workshop runs a chore again and again.
+// A workshop runs a chore repeatedly.
 type workshop struct {
 	*testing.T
 	chore
 	dir    string
-	said   int            // length of the complete stdout
-	sizes  map[string]int // of the complete files
+	said   int            // length of the complete output on stdout
+	sizes  map[string]int // sizes of the complete files
 	before []string       // names of the prepared files
 }
 
@@ -120,7 +121,7 @@ func (w *workshop) succeed() int {
 	return len(out)
 }
 
-// clean removes everything that was not prepared.
+// clean removes all files that were not prepared.
 func (w *workshop) clean() {
 	for _, name := range filesIn(w.T, w.dir) {
 		if !slices.Contains(w.before, name) {
@@ -129,8 +130,7 @@ func (w *workshop) clean() {
 	}
 }
 
-// try runs the chore with a fault at call n of each thread, and reports whether there was such a
-// call.
+// try runs the chore with a fault at call n of each thread, and reports whether that call occurred.
 func (w *workshop) try(fault string, n int) bool {
 	w.clean()
 	out, injected, err := strace.Inject(w, w.command(w.line), fault, n)
@@ -151,7 +151,7 @@ func (w *workshop) try(fault string, n int) bool {
 			written++
 		case own:
 			w.Errorf("%s: %s is incomplete", what, name)
-		case strings.HasPrefix(name, "l.db-"): // reading a ledger creates it
+		case strings.HasPrefix(name, "l.db-"): // reading a ledger creates these files
 		case !strings.HasSuffix(fault, "KILL") && !strings.HasPrefix(fault, "unlinkat:"):
 			w.Errorf("%s: it leaves %s", what, name)
 		}

@@ -39,11 +39,11 @@ func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) 
 	return code, out.String(), err.String()
 }
 
-// messagesOnce compiles the policy for messages once for all tests, which run some thousand
+// messagesOnce compiles the message policy once for all tests, because they run thousands of
 // commands.
 var messagesOnce = sync.OnceValues(cli.CompileMessages)
 
-// cases returns the fixtures that the manifest lists.
+// cases returns the fixtures listed in the manifest.
 func cases(t *testing.T) []fixtures.Case {
 	t.Helper()
 	m, err := fixtures.Load()
@@ -56,8 +56,8 @@ func cases(t *testing.T) []fixtures.Case {
 	return m.Cases
 }
 
-// receipts returns the cases that contain a document. A file without a document is not a receipt to
-// be verified but an unusable input.
+// receipts returns the cases whose file contains a document. A file without a document is an
+// unusable input, not a receipt that can be verified.
 func receipts(t *testing.T) []fixtures.Case {
 	t.Helper()
 	all := cases(t)
@@ -68,8 +68,8 @@ func receipts(t *testing.T) []fixtures.Case {
 	return list
 }
 
-// TestEmptyFiles verifies that a file without a document gives exit code 2, alone and among other
-// files.
+// TestEmptyFiles verifies that a file without a document causes exit code 2, both alone and
+// together with other files.
 func TestEmptyFiles(t *testing.T) {
 	for _, c := range cases(t) {
 		if c.Code != "empty_input" {
@@ -84,7 +84,7 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// some returns the entire list at full size, and otherwise an eighth of it.
+// some returns the complete list at full size, and an eighth of it otherwise.
 func some[T any](list []T) (kept []T) {
 	for i, v := range list {
 		if testsize.Full() || i%8 == 0 {
@@ -96,8 +96,8 @@ func some[T any](list []T) (kept []T) {
 
 func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures", c.File) }
 
-// TestFixtureExits verifies that every fixture gives the exit code that the manifest states, in
-// every format, with and without the fast paths. Only verified exits 0.
+// TestFixtureExits verifies that every fixture causes the exit code stated in the manifest, in
+// every format, with and without the fast paths. Only the verdict verified causes exit code 0.
 func TestFixtureExits(t *testing.T) {
 	seen := map[int]int{}
 	for _, c := range some(cases(t)) {
@@ -164,7 +164,7 @@ func compiled(t *testing.T, name schemas.Name) *schemas.Schema {
 	return s
 }
 
-// inReport returns the report of a line and those in the entire document.
+// inReport returns the report for a line and the reports in the entire document.
 func inReport(root, line canon.Node) []canon.Node {
 	list := []canon.Node{line}
 	for _, n := range root.Member("reports").Elements() {
@@ -173,7 +173,7 @@ func inReport(root, line canon.Node) []canon.Node {
 	return list
 }
 
-// fitting parses text strictly and checks it against a schema.
+// fitting parses text strictly and validates it against a schema.
 func fitting(t *testing.T, file string, s *schemas.Schema, text string) canon.Node {
 	t.Helper()
 	if at := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); at >= 0 {
@@ -192,8 +192,9 @@ func fitting(t *testing.T, file string, s *schemas.Schema, text string) canon.No
 	return doc.Root()
 }
 
-// TestControls verifies that no command that prints foreign text prints a terminal control
-// character or a forged line, for all fixtures and for receipts that consist of traps.
+// TestControls verifies that commands that print foreign text never print a terminal control
+// character or a forged line. The inputs are all fixtures and receipts in which every foreign
+// string is a trap.
 func TestControls(t *testing.T) {
 	for _, c := range some(cases(t)) {
 		path := fixturePath(c)
@@ -241,7 +242,7 @@ func printsClean(t *testing.T, lines [][]string) {
 	t.Helper()
 	for _, args := range lines {
 		_, stdout, stderr := command(strings.NewReader(""), args...)
-		if args[0] != "seal" && args[0] != "sign" || !strings.HasPrefix(stdout, "{") { // its result is a receipt, which is written unchanged
+		if args[0] != "seal" && args[0] != "sign" || !strings.HasPrefix(stdout, "{") { // the output of these commands is a receipt, which is written unchanged
 			clean(t, args, stdout)
 		}
 		clean(t, args, stderr)
@@ -266,8 +267,8 @@ func clean(t *testing.T, args []string, text string) {
 	}
 }
 
-// traps writes receipts in which every foreign text is a trap, and returns their names, which are
-// traps too.
+// traps writes receipts in which every foreign string is a trap, and returns their file names,
+// which are also traps.
 func traps(t *testing.T) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -287,8 +288,8 @@ func traps(t *testing.T) (paths []string) {
 	return paths
 }
 
-// trapped returns variants of a receipt with trap in many places: sealed again, so that
-// verification reaches the signatures, and unsealed.
+// trapped returns variants of a receipt that contain trap in many places. The sealed variants have
+// a new hash, so that verification reaches the signatures. The others are unsealed.
 func trapped(t *testing.T, task []byte, trap string) map[string][]byte {
 	t.Helper()
 	texts := func(v any) any { return everywhere(v, trap) }
@@ -356,8 +357,8 @@ func everywhere(v any, trap string) any {
 	return v
 }
 
-// TestUsage verifies that invalid command lines exit with 2, write nothing to stdout, and print an
-// error.
+// TestUsage verifies that an invalid command line causes exit code 2, prints nothing to stdout, and
+// prints an error.
 func TestUsage(t *testing.T) {
 	const task = "../../fixtures/valid/task.json"
 	for _, line := range []string{
@@ -383,8 +384,8 @@ type fullWriter struct{}
 
 func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestFull verifies that a failed write of results gives exit code 2 and a clear error, even for a
-// verified receipt.
+// TestFull verifies that a failure to write results causes exit code 2 and a clear error, even if
+// the receipt is verified.
 func TestFull(t *testing.T) {
 	const task = "../../fixtures/valid/task.json"
 	for _, args := range [][]string{

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// oneLine returns a fixture on one line.
+// oneLine returns the content of a fixture as a single line.
 func oneLine(t *testing.T, name string) string {
 	t.Helper()
 	var line bytes.Buffer
@@ -26,9 +26,9 @@ func oneLine(t *testing.T, name string) string {
 	return line.String() + "\n"
 }
 
-// TestReportsAtOnce verifies that a client that sends a receipt and waits receives its report
-// without sending another receipt. The first report arrives only after the second receipt was sent,
-// because a single document is reported differently.
+// TestReportsAtOnce verifies that a client that sends a receipt and waits receives the report
+// without sending another receipt. The first report is delayed until the second receipt is sent,
+// because a single document is reported in a different form.
 func TestReportsAtOnce(t *testing.T) {
 	line := oneLine(t, "valid/task.json")
 	for _, format := range []string{"json", "ndjson"} {
@@ -74,8 +74,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedReports verifies that, if a run is interrupted while nobody reads, the pipe
-// contains only complete lines.
+// TestInterruptedReports verifies that the pipe contains only complete lines if a run is
+// interrupted while nobody reads its output.
 func TestInterruptedReports(t *testing.T) {
 	inFolder(t, 1)
 	lines := strings.Repeat(oneLine(t, "valid/task.json"), 1000)
@@ -117,8 +117,8 @@ func TestInterruptedReports(t *testing.T) {
 	}
 }
 
-// untilFull waits until an unread pipe holds at least 16 KiB and its content does not grow for half
-// a second.
+// untilFull waits until an unread pipe contains at least 16 KiB and has not grown for half a
+// second.
 func untilFull(t *testing.T, r *os.File) {
 	t.Helper()
 	raw, err := r.SyscallConn()

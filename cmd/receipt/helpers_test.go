@@ -28,7 +28,7 @@ func readFixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// writeFile writes a file that only its owner can read, as private keys must be.
+// writeFile writes a file that only its owner can read, which is required for private keys.
 func writeFile[T string | []byte](t testing.TB, path string, data T) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
@@ -36,7 +36,7 @@ func writeFile[T string | []byte](t testing.TB, path string, data T) {
 	}
 }
 
-// needs skips a test that runs programs that are missing.
+// needs skips a test if a program that it runs is missing.
 func needs(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, name := range programs {

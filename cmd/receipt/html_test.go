@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
 
-// sentences is a script that prints the headlines of receipts as the page shows them, one JSON
-// string per line. Elements are reduced to their text, because browser tests cover their
+// sentences is a script that prints the headline of each receipt as the page shows it, as one JSON
+// string per line. Only the text of elements is compared, because browser tests cover the
 // appearance.
 const sentences = `
 globalThis.Node = class { constructor(text = "") { this.text = text; } append(...list) { for (const one of list) this.text += one.text; } setAttribute() {} };
@@ -29,7 +29,7 @@ for await (const part of process.stdin) input += part;
 for (const line of input.trim().split("\n")) console.log(JSON.stringify(h("p", {}, words(JSON.parse(line).sentence)).text));
 `
 
-// TestPageSentence verifies that the page shows the sentence of receipt show unchanged.
+// TestPageSentence verifies that the page shows the same sentence as receipt show.
 func TestPageSentence(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") != "" {
@@ -83,8 +83,9 @@ func TestPageSentence(t *testing.T) {
 	}
 }
 
-// listings returns receipts that list one of their members as unreported, as an upper bound, as
-// both, or as an estimate, for each member of the sentence, and tasks of any duration.
+// listings returns variants of a receipt for each member that the sentence uses. In each variant,
+// the member is listed as unreported, as an upper bound, as both, or as an estimate. Further
+// variants have tasks of various durations.
 func listings(t *testing.T) (list [][]byte) {
 	t.Helper()
 	text := readFixture(t, "valid/full.json")
@@ -135,7 +136,7 @@ func encoded(t *testing.T, value any) []byte {
 	return line
 }
 
-// placesOf returns the pointers of all values in the sentence.
+// placesOf returns the pointers of all values that the sentence uses.
 func placesOf(value any, at string) (list []string) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestInterruptedInput verifies that a run that is interrupted while it waits for input leaves no
-// files behind.
+// TestInterruptedInput verifies that a run leaves no files behind if it is interrupted while it
+// waits for input.
 func TestInterruptedInput(t *testing.T) {
 	inFolder(t, 1)
 	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json")} {
@@ -32,7 +32,7 @@ func TestInterruptedInput(t *testing.T) {
 		go func() {
 			done <- run(ctx, strings.Fields(line), &cli.Env{In: in, Out: io.Discard, Err: &message, Getenv: func(string) string { return "" }, Now: time.Now})
 		}()
-		if _, err := writer.Write([]byte("\n")); err != nil { // returns when the run reads
+		if _, err := writer.Write([]byte("\n")); err != nil { // Write returns when the run reads
 			t.Fatal(err)
 		}
 		cancel()

@@ -58,7 +58,7 @@ func copyFixture(t *testing.T, name, to string) {
 	writeFile(t, to, data)
 }
 
-// issueThree creates a ledger with receipt_1, receipt_2, and receipt_3.
+// issueThree creates a ledger that contains receipt_1, receipt_2, and receipt_3.
 func issueThree(t *testing.T, path string) {
 	t.Helper()
 	writeFile(t, path, emptyLedger(t))
@@ -71,8 +71,8 @@ func issueThree(t *testing.T, path string) {
 	}
 }
 
-// TestLedgerPruningDamaged verifies that damage that concerns many receipts is reported for the
-// ledger, and not for a receipt without an ID.
+// TestLedgerPruningDamaged verifies that damage that affects many receipts is reported for the
+// ledger instead of for a receipt without an ID.
 func TestLedgerPruningDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path, key, checkpoint, archive := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json"), filepath.Join(dir, "three.txt"), filepath.Join(dir, "three.jsonl")

@@ -19,16 +19,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// roomVariable is the variable for the maximum file size in bytes. The limit is set in a separate
-// process, because it applies to all files of a process, and go test writes its own files.
+// roomVariable is the environment variable that limits the file size, in bytes. The limit is set in
+// a separate process because it applies to all files that a process writes, and go test itself
+// writes files.
 const roomVariable = "RECEIPT_TEST_ROOM"
 
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
-	if os.Getenv("GOGC") == "" { // otherwise, a third of the time is spent on collecting small heaps
+	if os.Getenv("GOGC") == "" { // otherwise, collecting small heaps takes a third of the time
 		debug.SetGCPercent(400)
 	}
-	if os.Getenv(roomVariable) != "" { // started by a test; ends without cleaning up
+	if os.Getenv(roomVariable) != "" { // this process was started by a test and ends without cleaning up
 		os.Exit(m.Run())
 	}
 	testscript.Main(inMemory{m}, map[string]func(){
@@ -36,19 +37,19 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// inMemory runs the tests with their files in memory. The commands are links to the test binary,
-// next to it.
+// inMemory runs the tests with all files in memory. The commands are links to the test binary in
+// the same directory.
 type inMemory struct{ *testing.M }
 
 func (m inMemory) Run() int {
-	os.Setenv("RECEIPT_CONFIG", "") // not the defaults of the user who runs the tests
+	os.Setenv("RECEIPT_CONFIG", "") // ignore the defaults of the user who runs the tests
 	scratch.InMemory()
 	return m.M.Run()
 }
 
 // TestScripts runs testdata/*.txtar. The flag -update rewrites the expected output.
 func TestScripts(t *testing.T) {
-	scripts := "*" // with -short, those that test concurrency
+	scripts := "*" // with -short, only scripts that test concurrency run
 	if testing.Short() {
 		scripts = "verify_[cir]*"
 	}
@@ -59,19 +60,20 @@ func TestScripts(t *testing.T) {
 	runScripts(t, files, nil)
 }
 
-// TestUpstreamReplay verifies that a replay request and a receipt that others published are
+// TestUpstreamReplay verifies that a published replay request and its published receipt are
 // accepted.
 func TestUpstreamReplay(t *testing.T) {
 	published := absolute(t, vectors.Dir(t, "harn"))
 	runScripts(t, []string{"testdata/upstream/replay.txtar"}, map[string]string{"harn": published})
 }
 
-// runScripts runs scripts in directories with links to the fixtures and to the given targets.
+// runScripts runs scripts in directories that contain links to the fixtures and to the given
+// targets.
 func runScripts(t *testing.T, files []string, links map[string]string) {
 	t.Helper()
 	fixtures := absolute(t, "../../fixtures")
 	all := map[string]string{}
-	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // short names in outputs
+	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // keeps the names in outputs short
 		all[name] = filepath.Join(fixtures, name)
 	}
 	maps.Copy(all, links)
@@ -103,8 +105,8 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	})
 }
 
-// many returns a pattern for scripts that read many files: all files at full size, and otherwise a
-// few.
+// many returns a file pattern for scripts that read many files. It matches all files at full size,
+// and a few otherwise.
 func many() string {
 	if testsize.Full() {
 		return "*"
@@ -112,7 +114,7 @@ func many() string {
 	return "[n-p]*"
 }
 
-// exits N COMMAND ARG… runs a command that must exit with code N.
+// exits N COMMAND ARG… runs a command and fails unless it exits with code N.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	expectExit(ts, neg, args, func() int {
 		err := ts.Exec(args[1], args[2:]...)

@@ -19,10 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestHangUp verifies that a closed terminal interrupts a run, which then cleans up.
+// TestHangUp verifies that closing the terminal interrupts a run, which then cleans up.
 func TestHangUp(t *testing.T) {
-	// If nohup started this process, it ignores the signal, and so would its child processes. A
-	// process that catches the signal does not pass that on.
+	// If this process was started by nohup, it ignores the signal, and its child processes would
+	// ignore it, too. Catching the signal prevents this, because child processes do not inherit a
+	// handler.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
@@ -64,8 +65,8 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// writesHere reports whether a process has a file in the current directory open. The file may have
-// no name, and Linux lists it in /proc.
+// writesHere reports whether a process has an open file in the current directory. The file may have
+// no name, so the function reads the list of open files in /proc on Linux.
 func writesHere(t *testing.T, pid int) bool {
 	t.Helper()
 	here, err := os.Getwd()

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestMergeEdited verifies that merge rejects an edited report because it contradicts itself.
+// TestMergeEdited verifies that merge rejects an edited report if it contradicts itself.
 func TestMergeEdited(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	write := func(name string, data []byte) string {
@@ -68,7 +68,7 @@ func TestMergeEdited(t *testing.T) {
 			}
 			for name, text := range map[string]string{"all": edited, "without roster": withoutRoster(edited), "the summary": summaryOf(edited)} {
 				if name == "the summary" && !strings.Contains(text, c.new) && c.text == good {
-					continue // the edit is in the reports
+					continue // the edit changed the reports and not the summary
 				}
 				path := write("edited."+format, []byte(text))
 				code, out, stderr := command(nil, "merge", path)
@@ -80,8 +80,8 @@ func TestMergeEdited(t *testing.T) {
 	}
 }
 
-// TestMergeLaundered verifies that merge rejects a report whose summary was consistently changed to
-// verified, if its reports or its roster contradict the summary.
+// TestMergeLaundered verifies that merge rejects a report whose summary was changed to verified in
+// all places, if its reports or its roster contradict the summary.
 func TestMergeLaundered(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")
@@ -105,7 +105,7 @@ func TestMergeLaundered(t *testing.T) {
 	}
 }
 
-// withoutRoster returns a report as an older version wrote it.
+// withoutRoster returns a report in the form that an older version wrote.
 func withoutRoster(text string) string {
 	return regexp.MustCompile(`,"roster":{"streams":\[.*?\],"sources":\[[^]]*\](?:,"outcomes":true)?}`).ReplaceAllString(text, "")
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A mill creates signed receipts of one issuer.
+// A mill creates signed receipts that have the same issuer.
 type mill struct {
 	*testing.T
 }
@@ -32,7 +32,7 @@ func newMill(t *testing.T) *mill {
 	return &mill{t}
 }
 
-// make returns an unsigned receipt that follows head.
+// make returns an unsigned receipt whose predecessor is head.
 func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Sealed {
 	m.Helper()
 	d := corpusDraft(n)
@@ -44,7 +44,7 @@ func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Seale
 	return sealed
 }
 
-// by adds a signature by a key of the fixtures.
+// by adds a signature with a key from the fixtures.
 func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
 	m.Helper()
 	data := readFixture(m, "keys/"+key+".private.json")
@@ -59,7 +59,7 @@ func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
 	return sealed
 }
 
-// zeroGenesis changes the predecessor of a receipt to the zero hash, and updates the receipt's
+// zeroGenesis replaces the predecessor of a receipt with the zero hash, and updates the receipt's
 // hash.
 func (m *mill) zeroGenesis(sealed *receipt.Sealed) []byte {
 	m.Helper()
@@ -74,8 +74,8 @@ func (m *mill) zeroGenesis(sealed *receipt.Sealed) []byte {
 	return bytes.Replace(doc, []byte(hash), []byte(canon.Sum(canonical).String()), 1)
 }
 
-// A grist contains the receipts from which cases are made: complete streams, and receipts with one
-// fault each.
+// A grist contains the receipts from which cases are assembled: complete streams, and receipts with
+// one fault each.
 type grist struct{ streams, odd [][][]byte }
 
 func (m *mill) grist() *grist {
@@ -121,7 +121,7 @@ func (m *mill) grist() *grist {
 	return g
 }
 
-// draw returns the lines of a random case.
+// draw returns the lines of a randomly assembled case.
 func (g *grist) draw(r *rand.Rand) (list [][]byte) {
 	for _, s := range g.streams[:1+r.IntN(3)] {
 		from := 0
@@ -150,7 +150,7 @@ type handful struct {
 	partial bool
 }
 
-// deal writes lines to files, and assigns the files to parts.
+// deal distributes lines over files, and files over parts.
 func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handful) {
 	t.Helper()
 	n := 1 + r.IntN(4)
@@ -162,7 +162,7 @@ func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handfu
 		}
 		lines[at] = append(lines[at], line)
 	}
-	if r.IntN(3) == 0 && len(list) > 0 { // the same receipts in two parts, in the same order
+	if r.IntN(3) == 0 && len(list) > 0 { // two parts contain the same receipts, in the same order
 		from := r.IntN(len(list))
 		lines[n] = append(lines[n], list[from:from+1+r.IntN(min(4, len(list)-from))]...)
 	}
@@ -200,7 +200,7 @@ func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report stri
 	if r.IntN(2) == 0 {
 		code, _, _ = command(nil, append(append(args, "--quiet", "--report", path), p.files...)...)
 	}
-	if _, err := os.Stat(path); err != nil { // or nothing could be read, and only stdout has a report
+	if _, err := os.Stat(path); err != nil { // there is no file if nothing could be read; only stdout has a report
 		var out string
 		code, out, _ = command(nil, append(append(args, "--format", format), p.files...)...)
 		writeFile(t, path, out)
@@ -236,10 +236,10 @@ func verdictIn(t *testing.T, text string) string {
 	return doc.Root().Member("summary").Member("verdict").String()
 }
 
-// TestMergeRandomly verifies that merging the reports of overlapping parts, whose receipts have all
-// kinds of faults, gives the same verdict and exit code as one verification of all parts. The merge
-// may also be undecided if only some of the parts are selections. RECEIPT_MERGE_CASES is the number
-// of cases.
+// TestMergeRandomly verifies that merging the reports of overlapping parts gives the same verdict
+// and exit code as a single verification of all parts. The receipts have all kinds of faults. The
+// merged verdict may also be undecided if some parts, but not all, are selections.
+// RECEIPT_MERGE_CASES sets the number of cases.
 func TestMergeRandomly(t *testing.T) {
 	cases := 20
 	if testsize.Full() {
@@ -280,11 +280,12 @@ func TestMergeRandomly(t *testing.T) {
 		}
 		verdict := verdictIn(t, out)
 		seen[verdict]++
-		// A selection only allows absent receipts. A verified result must therefore also be
-		// verified if all parts are selections, and a refuted one must be refuted if none is.
+		// The only effect of a selection is that receipts may be absent. Therefore, a verified
+		// result must remain verified if all parts are selections, and a refuted result must remain
+		// refuted if no part is a selection.
 		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
 		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
-		mixed := partial > 0 && partial < len(parts) // a single run cannot be both
+		mixed := partial > 0 && partial < len(parts) // a single run is either a selection or complete, but not both
 		if wholeCode == code || mixed && code == cli.ExitUndecided || code == cli.ExitUsage && wholeCode == cli.ExitRefuted {
 			continue
 		}

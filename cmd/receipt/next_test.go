@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestNext verifies that 15 codes have a next step of the command's own, so that each code that
-// Next names is registered.
+// TestNext verifies that the command replaces the next step of exactly 15 codes, which shows that
+// each code in Next is registered.
 func TestNext(t *testing.T) {
 	own := 0
 	for _, info := range receipt.Codes() {

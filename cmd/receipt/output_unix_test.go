@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestNoFile verifies that pipes are never replaced by output, with or without --force. Otherwise,
-// a privileged user could lose /dev/null to -o /dev/null --force.
+// TestNoFile verifies that a pipe is never replaced by an output file, with or without --force.
+// Otherwise, a privileged user who runs a command with -o /dev/null --force could lose /dev/null.
 func TestNoFile(t *testing.T) {
 	inFolder(t, 1)
 	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json"), "key.json": fixture(t, "keys/key_second.private.json")} {

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lakeReport is the part of a report about receipts and streams.
+// A lakeReport contains the members of a report that describe receipts and streams.
 type lakeReport struct {
 	Reports []struct {
 		ReceiptID string `json:"receipt_id"`
@@ -48,7 +48,7 @@ func readLakeReport(t *testing.T, path string) (r lakeReport) {
 	return r
 }
 
-// found returns the receipts that are not verified, and the reasons.
+// found returns the receipts that are not verified, with the reasons.
 func (r *lakeReport) found() (list []lake.Finding) {
 	for _, rep := range r.Reports {
 		want := map[string]string{"refuted": "failed", "undecided": "not_checked"}[rep.Verdict]
@@ -67,10 +67,10 @@ func (r *lakeReport) found() (list []lake.Finding) {
 		list = append(list, lake.Finding{Code: f.Code, Where: f.Stream.Workspace})
 	}
 	lake.Sort(list)
-	return slices.Compact(list) // a copy that does not count is also listed
+	return slices.Compact(list) // a copy that is not counted is also listed
 }
 
-// A poured is a lake that was written to files, and its known heads.
+// A poured represents a lake that was written to files, and its known heads.
 type poured struct {
 	sqlFolder
 	*lake.Lake
@@ -104,7 +104,7 @@ func pour(t *testing.T, l *lake.Lake, parts int, mix bool, r *rand.Rand) *poured
 	return p
 }
 
-// whole verifies all parts together.
+// whole verifies all parts in a single run.
 func (p *poured) whole() (r lakeReport) {
 	p.t.Helper()
 	args := append(append(slices.Clone(p.flags), "--expect-head", p.earlier, "--report-only", "failures"), p.parts...)
@@ -129,7 +129,8 @@ func (p *poured) merged() (r lakeReport) {
 	return readLakeReport(p.t, filepath.Join(p.dir, "merged.json"))
 }
 
-// asked returns the results of SQL queries on the rows of parts that were verified separately.
+// asked verifies the parts separately and returns the results of SQL queries on the rows of their
+// reports.
 func (p *poured) asked(engine string) (list []lake.Finding) {
 	p.t.Helper()
 	if err := os.Mkdir(filepath.Join(p.dir, "rows"), 0o700); err != nil {
@@ -159,7 +160,7 @@ func (p *poured) asked(engine string) (list []lake.Finding) {
 	return list
 }
 
-// apart describes the differences between two lists.
+// apart describes the differences between two lists of findings.
 func apart(got, planted []lake.Finding) string {
 	without := func(list, others []lake.Finding) []lake.Finding {
 		return slices.DeleteFunc(slices.Clone(list), func(f lake.Finding) bool { return slices.Contains(others, f) })
@@ -167,10 +168,10 @@ func apart(got, planted []lake.Finding) string {
 	return fmt.Sprintf("%d found and %d planted; found alone %v, planted alone %v", len(got), len(planted), without(got, planted), without(planted, got))
 }
 
-// TestPartsAgree verifies that three methods find exactly the planted faults of chains: one
-// verification of all parts, a merge of the parts' reports, and SQL on their rows. The parts
-// overlap and are in any order. Package join compares a further engine. CI uses 100 parts and, with
-// DuckDB in the step sql, 100,000 receipts.
+// TestPartsAgree verifies that three methods find exactly the chain faults that were planted: one
+// verification of all parts, a merge of the parts' reports, and SQL queries on their rows. The
+// parts overlap and are in any order. Package join performs the same comparison with another
+// engine. CI uses 100 parts and, in the step sql, DuckDB with 100,000 receipts.
 func TestPartsAgree(t *testing.T) {
 	n, parts, engine := 1200, 9, os.Getenv("DUCKDB")
 	if testsize.Full() {

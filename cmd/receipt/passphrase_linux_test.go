@@ -22,17 +22,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A typist operates a terminal from which a program was started whose streams are redirected.
+// A typist types at a terminal in which a program with redirected streams was started.
 type typist struct {
 	t    *testing.T
 	p    *pseudoterminal
 	cmd  *exec.Cmd
 	out  bytes.Buffer
 	told bytes.Buffer
-	read int // number of bytes of the terminal's text that were read
+	read int // number of bytes of the terminal output that were already read
 }
 
-// atTerminal starts the program in a new session with its own terminal.
+// atTerminal starts the program in a new session that has its own terminal.
 func atTerminal(t *testing.T, dir, stdin string, args ...string) *typist {
 	t.Helper()
 	w := &typist{t: t, p: newTerminal(t, 80)}
@@ -56,7 +56,7 @@ func (w *typist) echoes() bool {
 	return modes.Lflag&syscall.ECHO != 0
 }
 
-// asked waits for a prompt, and until the terminal does not echo input.
+// asked waits for a prompt, and then until the terminal stops echoing input.
 func (w *typist) asked(question string) {
 	w.t.Helper()
 	for began := time.Now(); !strings.Contains(w.p.String()[w.read:], question+" ") || w.echoes(); time.Sleep(time.Millisecond) {
@@ -67,7 +67,7 @@ func (w *typist) asked(question string) {
 	w.read = len(w.p.String())
 }
 
-// types answers a prompt.
+// types responds to a prompt.
 func (w *typist) types(question, text string) {
 	w.t.Helper()
 	w.asked(question)
@@ -76,7 +76,7 @@ func (w *typist) types(question, text string) {
 	}
 }
 
-// ends waits for the program to end, and checks that the terminal echoes input again.
+// ends waits until the program exits, and checks that the terminal echoes input again.
 func (w *typist) ends(exit int) (stdout, stderr string) {
 	w.t.Helper()
 	defer time.AfterFunc(30*time.Second, func() { w.cmd.Process.Kill() }).Stop()
@@ -95,8 +95,8 @@ func (w *typist) ends(exit int) (stdout, stderr string) {
 	return w.out.String(), w.told.String()
 }
 
-// TestPassphrase verifies that a key that was generated encrypted signs only after its passphrase
-// was typed, and that stdin and stdout stay available for the receipt.
+// TestPassphrase verifies that a key that was generated with encryption signs only after its
+// passphrase was typed, and that stdin and stdout remain available for the receipt.
 func TestPassphrase(t *testing.T) {
 	dir := t.TempDir()
 	draft := readFile(t, "../../docs/draft.json")
@@ -127,7 +127,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 
-	if !testsize.Full() { // a key that takes less work to decrypt
+	if !testsize.Full() { // a key that can be decrypted with less work
 		writeFile(t, filepath.Join(dir, "me.key"), lightlyEncrypted(t, fixture(t, "keys/key_2026_04.private.json")))
 	}
 	w = atTerminal(t, dir, "", "keys", "public", "me.key")
@@ -137,7 +137,7 @@ func TestPassphrase(t *testing.T) {
 	}
 }
 
-// lightlyEncrypted returns a private key as keys generate --encrypt writes it, except with a lower
+// lightlyEncrypted returns a private key in the format of keys generate --encrypt, but with a lower
 // work factor.
 func lightlyEncrypted(t *testing.T, key string) []byte {
 	t.Helper()
@@ -159,7 +159,8 @@ func lightlyEncrypted(t *testing.T, key string) []byte {
 	return file.Bytes()
 }
 
-// TestPassphraseWrong verifies that a wrong or empty passphrase produces no receipt and no key.
+// TestPassphraseWrong verifies that no receipt and no key is written if the passphrase is wrong or
+// empty.
 func TestPassphraseWrong(t *testing.T) {
 	dir := t.TempDir()
 	_, key, err := ed25519.GenerateKey(nil)
@@ -182,7 +183,7 @@ func TestPassphraseWrong(t *testing.T) {
 
 	for _, test := range []struct {
 		args  []string
-		types []string // alternating prompts and answers
+		types []string // prompts and responses, in turn
 		told  string
 	}{
 		{ssh, []string{ofSSH, "wrong\n"}, "receipt: error: \"id_ed25519\": the passphrase is incorrect\n"},
@@ -206,7 +207,7 @@ func TestPassphraseWrong(t *testing.T) {
 		}
 	}
 
-	// The same with correct answers.
+	// With correct responses, the same commands succeed.
 	for _, test := range []struct{ args, types []string }{
 		{ssh, []string{ofSSH, "correct horse\n"}},
 		{pem, []string{ofPEM, "correct horse\n"}},
@@ -217,8 +218,8 @@ func TestPassphraseWrong(t *testing.T) {
 	}
 }
 
-// TestPassphraseWithoutTerminal verifies that, without a terminal, nothing prompts over a pipe or
-// waits.
+// TestPassphraseWithoutTerminal verifies that, without a terminal, no command prompts over a pipe
+// or waits.
 func TestPassphraseWithoutTerminal(t *testing.T) {
 	dir := t.TempDir()
 	text := readFile(t, "internal/custody/testdata/scrypt.pem")
@@ -236,7 +237,7 @@ receipt: hint: run the command on a terminal
 	} {
 		cmd := exec.Command("receipt", test.args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader("correct horse\ncorrect horse\n")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal, wherever the test runs
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // there is no terminal, regardless of where the test runs
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 2 || string(out) != test.told {
 			t.Errorf("exit %d, %s", cmd.ProcessState.ExitCode(), out)
@@ -247,7 +248,7 @@ receipt: hint: run the command on a terminal
 	}
 }
 
-// filesIn returns the names in a directory.
+// filesIn returns the names of the files in a directory.
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)

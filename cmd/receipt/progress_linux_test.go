@@ -20,13 +20,13 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A pseudoterminal is a terminal that the test reads.
+// A pseudoterminal is a terminal whose output the test reads.
 type pseudoterminal struct {
 	user *os.File // the user's side
 	mine *os.File // the program's side
 
 	mu   sync.Mutex
-	text []byte // everything that was written to it
+	text []byte // everything that the program wrote to the terminal
 	done chan struct{}
 }
 
@@ -37,7 +37,7 @@ const (
 	ptySize   = syscall.TIOCSWINSZ
 )
 
-// newTerminal opens a terminal with the given number of columns.
+// newTerminal opens a pseudoterminal with the given number of columns.
 func newTerminal(t *testing.T, columns uint16) *pseudoterminal {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -59,7 +59,7 @@ func newTerminal(t *testing.T, columns uint16) *pseudoterminal {
 	go func() {
 		defer close(p.done)
 		for part := make([]byte, 4096); ; {
-			n, err := user.Read(part) // EIO if the other side is closed
+			n, err := user.Read(part) // fails with EIO after the other side is closed
 			p.mu.Lock()
 			p.text = append(p.text, part[:n]...)
 			p.mu.Unlock()
@@ -78,17 +78,18 @@ func (p *pseudoterminal) String() string {
 	return string(p.text)
 }
 
-// frames returns the progress lines so far.
+// frames returns the progress lines that were printed so far.
 func (p *pseudoterminal) frames() (list []string) {
 	for _, frame := range strings.Split(p.String(), "\r\x1b[K")[1:] {
-		if frame != "" && !strings.Contains(frame, "\n") { // results and messages contain line feeds
+		if frame != "" && !strings.Contains(frame, "\n") { // text with line feeds is a result or a message
 			list = append(list, frame)
 		}
 	}
 	return list
 }
 
-// await waits for a frame. On a slow machine, frames also contain the time.
+// await waits until a frame is shown. On a slow machine, a frame may end with the elapsed or
+// remaining time.
 func (p *pseudoterminal) await(t *testing.T, frame string) {
 	t.Helper()
 	whole := regexp.MustCompile("^(?:" + frame + ")(?: · [0-9]+ s(?: left)?)?$")
@@ -104,7 +105,7 @@ func (p *pseudoterminal) await(t *testing.T, frame string) {
 	}
 }
 
-// screen returns the visible text after everything that was written.
+// screen returns the text that remains visible on the terminal.
 func (p *pseudoterminal) screen() string {
 	var lines [][]rune
 	var line []rune
@@ -133,11 +134,11 @@ func (p *pseudoterminal) screen() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A holder is a file for a program's results that accepts nothing until it is released.
+// A holder is a file for the results of a program. It accepts nothing until it is released.
 type holder struct{ user, mine *os.File }
 
-// newHolder returns a holder that is already full. It is not a pipe, because progress is not shown
-// if stdout is a pipe.
+// newHolder returns a holder that is already full. It is a socket instead of a pipe, because no
+// progress is shown if stdout is a pipe.
 func newHolder(t *testing.T) *holder {
 	t.Helper()
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -165,7 +166,8 @@ func newHolder(t *testing.T) *holder {
 	return h
 }
 
-// release accepts the results, and returns them without the earlier content.
+// release lets the holder accept the results, and returns them without the data that filled the
+// holder.
 func (h *holder) release(t *testing.T) string {
 	t.Helper()
 	data, err := io.ReadAll(h.user)
@@ -192,7 +194,7 @@ func looksAt(t *testing.T, dir string, p *pseudoterminal, stdin io.Reader, stdou
 	return cmd
 }
 
-// ends waits for the program and its remaining output.
+// ends waits until the program exits, and reads its remaining output.
 func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 	t.Helper()
 	cmd.Wait()
@@ -211,7 +213,8 @@ func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 	}
 }
 
-// progressReceipts creates 40 receipts, their drafts, a ledger with them, and each half of them.
+// progressReceipts creates 40 receipts, their drafts, a ledger with these receipts, and two files
+// with half of the receipts each.
 func progressReceipts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -229,7 +232,7 @@ func progressReceipts(t *testing.T) (dir string) {
 	return dir
 }
 
-// progressFiles creates the inputs of all commands.
+// progressFiles creates the input files for all commands.
 func progressFiles(t *testing.T) (dir string) {
 	t.Helper()
 	dir = progressReceipts(t)
@@ -274,8 +277,8 @@ func runLines(t *testing.T, dir string, lines ...string) {
 	}
 }
 
-// TestProgress verifies that every command that may run long shows its progress on a terminal, and
-// removes the line at the end.
+// TestProgress verifies that every command that may run for a long time shows its progress on a
+// terminal, and removes the progress line at the end.
 func TestProgress(t *testing.T) {
 	dir := progressFiles(t)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "faulty.db"))
@@ -337,7 +340,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressOfInput verifies that the amount of input is shown while it arrives.
+// TestProgressOfInput verifies that the amount of input that was read is shown while more input
+// arrives.
 func TestProgressOfInput(t *testing.T) {
 	dir := progressFiles(t)
 	read := func(name string) []byte {
@@ -379,7 +383,8 @@ func TestProgressOfInput(t *testing.T) {
 			out.Close()
 			p.ends(t, cmd, test.exit)
 
-			// Results and messages share the terminal with the progress line, and must be complete.
+			// Results and messages must be complete, although they share the terminal with the
+			// progress line.
 			if left := p.screen(); regexp.MustCompile(`pass \d|ing ·`).MatchString(left) {
 				t.Errorf("it leaves %q", left)
 			}
@@ -387,8 +392,8 @@ func TestProgressOfInput(t *testing.T) {
 	}
 }
 
-// TestProgressHidden verifies that no progress is shown if stderr is not watched, or if the line
-// would be in the way.
+// TestProgressHidden verifies that no progress is shown if stderr is not a terminal, or if the
+// progress line would interfere with other output.
 func TestProgressHidden(t *testing.T) {
 	dir := progressReceipts(t)
 	receipts := readFile(t, filepath.Join(dir, "receipts.jsonl"))
@@ -437,7 +442,7 @@ func TestProgressHidden(t *testing.T) {
 	}
 }
 
-// TestProgressNarrow verifies that the line is never wider than the terminal.
+// TestProgressNarrow verifies that the progress line is never wider than the terminal.
 func TestProgressNarrow(t *testing.T) {
 	dir := progressReceipts(t)
 	p, results := newTerminal(t, 40), newHolder(t)
@@ -453,8 +458,8 @@ func TestProgressNarrow(t *testing.T) {
 	}
 }
 
-// TestProgressInterrupted verifies that an interruption removes the line before its message is
-// printed.
+// TestProgressInterrupted verifies that an interrupted command removes the progress line before it
+// prints its message.
 func TestProgressInterrupted(t *testing.T) {
 	p := newTerminal(t, 80)
 	in, out, err := os.Pipe()

@@ -19,8 +19,9 @@ type reader struct {
 	home string
 }
 
-// TestReadme verifies that each block of commands in README.md works, from one receipt to a proof,
-// a disclosure, a ledger, and the endpoint. Blocks that build this module are tested in CI.
+// TestReadme verifies that each block of commands in README.md works. The blocks create a receipt,
+// a proof, a disclosure, and a ledger, and start the endpoint. Blocks that build this module run
+// only in CI.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some thirty processes")
@@ -79,12 +80,12 @@ func (r *reader) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// types runs a block, and keeps the directory in which it ends.
+// types runs a block, and remembers the directory in which the block ends.
 func (r *reader) types(block string) (out string, code int) {
 	r.t.Helper()
 	ended := filepath.Join(r.home, "pwd")
 	cmd := r.command("sh", "-ec", block+"\npwd >"+ended)
-	b, _ := cmd.CombinedOutput() // the exit status is checked instead
+	b, _ := cmd.CombinedOutput() // the caller checks the exit status
 	if code = cmd.ProcessState.ExitCode(); code == 0 {
 		dir := readFile(r.t, ended)
 		r.dir = strings.TrimSpace(string(dir))
@@ -92,7 +93,8 @@ func (r *reader) types(block string) (out string, code int) {
 	return string(b), code
 }
 
-// serve starts the endpoint on a free port, verifies the first receipt with it, and interrupts it.
+// serve starts the endpoint on a free port, verifies the first receipt through it, and interrupts
+// it.
 func (r *reader) serve(line string) {
 	r.t.Helper()
 	args := append(strings.Fields(line), "--addr", "127.0.0.1:0")
@@ -106,7 +108,7 @@ func (r *reader) serve(line string) {
 	}
 }
 
-// keepsTheSecret verifies that the password in the log is in no receipt and in no output.
+// keepsTheSecret verifies that no receipt and no output contains the password from the log.
 func (r *reader) keepsTheSecret() {
 	r.t.Helper()
 	const secret = "tulips-and-thyme"

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestRecordFolderMemory verifies that recording a directory does not hold all logs in memory.
+// TestRecordFolderMemory verifies that recording a directory does not keep all logs in memory.
 func TestRecordFolderMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes and reads hundreds of megabytes")
 	}
 	sessions := folderOfLogs(t)
-	files, most := 4, int64(110<<10) // in KB; the command needs some 60 MB for a small input
+	files, most := 4, int64(110<<10) // limit in KB; the command needs about 60 MB for a small input
 	if testsize.Full() {
 		files, most = 40, 140<<10
 	}
@@ -52,8 +52,8 @@ func TestRecordFolderMemory(t *testing.T) {
 	}
 }
 
-// highWater watches a process until it ends, and returns its peak memory use in KB. The value of
-// getrusage(2) would include that of this process.
+// highWater observes a process until it ends, and returns the peak memory use of that process in
+// KB. The peak that getrusage(2) returns would include the memory of the test process.
 func highWater(pid int) (peak int64) {
 	for {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -65,7 +65,7 @@ func highWater(pid int) (peak int64) {
 		if !found {
 			return peak // the process has ended
 		}
-		if name == "Name:\treceipt" { // the process is no longer a copy of this one
+		if name == "Name:\treceipt" { // the child process is running the command and is no longer a copy of the test process
 			fmt.Sscan(line, &peak)
 		}
 		time.Sleep(5 * time.Millisecond)

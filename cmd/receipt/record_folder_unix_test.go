@@ -19,17 +19,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// Amounts that folderOfLogs writes.
+// These constants specify what folderOfLogs writes.
 const (
 	folderTasks  = 3 // per session
-	folderTokens = 7 // that each task wrote
+	folderTokens = 7 // tokens used by each task
 )
 
-// folderOfLogs creates a directory with sessions, an empty ledger, and a key, and changes to it. It
+// folderOfLogs changes to a new directory that contains sessions, an empty ledger, and a key. It
 // returns the number of sessions.
 func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
-	sessions = 5 // one in each directory
+	sessions = 5 // one session in each directory
 	if testsize.Full() {
 		sessions = 40
 	}
@@ -53,7 +53,7 @@ func folderOfLogs(t *testing.T) (sessions int) {
 	return sessions
 }
 
-// receiptRun runs the command in its own process.
+// receiptRun runs the command in a separate process.
 func receiptRun(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("receipt", args...)
@@ -80,7 +80,7 @@ func issued(t *testing.T, out string) int {
 	return result.Counts["made"]
 }
 
-// allOnce verifies that the ledger contains exactly one receipt for each task of the given number
+// allOnce verifies that the ledger contains exactly one receipt for each task in the given number
 // of sessions.
 func allOnce(t *testing.T, sessions int) {
 	t.Helper()
@@ -111,8 +111,8 @@ func allOnce(t *testing.T, sessions int) {
 	}
 }
 
-// TestRecordFolderKilled verifies that, if a recording is killed at any time, the next run loses no
-// receipt and issues none twice.
+// TestRecordFolderKilled verifies that, if a recording is killed at any time, the next run neither
+// loses a receipt nor issues one twice.
 func TestRecordFolderKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
@@ -126,15 +126,15 @@ func TestRecordFolderKilled(t *testing.T) {
 	if testsize.Full() {
 		kills = 60
 	}
-	during := 0 // the command was still running
+	during := 0 // the command was still running when it was killed
 	for n := range kills {
 		cmd := exec.Command("receipt", recordFolder()...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 
-		// Kill at any time, but early in the first runs, because a run with nothing left to do is
-		// short.
+		// Kill the first runs early and the later runs at any time, because a run with nothing left
+		// to record is short.
 		of := time.Duration(kills * kills)
 		time.Sleep(2*took*time.Duration(n*n)/of + rand.N(2*took*time.Duration(n+1)/of))
 		_ = cmd.Process.Kill()
@@ -152,8 +152,8 @@ func TestRecordFolderKilled(t *testing.T) {
 	}
 }
 
-// TestRecordFolderAtOnce verifies that, of several concurrent recordings, each reports only its own
-// receipts, and together they issue each receipt once.
+// TestRecordFolderAtOnce verifies that each of several concurrent recordings reports only the
+// receipts that it issued, and that together they issue each receipt once.
 func TestRecordFolderAtOnce(t *testing.T) {
 	sessions := folderOfLogs(t)
 	const runs = 4
@@ -178,7 +178,7 @@ func TestRecordFolderAtOnce(t *testing.T) {
 }
 
 // TestRecordOddFolder verifies that files that are not logs, links, and unreadable files are
-// reported, and do not prevent other files from being recorded.
+// reported and do not prevent the recording of other files.
 func TestRecordOddFolder(t *testing.T) {
 	sessions := folderOfLogs(t)
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")
@@ -198,7 +198,7 @@ func TestRecordOddFolder(t *testing.T) {
 	do(os.WriteFile("logs/random.jsonl", bytes.Repeat([]byte{0xff, 0x00, '\n'}, 1000), 0o600))
 	do(os.WriteFile("logs/torn.jsonl.gz", []byte("\x1f\x8b\x08\x00\x00"), 0o600))
 	code := 2
-	if os.Geteuid() != 0 { // root can read everything
+	if os.Geteuid() != 0 { // the root user can read all files
 		do(os.Mkdir("logs/closed", 0))
 		do(os.WriteFile("logs/closed.jsonl", text, 0))
 	}
@@ -233,8 +233,8 @@ func TestRecordOddFolder(t *testing.T) {
 	}
 }
 
-// TestRecordFolderInterrupted verifies that an interrupted recording reports what it issued, and
-// that the next run issues the rest.
+// TestRecordFolderInterrupted verifies that an interrupted recording reports the receipts that it
+// issued, and that the next run issues the remaining ones.
 func TestRecordFolderInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
@@ -264,7 +264,7 @@ func TestRecordFolderInterrupted(t *testing.T) {
 		}
 	}
 	sum += issued(t, receiptRun(t, 0, recordFolder()...))
-	if most := sessions * folderTasks; sum > most || sum < most-interruptions { // a receipt that is being stored at the interruption is not reported
+	if most := sessions * folderTasks; sum > most || sum < most-interruptions { // a receipt that is being stored during the interruption is not reported
 		t.Errorf("the runs say that they issued %d receipts, expected %d, but for one each time", sum, most)
 	}
 	allOnce(t, sessions)

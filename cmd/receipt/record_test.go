@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestRecordPages verifies that the pages about recording are those that go generate writes.
+// TestRecordPages verifies that the documentation pages about recording match the output of go
+// generate.
 func TestRecordPages(t *testing.T) {
 	page, err := issue.RecordPage()
 	if err != nil {
@@ -26,8 +27,8 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// TestEventsPage verifies that the page lists every kind and every member that is read, and the
-// values of decisions and statuses.
+// TestEventsPage verifies that the page lists every kind and member that is read, and all values of
+// decisions and statuses.
 func TestEventsPage(t *testing.T) {
 	page, tables := string(issue.EventsPage()), record.Tables()
 	for _, kind := range tables["events"] {
@@ -62,7 +63,7 @@ func TestEventsPage(t *testing.T) {
 	}
 }
 
-// addLogs adds a log of events, a log of frames, and a log of an agent.
+// addLogs adds an event log, a log of protocol frames, and an agent log.
 func addLogs(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for name, source := range map[string]string{"events.jsonl": "testdata/run.jsonl", "frames.jsonl": "testdata/run.frames.jsonl", "session.jsonl": "source/testdata/session.jsonl"} {

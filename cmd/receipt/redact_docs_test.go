@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestRedactionExamples verifies that the commands in docs/redaction.md work, in one directory and
-// in order. Its policies are tested in package rulefile.
+// TestRedactionExamples verifies that the commands in docs/redaction.md work in order in one
+// directory. Package rulefile tests the policies on that page.
 func TestRedactionExamples(t *testing.T) {
 	page := readFile(t, "../../docs/redaction.md")
 	text := readFile(t, "../../docs/draft.json")
@@ -49,7 +49,7 @@ func TestRedactionExamples(t *testing.T) {
 		t.Fatalf("%d examples, expected 3", len(blocks))
 	}
 
-	// From a draft to one value for an auditor.
+	// The first example starts with a draft and ends with one disclosed value for an auditor.
 	for line := range strings.Lines(blocks[0][1]) {
 		if out, code := sh(line); code != 0 || strings.Contains(out, secret) {
 			t.Errorf("%s: %d, %s", line, code, out)
@@ -59,7 +59,8 @@ func TestRedactionExamples(t *testing.T) {
 		t.Error("the password is not withheld, or not disclosed")
 	}
 
-	// As a gate: the draft is rejected, with the place and the reason.
+	// The second example uses redaction as a gate: the draft is rejected with the location and the
+	// reason.
 	for i, line := range strings.Split(strings.TrimSpace(blocks[1][1]), "\n") {
 		out, code := sh(line)
 		if want := []int{1, 0, 1}[i]; code != want || strings.Contains(out, secret) || !strings.Contains(out, "/metadata/db_password") {
@@ -67,7 +68,7 @@ func TestRedactionExamples(t *testing.T) {
 		}
 	}
 
-	// The formula for commitments.
+	// The third example is the formula for commitments.
 	if !strings.Contains(string(page), "proof_hash = SHA-256(\"receipt-redaction-v1\\n\" ‖ JCS({\"field\": …, \"salt\": …, \"value\": …}))") {
 		t.Error("the formula has another text")
 	}
@@ -87,7 +88,7 @@ func TestRedactionExamples(t *testing.T) {
 		t.Error("the receipt has another commitment")
 	}
 
-	// A receipt that should have been redacted: its draft with a new ID.
+	// This is a draft that should have been redacted before it was sealed, with a new ID.
 	draft["receipt_id"] = "receipt_01K0OTHER"
 	text, err = json.Marshal(draft)
 	if err != nil {

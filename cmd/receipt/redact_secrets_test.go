@@ -25,11 +25,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A knownSecret is a planted secret: text is the string that is planted, and body is the part that
-// must not be visible.
+// A knownSecret is a secret that the test plants: text is the planted string, and body is the part
+// of it that must not be visible.
 type knownSecret struct{ text, body string }
 
-// printed returns the values of --format.
+// printed returns the possible values of --format.
 func printed() []string {
 	return []string{"text", "json", "ndjson", "junit", "sarif", "codequality", "markdown", "github"}
 }
@@ -68,8 +68,8 @@ func ownSecrets() []knownSecret {
 	return list
 }
 
-// sampleSecrets returns gitleaks' examples. The entire text is planted, and the matches of the
-// default detectors must not be visible.
+// sampleSecrets returns the examples published by gitleaks. The entire text of an example is
+// planted, and the parts that the default detectors match must not be visible.
 func sampleSecrets(t *testing.T) []knownSecret {
 	t.Helper()
 	var samples []struct {
@@ -100,7 +100,7 @@ func sampleSecrets(t *testing.T) []knownSecret {
 // A watch contains all parts of all secrets, in every encoding that output might use.
 type watch map[[piece]byte]int
 
-// piece is the length of a part of a secret.
+// piece is the length of the parts of a secret that are searched for.
 const piece = 12
 
 func newWatch(secrets []knownSecret) watch {
@@ -108,7 +108,7 @@ func newWatch(secrets []knownSecret) watch {
 	for i, s := range secrets {
 		quoted, _ := json.Marshal(s.body)
 		forms := []string{s.body, string(quoted[1 : len(quoted)-1]), strings.Trim(fmt.Sprintf("%+q", s.body), `"`), url.QueryEscape(s.body), url.PathEscape(s.body), hex.EncodeToString([]byte(s.body))}
-		for shift := range 3 { // base64 of a longer text contains it in one of three forms
+		for shift := range 3 { // the base64 form of a secret depends on its offset in the text, modulo three
 			text := []byte(strings.Repeat("x", shift) + s.body)
 			text = text[:len(text)/3*3]
 			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
@@ -126,8 +126,8 @@ func newWatch(secrets []knownSecret) watch {
 	return w
 }
 
-// telling reports whether a part of a secret is random. BEGIN PRIVATE KEY and the prefixes of
-// tokens are not secret.
+// telling reports whether a part of a secret is random. Text such as BEGIN PRIVATE KEY and the
+// prefixes of tokens is not secret.
 func telling(window [piece]byte) bool {
 	letters := map[byte]bool{}
 	digits, escapes := 0, bytes.IndexByte(window[:], '%') >= 0
@@ -141,7 +141,7 @@ func telling(window [piece]byte) bool {
 	return digits > 0 && len(letters) >= 6
 }
 
-// sees returns the number of the secret of which text contains a part, and the offset of the part.
+// sees returns the index of a secret of which text contains a part, and the offset of that part.
 func (w watch) sees(text []byte) (secret, at int) {
 	for i := 0; i+piece <= len(text); i++ {
 		if n := w[[piece]byte(text[i:i+piece])]; n > 0 {
@@ -151,16 +151,16 @@ func (w watch) sees(text []byte) (secret, at int) {
 	return 0, 0
 }
 
-// A stage is a directory with planted secrets in which commands run.
+// A stage is a directory that contains planted secrets and in which commands run.
 type stage struct {
 	dir, temp string
-	real      bool   // run commands as separate processes
-	base      []byte // a draft without secrets
+	real      bool   // whether commands run in separate processes
+	base      []byte // a draft that contains no secrets
 	watch     watch
 	ran       int
 }
 
-// run runs a command, which must end with one of the exit codes and print no secret.
+// run runs a command, which must exit with one of the given codes and print no part of a secret.
 func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 	t.Helper()
 	s.ran++
@@ -209,7 +209,7 @@ func (s *stage) write(t *testing.T, name string, data []byte) {
 	writeFile(t, filepath.Join(s.dir, name), data)
 }
 
-// plant returns a draft with the secrets in all places that can be redacted.
+// plant returns a draft that contains the secrets in all places that can be redacted.
 func (s *stage) plant(t *testing.T, secrets []knownSecret) map[string]any {
 	t.Helper()
 	var draft map[string]any
@@ -236,7 +236,7 @@ func (s *stage) plant(t *testing.T, secrets []knownSecret) map[string]any {
 	return draft
 }
 
-// spoiled returns drafts with a secret each that cannot be redacted or sealed.
+// spoiled returns drafts that cannot be redacted or sealed, each with a secret.
 func (s *stage) spoiled(t *testing.T, secrets []knownSecret) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -261,7 +261,7 @@ func (s *stage) spoiled(t *testing.T, secrets []knownSecret) map[string][]byte {
 	return files
 }
 
-// wrongRules returns rule files with secrets in invalid places.
+// wrongRules returns rule files that contain secrets in invalid places.
 func wrongRules(s knownSecret) map[string]string {
 	v, _ := json.Marshal(s.text)
 	return map[string]string{
@@ -274,7 +274,8 @@ func wrongRules(s knownSecret) map[string]string {
 	}
 }
 
-// wrongDisclosures returns files that verify and disclose reject, or that do not match.
+// wrongDisclosures returns disclosure files that verify and disclose reject or that match no
+// receipt.
 func wrongDisclosures(t *testing.T, good []byte, s knownSecret) map[string][]byte {
 	t.Helper()
 	v, _ := json.Marshal(s.text)
@@ -290,8 +291,8 @@ func wrongDisclosures(t *testing.T, good []byte, s knownSecret) map[string][]byt
 	}
 }
 
-// TestSecretsStayHidden verifies that stdout, stderr, and files contain no part of a secret, except
-// for input files and disclosures (numbers 223, 224, and 229).
+// TestSecretsStayHidden verifies that stdout, stderr, and files other than input files and
+// disclosures contain no part of a secret (numbers 223, 224, and 229).
 func TestSecretsStayHidden(t *testing.T) {
 	for _, real := range []bool{false, true} {
 		name := map[bool]string{false: "in the test", true: "processes"}[real]
@@ -305,7 +306,7 @@ func TestSecretsStayHidden(t *testing.T) {
 			if real {
 				s.suffer(t, all[:1])
 			} else {
-				s.suffer(t, []knownSecret{all[10], all[13]}) // a URL, and a key of several lines
+				s.suffer(t, []knownSecret{all[10], all[13]}) // a URL and a key with several lines
 			}
 			s.leftovers(t)
 		})
@@ -314,7 +315,7 @@ func TestSecretsStayHidden(t *testing.T) {
 				t.Skip("it starts processes")
 			}
 			secrets := some(sampleSecrets(t))
-			if real { // detection is tested in-process; these tests check the output of processes
+			if real { // other tests cover detection in-process; these tests check the output of processes
 				secrets = some(secrets)
 			}
 			s := newStage(t, real, secrets)
@@ -344,7 +345,7 @@ func marshal(t *testing.T, v any) []byte {
 	return text
 }
 
-// perform runs the usual commands on a draft with secrets.
+// perform runs the usual commands on a draft that contains secrets.
 func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	t.Helper()
 	draft := s.plant(t, secrets)
@@ -380,15 +381,15 @@ func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	s.run(t, "", "0", "disclose", "receipt.json", "--disclosures", "disclosures.json", "--all", "-o", "disclosures-all.json")
 }
 
-// suffer runs commands that fail, after perform.
+// suffer runs commands that fail, after perform has created their inputs.
 func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 	t.Helper()
-	// At full size, each draft is passed to two of the commands, so that each command gets all
-	// kinds of drafts. Otherwise, each is passed to one command.
+	// At full size, each draft is passed to two of the commands, so that each command receives all
+	// kinds of drafts. Otherwise, each draft is passed to one command.
 	files := s.spoiled(t, secrets)
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		s.write(t, name, files[name])
-		mayPass := strings.HasPrefix(name, "spoiled-typed") || strings.HasPrefix(name, "spoiled-unknown") // a place that may be redacted
+		mayPass := strings.HasPrefix(name, "spoiled-typed") || strings.HasPrefix(name, "spoiled-unknown") // the secret is in a place that may be redacted
 		commands := [][]string{
 			{map[bool]string{true: "012", false: "12"}[mayPass], "redact", name, "--disclosures", "never.json", "-o", "never-redacted.json", "--force"},
 			{"012", "redact", "--explain", name},
@@ -416,7 +417,7 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 			s.write(t, name, files[name])
 			s.run(t, "", "12", "disclose", "receipt.json", "--disclosures", name, "--all")
 			s.run(t, "", "12", "disclose", "receipt.json", "--disclosures", name, "--field", "/metadata/"+known.text)
-			if name != "withheld-unknown.json" { // a report names the field that it is about
+			if name != "withheld-unknown.json" { // a report contains the name of the field that it describes
 				s.run(t, "", "123", "verify", "receipt.json", "--disclosures", name, "--format", printed()[(i+j)%len(printed())])
 			}
 		}
@@ -436,10 +437,10 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 	}
 }
 
-// leftovers searches all remaining files for secrets.
+// leftovers searches all files that remain after the commands for secrets.
 func (s *stage) leftovers(t *testing.T) {
 	t.Helper()
-	given := []string{"draft*", "renewed*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // written by the test, or sealed intentionally
+	given := []string{"draft*", "renewed*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // files that were written by the test, or sealed with a secret intentionally
 	for _, dir := range []string{s.dir, s.temp} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {

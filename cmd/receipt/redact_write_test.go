@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// inFolder creates a directory with a draft that contains secrets, and changes to it.
+// inFolder creates a directory that contains a draft with secrets, and changes to it.
 func inFolder(t *testing.T, values int) {
 	t.Helper()
 	base := readFile(t, "../../docs/draft.json")
@@ -35,7 +35,7 @@ func inFolder(t *testing.T, values int) {
 	writeFile(t, "draft.json", draft)
 }
 
-// files returns the names in the current directory.
+// files returns the names of the files in the current directory.
 func files(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -72,7 +72,7 @@ func checkPair(t *testing.T, output, disclosures string) {
 	}
 }
 
-// TestRedactFails verifies that a failed run leaves no new file and changes no existing one.
+// TestRedactFails verifies that a failed run leaves no new file and does not change existing files.
 func TestRedactFails(t *testing.T) {
 	inFolder(t, 3)
 	writeFile(t, "old", "old")
@@ -112,14 +112,15 @@ func TestRedactFails(t *testing.T) {
 	if old, err := os.ReadFile("old"); err != nil || string(old) != "old" {
 		t.Errorf("%q, %v", old, err)
 	}
-	// With a full stdout, the reader may have the entire draft, so the disclosures stay.
+	// If stdout is full, the reader may have received the entire draft, so the disclosures are
+	// kept.
 	if code, message := redactHere("--disclosures", "d"); code != cli.ExitUsage || !strings.Contains(message, "no space left") {
 		t.Errorf("exit %d, %s", code, message)
 	}
 	if _, err := os.Stat("d"); err != nil {
 		t.Error(err)
 	}
-	// Overwrite an existing file, and the input.
+	// Overwrite an existing file, and then the input file.
 	if code, message := redactHere("--disclosures", "d", "-o", "old", "--force"); code != cli.ExitVerified {
 		t.Error(message)
 	}
@@ -130,8 +131,8 @@ func TestRedactFails(t *testing.T) {
 	checkPair(t, "draft.json", "d")
 }
 
-// TestRedactKilled verifies that a process that is killed at any time leaves no incomplete file,
-// and no redacted draft without its disclosures (number 229).
+// TestRedactKilled verifies that a process that is killed at any time leaves neither an incomplete
+// file nor a redacted draft without its disclosures (number 229).
 func TestRedactKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it kills processes")
@@ -159,7 +160,7 @@ func TestRedactKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Usually kill near the end, when files are written.
+		// Most processes are killed near the end, when they write files.
 		time.Sleep(time.Duration((0.3 + 0.7*r.Float64()) * float64(took)))
 		cmd.Process.Kill()
 		cmd.Wait()

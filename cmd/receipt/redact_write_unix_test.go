@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestRedactDiskFull verifies that neither file is written if there is no room for both, regardless
-// of which one does not fit (number 229).
+// TestRedactDiskFull verifies that neither file is written unless there is room for both,
+// regardless of which file does not fit (number 229).
 func TestRedactDiskFull(t *testing.T) {
 	if room := os.Getenv(roomVariable); room != "" {
 		redactInRoom(room)
@@ -28,7 +28,7 @@ func TestRedactDiskFull(t *testing.T) {
 	}
 	inFolder(t, 200)
 	before := files(t)
-	for _, room := range []int{0, 512, 40_000} { // for neither, for a part, for the smaller file
+	for _, room := range []int{0, 512, 40_000} { // enough for neither file, for a part of a file, and for only the smaller file
 		cmd := exec.Command(program, "-test.run=^TestRedactDiskFull$")
 		cmd.Env = append(os.Environ(), fmt.Sprint(roomVariable, "=", room))
 		out, _ := cmd.CombinedOutput()
@@ -42,9 +42,9 @@ func TestRedactDiskFull(t *testing.T) {
 	}
 }
 
-// redactInRoom redacts the draft in the current directory and ends the process.
+// redactInRoom redacts the draft in the current directory and then ends the process.
 func redactInRoom(room string) {
-	signal.Ignore(syscall.SIGXFSZ) // a write over the limit then fails without ending the process
+	signal.Ignore(syscall.SIGXFSZ) // without the signal, a write that exceeds the limit fails but does not end the process
 	var limit syscall.Rlimit
 	bytes, err := strconv.ParseUint(room, 10, 64)
 	if err == nil {

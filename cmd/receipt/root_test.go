@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/root"
 )
 
-// run runs one command line without a process, and returns the exit code.
+// run runs one command line in the test process and returns its exit code.
 func run(ctx context.Context, args []string, e *cli.Env) int { return root.Run(ctx, args, e) }
 
 func newRoot(e *cli.Env) *cobra.Command { return root.New(e) }

@@ -20,9 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// runners are processes that run the commands of scripts, one after another, because starting a
-// process takes most of the time of a command. At full size, each command has its own process, as
-// after exec in scripts.
+// runners are processes that run the commands of scripts, one after another, because the start of a
+// process takes longer than most commands. At full size, each command runs in a separate process,
+// as if the script used exec.
 type runners struct {
 	mu   sync.Mutex
 	idle []*runner
@@ -30,12 +30,12 @@ type runners struct {
 
 type runner struct {
 	process *exec.Cmd
-	stdin   io.Closer // closing it ends the process
+	stdin   io.Closer // closing this pipe ends the process
 	asks    *json.Encoder
 	tells   *json.Decoder
 }
 
-// An order is a command for a runner, and a ran is its result.
+// An order is a command for a runner, and a ran is the result of a command.
 type (
 	order struct {
 		Dir       string
@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// newRunners returns runners that end with the test.
+// newRunners returns runners that stop when the test ends.
 func newRunners(t *testing.T) *runners {
 	all := &runners{}
 	t.Cleanup(func() {
@@ -63,7 +63,8 @@ func newRunners(t *testing.T) *runners {
 	return all
 }
 
-// exits is like the function exits, but uses a runner if the command is receipt.
+// exits implements the same script command as the function exits, but uses a runner if the program
+// is receipt.
 func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || args[1] != "receipt" {
 		exits(ts, neg, args)
@@ -77,7 +78,7 @@ func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// field returns an unexported field of a script, which may be set.
+// field returns a settable reference to an unexported field of a script.
 func field(ts *testscript.TestScript, name string) reflect.Value {
 	v := reflect.ValueOf(ts).Elem().FieldByName(name)
 	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
@@ -87,7 +88,7 @@ func field(ts *testscript.TestScript, name string) reflect.Value {
 func (all *runners) run(ts *testscript.TestScript, args []string) ran {
 	stdin := field(ts, "stdin")
 	o := order{Dir: ts.MkAbs("."), Args: args, Stdin: []byte(stdin.String())}
-	stdin.SetString("") // stdin is only for the next command
+	stdin.SetString("") // a script's stdin applies only to the next command
 	for _, variable := range field(ts, "env").Seq2() {
 		o.Variables = append(o.Variables, variable.String())
 	}
@@ -103,7 +104,7 @@ func (all *runners) run(ts *testscript.TestScript, args []string) ran {
 	return became
 }
 
-// take returns an idle runner, or starts a new one.
+// take returns an idle runner, or starts a new one if none is idle.
 func (all *runners) take() (*runner, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -114,7 +115,7 @@ func (all *runners) take() (*runner, error) {
 	}
 
 	cmd := exec.Command("receipt-runner")
-	cmd.Stderr = os.Stderr // shows a panic of the runner
+	cmd.Stderr = os.Stderr // prints the panic of a runner
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func serveOrders() {
 				panic(err)
 			}
 		}
-		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets it for the process
+		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets the value for the entire process
 
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runs [-codes] LINE… runs receipt with the words of each line. A line with {A,B} represents one
-// line with A and one with B. For each line, runs prints the line, its output, and its exit status,
-// or with -codes only the exit statuses.
+// runs [-codes] LINE… runs receipt once per line, with the words of the line as its arguments. A
+// line that contains {A,B} represents two lines, one with A and one with B. For each line, runs
+// prints the line, its output, and its exit code. With -codes, it prints only the exit codes.
 func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		codes := len(args) > 0 && args[0] == "-codes"
@@ -40,7 +40,7 @@ func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestS
 	}
 }
 
-// process runs receipt in the directory of a script, in its own process.
+// process runs receipt in a separate process, in the directory of a script.
 func process(ts *testscript.TestScript, args []string) ran {
 	code := 0
 	err := ts.Exec("receipt", args...)
@@ -52,7 +52,7 @@ func process(ts *testscript.TestScript, args []string) ran {
 	return ran{code, []byte(ts.ReadFile("stdout")), []byte(ts.ReadFile("stderr"))}
 }
 
-// alternatives returns the lines that a line with {A,B} stands for.
+// alternatives returns the lines that a line with {A,B} represents.
 func alternatives(line string) (lines []string) {
 	before, rest, found := strings.Cut(line, "{")
 	within, after, closed := strings.Cut(rest, "}")
@@ -67,8 +67,8 @@ func alternatives(line string) (lines []string) {
 	return lines
 }
 
-// TestAlternatives verifies that {A,B} produces A before B, and that the first alternatives of a
-// line change last.
+// TestAlternatives verifies that A precedes B in the expansion of {A,B}, and that the first
+// alternatives of a line vary slowest.
 func TestAlternatives(t *testing.T) {
 	got := alternatives("verify {a,b}.{json,csv,} -")
 	want := []string{"verify a.json -", "verify a.csv -", "verify a. -", "verify b.json -", "verify b.csv -", "verify b. -"}

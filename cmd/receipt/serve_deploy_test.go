@@ -63,7 +63,7 @@ func TestDeployedCommands(t *testing.T) {
 			t.Errorf("%s starts %q", name, args)
 			continue
 		}
-		// Only the files are missing here.
+		// The command fails here only because the files are missing.
 		code := run(t.Context(), args, testEnv(io.Discard, io.Discard))
 		cmd := server.New(testEnv(io.Discard, io.Discard))
 		err := cmd.ParseFlags(args[1:])
@@ -78,8 +78,8 @@ func TestDeployedCommands(t *testing.T) {
 	}
 }
 
-// TestServeDocument verifies that the requests in docs/serve.md work with a server that is started
-// as described there.
+// TestServeDocument verifies that the requests in docs/serve.md work with a server that was started
+// as that page describes.
 func TestServeDocument(t *testing.T) {
 	needs(t, "curl", "sh")
 	text := readFile(t, "../../docs/serve.md")

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// forkedFolder creates a directory with receipts a, b, and c in separate files. Both b and c follow
-// a.
+// forkedFolder creates a directory that contains receipts a, b, and c in separate files. Receipt a
+// is the predecessor of both b and c.
 func forkedFolder(t *testing.T) (dir, keys string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -38,7 +38,7 @@ func forkedFolder(t *testing.T) (dir, keys string) {
 	return folder, keys
 }
 
-// TestServeFork verifies that the command and the endpoint give the same verdict for a directory.
+// TestServeFork verifies that the command and the endpoint return the same verdict for a directory.
 func TestServeFork(t *testing.T) {
 	folder, keys := forkedFolder(t)
 	code, stdout, _ := command(nil, "verify", folder, "--keys", keys, "--format", "ndjson")
@@ -58,7 +58,8 @@ func TestServeFork(t *testing.T) {
 	}
 }
 
-// TestServeBatch verifies that a stored receipt is verified with its batch, as by the command.
+// TestServeBatch verifies that the server verifies a stored receipt together with its batch, as the
+// command does.
 func TestServeBatch(t *testing.T) {
 	folder, keys := forkedFolder(t)
 	dir := filepath.Dir(folder)

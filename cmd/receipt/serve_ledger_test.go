@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestServeLedger verifies that the server serves receipts that another process issues while it
-// runs.
+// TestServeLedger verifies that the server serves receipts that another process issues while the
+// server runs.
 func TestServeLedger(t *testing.T) {
 	dir := t.TempDir()
 	path, draft := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "draft.json")

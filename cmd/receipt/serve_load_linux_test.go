@@ -30,10 +30,11 @@ import (
 // attackTime is the duration of the attack in TestServeUnderAttack.
 const attackTime = 12 * time.Second
 
-// TestServeUnderAttack verifies that, with the limits of the deployment files, a client with a key
-// is served during an attack, with and without a key. The attack consists of 16 MiB bodies of the
-// worst shape, unread pages, silent connections, slow streams, and a compressed stream of lines.
-// The server must not be killed, and only the attackers may see errors.
+// TestServeUnderAttack verifies that, with the limits from the deployment files, a client with a
+// key is served during an attack by clients with and without keys. The attack consists of 16 MiB
+// bodies in the most expensive form, unread pages, silent connections, slow streams, and a
+// compressed stream of lines. The server must not be killed, and only the attackers may receive
+// errors.
 func TestServeUnderAttack(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("takes half a minute, of a machine that has nothing else to do; CI=true runs it")
@@ -62,8 +63,8 @@ func TestServeUnderAttack(t *testing.T) {
 	t.Logf("client: %s; before: %s", client.latencies(), quiet.latencies())
 	t.Logf("other processes took %v of processor time", others)
 	// On a busy machine, in particular while other tests run in parallel, requests are slow even
-	// without an attack. In that case, it is sufficient that all requests are answered before the
-	// client's timeout.
+	// without an attack. In that case, the test requires only that all requests are answered before
+	// the client's timeout.
 	if busy := others > attackTime*time.Duration(runtime.NumCPU())*3/8; busy {
 		t.Log("how soon answers come is not judged")
 	} else {
@@ -90,11 +91,11 @@ func TestServeUnderAttack(t *testing.T) {
 	}
 }
 
-// timeOfOthers returns the processor time used so far by all processes except this one and the
-// server, including time that the host of a virtual machine used.
+// timeOfOthers returns the processor time that all processes except this one and the server have
+// used so far, including time that the host of a virtual machine used.
 func timeOfOthers(t *testing.T, r *running) time.Duration {
 	t.Helper()
-	const tick = 10 * time.Millisecond // of proc_stat(5) and proc_pid_stat(5)
+	const tick = 10 * time.Millisecond // unit of the times in proc_stat(5) and proc_pid_stat(5)
 	ticks := func(file string, skip int, fields ...int) (sum time.Duration) {
 		text := readFile(t, file)
 		line, _, _ := strings.Cut(string(text), "\n")
@@ -113,13 +114,13 @@ func timeOfOthers(t *testing.T, r *running) time.Duration {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &mine); err != nil {
 		t.Fatal(err)
 	}
-	all := ticks("/proc/stat", 1, 1, 2, 3, 8)                                   // user, nice, system, steal; interrupts are caused by this test
+	all := ticks("/proc/stat", 1, 1, 2, 3, 8)                                   // user, nice, system, steal; this test causes the interrupts, so they are not added
 	server := ticks(fmt.Sprintf("/proc/%d/stat", r.cmd.Process.Pid), 1, 11, 12) // utime, stime
 	return all - server - time.Duration(mine.Utime.Nano()+mine.Stime.Nano())
 }
 
-// shippedMemory returns the memory limit in the files in docs/deploy, and the soft limit of the
-// program.
+// shippedMemory returns the memory limit that the files in docs/deploy set, and the program's soft
+// limit.
 func shippedMemory(t *testing.T) (limit int64, soft string) {
 	t.Helper()
 	found := map[string]bool{}
@@ -154,7 +155,7 @@ func newKey(t *testing.T, dir, name string) string {
 	return strings.TrimSpace(string(key))
 }
 
-// A memoryGroup is a cgroup with a memory limit, if the user may create one.
+// A memoryGroup is a cgroup with a memory limit. It is used only if the user may create cgroups.
 type memoryGroup struct {
 	dir   string // "": none
 	limit int64
@@ -175,7 +176,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 			continue
 		}
 		g.dir, g.v2 = dir, file == "memory.max"
-		t.Cleanup(func() { // its processes have ended
+		t.Cleanup(func() { // at this time, the processes in the group have ended
 			for range 100 {
 				if os.Remove(dir) == nil {
 					return
@@ -200,7 +201,8 @@ func (g *memoryGroup) command(program, soft string, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", script, g.dir, "env", "GOMEMLIMIT=" + soft, program}, args...)...)
 }
 
-// check reports the memory used, and fails if it exceeded the limit or a process was killed.
+// check reports the memory use of the group, and fails if it exceeded the limit or a process was
+// killed.
 func (g *memoryGroup) check(t *testing.T, r *running) {
 	t.Helper()
 	select {
@@ -235,7 +237,7 @@ func (g *memoryGroup) check(t *testing.T, r *running) {
 	}
 }
 
-// A keyHolder is a client with a key.
+// A keyHolder is a client that has a key.
 type keyHolder struct {
 	t    *testing.T
 	r    *running
@@ -244,7 +246,8 @@ type keyHolder struct {
 	took []time.Duration
 }
 
-// run sends requests one after another for the given time. Every answer must be correct.
+// run sends requests one after another until the given time has passed. Every response must be
+// correct.
 func (s *keyHolder) run(long time.Duration) {
 	client := &http.Client{Timeout: patient}
 	defer client.CloseIdleConnections()
@@ -303,12 +306,12 @@ func (s *keyHolder) latencies() string {
 	return fmt.Sprintf("%d requests, p50 %v, p99 %v, at most %v", len(s.took), s.percentile(50), s.percentile(99), s.percentile(100))
 }
 
-// An attack is the load that other clients create at the same time.
+// An attack is the load that other clients generate at the same time.
 type attack struct {
 	ctx       context.Context
 	url, addr string
 	key       string
-	third     string // key of the client that sends the bombs
+	third     string // key of the client that sends compressed bombs
 	wg        sync.WaitGroup
 
 	bodies, refused, hungPages, idle, drips, bombs, bombAnswered atomic.Int64
@@ -324,7 +327,7 @@ func (a *attack) wait() { a.wg.Wait() }
 func (a *attack) start(t *testing.T) {
 	t.Helper()
 	const silent = 10_000
-	for range 8 { // clients that only connect
+	for range 8 { // clients that connect but send nothing
 		a.wg.Go(func() { a.connect(silent/8, "", &a.idle) })
 	}
 	a.wg.Go(func() { a.connect(300, "GET / HTTP/1.1\r\nHost: "+a.addr+"\r\n\r\n", &a.hungPages) })
@@ -339,7 +342,7 @@ func (a *attack) start(t *testing.T) {
 			key = "" // 401
 		}
 		if i%4 == 1 {
-			text = body // not JSON after its first number
+			text = body // valid JSON only up to the end of the first number
 		}
 		a.wg.Go(func() { a.post(key, text) })
 	}
@@ -353,7 +356,7 @@ func (a *attack) start(t *testing.T) {
 	a.wg.Go(func() { a.bomb(bomb) })
 }
 
-// connect opens connections, writes say to each, and never reads.
+// connect opens n connections, writes the string say to each, and never reads.
 func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	var open []net.Conn
 	defer func() {
@@ -367,7 +370,7 @@ func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 			if a.ctx.Err() != nil {
 				return
 			}
-			continue // this process can open no more
+			continue // this process cannot open more connections
 		}
 		open = append(open, c)
 		if say != "" {
@@ -378,7 +381,7 @@ func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	<-a.ctx.Done()
 }
 
-// drip sends a stream one byte at a time, and repeats it if it is rejected.
+// drip sends a stream one byte at a time, and starts again if the stream is rejected.
 func (a *attack) drip() {
 	for a.ctx.Err() == nil {
 		a.dripOnce()
@@ -397,7 +400,7 @@ func (a *attack) dripOnce() {
 	defer c.Close()
 	fmt.Fprintf(c, "POST /v1/verify HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n", a.addr, a.key)
 	ended := make(chan struct{})
-	go func() { // until the server has answered
+	go func() { // runs until the server has responded
 		defer close(ended)
 		_, _ = bufio.NewReader(c).ReadByte()
 	}()
@@ -419,7 +422,7 @@ func (a *attack) dripOnce() {
 	}
 }
 
-// post sends a body repeatedly.
+// post sends the same body repeatedly.
 func (a *attack) post(key string, body []byte) {
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
@@ -429,7 +432,7 @@ func (a *attack) post(key string, body []byte) {
 			a.bodies.Add(1)
 		} else {
 			a.refused.Add(1)
-			select { // as clients do; also limits the load of this process
+			select { // wait as clients do, which also limits the load of this process
 			case <-time.After(100 * time.Millisecond):
 			case <-a.ctx.Done():
 			}
@@ -449,7 +452,8 @@ func (a *attack) bomb(body []byte) {
 	}
 }
 
-// send returns the status, or 0 for none, and the size of the answer.
+// send returns the status code of the response, or 0 if there was none, and the size of the
+// response.
 func (a *attack) send(client *http.Client, key, media string, body []byte) (status int, answered int64) {
 	q, err := http.NewRequestWithContext(a.ctx, "POST", a.url+"/v1/verify", bytes.NewReader(body))
 	if err != nil {

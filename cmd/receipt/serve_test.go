@@ -21,10 +21,10 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 )
 
-// patient is the maximum wait of tests for an expected event.
+// patient is the longest time that tests wait for an expected event.
 const patient = time.Minute
 
-// A running is a started receipt serve.
+// A running is a process that was started with receipt serve.
 type running struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -37,7 +37,7 @@ type running struct {
 	status int
 }
 
-// Write receives the stderr of the process.
+// Write receives the text that the process prints to stderr.
 func (r *running) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,8 @@ func (r *running) signal(s os.Signal) {
 	}
 }
 
-// exits waits for the process to end, and returns its exit code, or -1 if a signal ended it.
+// exits waits for the process to end and returns its exit code, or -1 if a signal ended the
+// process.
 func (r *running) exits() int {
 	r.t.Helper()
 	select {
@@ -110,7 +111,7 @@ func (r *running) exits() int {
 	}
 }
 
-// logs waits until text is logged.
+// logs waits until the process logs the given text.
 func (r *running) logs(text string) {
 	r.t.Helper()
 	timeout := time.After(patient)
@@ -123,7 +124,7 @@ func (r *running) logs(text string) {
 	}
 }
 
-// do sends a request. Headers have the form "Name: value".
+// do sends a request and returns the response. Each header has the form "Name: value".
 func (r *running) do(method, path, body string, headers ...string) (status int, answer string) {
 	r.t.Helper()
 	q, err := http.NewRequest(method, r.url+path, strings.NewReader(body))
@@ -150,7 +151,8 @@ func (r *running) do(method, path, body string, headers ...string) (status int, 
 	return resp.StatusCode, string(text)
 }
 
-// expects checks the status of an answer, and that the answer contains a string.
+// expects sends a request and checks the status of the response and that the response contains a
+// string.
 func (r *running) expects(status int, holds, method, path, body string, headers ...string) {
 	r.t.Helper()
 	if got, answer := r.do(method, path, body, headers...); got != status || !strings.Contains(answer, holds) {
@@ -158,8 +160,8 @@ func (r *running) expects(status int, holds, method, path, body string, headers 
 	}
 }
 
-// until repeats a request until the answer contains a string, because a change is detected with a
-// delay.
+// until repeats a request until the response contains a string, because the server detects changes
+// with a delay.
 func (r *running) until(holds, method, path, body string, headers ...string) {
 	r.t.Helper()
 	deadline := time.Now().Add(patient)
@@ -180,7 +182,7 @@ const (
 	jsonType = "Content-Type: application/json"
 )
 
-// serveDir creates a directory with the files that examples name.
+// serveDir creates a directory that contains the files used by the examples.
 func serveDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -208,8 +210,8 @@ func receiptIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestServe verifies that the features of all flags are served, and that the command can verify the
-// served data.
+// TestServe verifies that the server provides the features of all flags, and that the command can
+// verify the data that the server returns.
 func TestServe(t *testing.T) {
 	dir := serveDir(t)
 	writeFile(t, filepath.Join(dir, "anchors.json"), `{"partner": "keys.json"}`)
@@ -241,7 +243,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeExamples verifies that the examples of the help run until they are interrupted.
+// TestServeExamples verifies that the examples in the help text run until they are interrupted.
 func TestServeExamples(t *testing.T) {
 	needs(t, "sh")
 	dir := serveDir(t)
@@ -271,7 +273,7 @@ func replace(t *testing.T, path, text string) {
 	}
 }
 
-// TestServeReload verifies that changed keys are used, and invalid ones are not.
+// TestServeReload verifies that the server uses changed keys and ignores invalid ones.
 func TestServeReload(t *testing.T) {
 	dir := serveDir(t)
 	keys := filepath.Join(dir, "keys.json")
@@ -304,9 +306,8 @@ func TestServeReload(t *testing.T) {
 	}
 }
 
-// TestServeAPIKeys verifies that a client without a key is rejected, that an added key is accepted,
-// and that a removed key is rejected. The log contains no keys, headers, or bodies (reliability
-// 325).
+// TestServeAPIKeys verifies that a client without a key is rejected, and that adding and removing a
+// key take effect. The log contains no keys, headers, or request bodies (reliability 325).
 func TestServeAPIKeys(t *testing.T) {
 	dir := serveDir(t)
 	newKey := func(name string) string {
@@ -333,7 +334,7 @@ func TestServeAPIKeys(t *testing.T) {
 	r.expects(200, "report_version", "POST", "/v1/verify?issuer=asked_for_issuer", `{"receipt_id":"body_in_the_log"}`, jsonType, "Authorization: Bearer "+second, "X-Other: header_in_the_log")
 	replace(t, filepath.Join(dir, "api.jsonl"), "")
 	r.logs("keys not reloaded")
-	r.expects(200, "receipt_01K0TASK", "GET", path, "", version, "Authorization: Bearer "+ci) // all clients are still accepted
+	r.expects(200, "receipt_01K0TASK", "GET", path, "", version, "Authorization: Bearer "+ci) // the server still accepts all clients
 	r.signal(syscall.SIGTERM)
 	if code := r.exits(); code != 0 {
 		t.Errorf("exit %d", code)
@@ -349,14 +350,14 @@ func TestServeAPIKeys(t *testing.T) {
 	}
 }
 
-// An open is a request that is being sent.
+// An open is a request whose body is still being sent.
 type open struct {
 	body   *io.PipeWriter
-	answer chan string // "" if it was cut off
+	answer chan string // "" if the server cut off the request
 }
 
-// openRequest starts to verify a stream of receipts and sends some lines, at least two, because the
-// type of a single line is known only after the next.
+// openRequest starts a request that verifies a stream of receipts and sends some lines. There must
+// be at least two, because a single line is classified only after the next line arrives.
 func (r *running) openRequest(lines string) *open {
 	r.t.Helper()
 	read, write := io.Pipe()
@@ -397,14 +398,14 @@ func (r *running) openRequest(lines string) *open {
 	return o
 }
 
-// taskLine returns a receipt on one line.
+// taskLine returns a receipt as a single line.
 func taskLine(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(receiptIn(t, "../..", "canon", "fixtures/valid/task.json")) + "\n"
 }
 
-// TestServeShutdown verifies that, during a shutdown, a current request is completed and new ones
-// are rejected (reliability 318).
+// TestServeShutdown verifies that, during a shutdown, a current request is completed and new
+// requests are rejected (reliability 318).
 func TestServeShutdown(t *testing.T) {
 	line := taskLine(t)
 	for _, s := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
@@ -412,7 +413,7 @@ func TestServeShutdown(t *testing.T) {
 		o := r.openRequest(line + line)
 		r.signal(s)
 		r.logs("shutting down")
-		for range 1000 { // until the server no longer listens
+		for range 1000 { // wait until the server no longer listens
 			conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 			if err != nil {
 				break
@@ -436,7 +437,7 @@ func TestServeShutdown(t *testing.T) {
 	}
 }
 
-// TestServeCutOff verifies that a request that does not end is cut off after the timeout, and
+// TestServeCutOff verifies that a request that does not end is cut off after the timeout, or
 // immediately after a second signal. In both cases, the exit code is not 0.
 func TestServeCutOff(t *testing.T) {
 	line := taskLine(t)
@@ -459,8 +460,8 @@ func TestServeCutOff(t *testing.T) {
 	}
 }
 
-// TestServePageOnly verifies that --page-only serves the page and the health routes, and nothing
-// else.
+// TestServePageOnly verifies that, with --page-only, the server serves only the page and the health
+// routes.
 func TestServePageOnly(t *testing.T) {
 	r := startServe(t, t.TempDir(), "--addr", "127.0.0.1:0", "--page-only")
 	r.expects(200, "<!doctype html>", "GET", "/", "")
@@ -472,8 +473,8 @@ func TestServePageOnly(t *testing.T) {
 	}
 }
 
-// TestServePortInUse verifies that the reason is printed, with exit code 2, if the port is in use
-// (reliability 324).
+// TestServePortInUse verifies that the command prints the reason and exits with code 2 if the port
+// is in use (reliability 324).
 func TestServePortInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestServeLinks verifies that symbolic links in a directory are not followed, even if one replaces
-// a served file, and that a pipe without a writer does not block the server.
+// TestServeLinks verifies that the server does not follow symbolic links in a directory, even if a
+// link replaces a served file, and that a pipe without a writer does not block the server.
 func TestServeLinks(t *testing.T) {
 	dir := t.TempDir()
 	inside, outside := filepath.Join(dir, "receipts"), filepath.Join(dir, "outside.json")
@@ -28,7 +28,7 @@ func TestServeLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(inside, "link.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(inside, filepath.Join(dir, "named")); err != nil { // a directory that is named may be a link
+	if err := os.Symlink(inside, filepath.Join(dir, "named")); err != nil { // a directory that is named on the command line may be a link
 		t.Fatal(err)
 	}
 	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", "keys.json", "--receipts", "named")

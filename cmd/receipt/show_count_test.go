@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// A plainReceipt counts what is in the JSON of a receipt. It uses no code of this module.
+// A plainReceipt counts the contents of a receipt's JSON. It uses no code from this module.
 type plainReceipt struct {
 	doc     any
 	unknown map[string]bool // pointers of metadata.unreported
-	phrases []string        // the expected numbers, and the names, which may have digits
+	phrases []string        // the expected numbers, and names that may contain digits
 }
 
 type plainEntry = map[string]any
 
-// countReceipt returns the phrases that the text of a receipt must contain, in their order.
+// countReceipt returns the phrases that the text of a receipt must contain, in the expected order.
 func countReceipt(t *testing.T, data []byte) []string {
 	t.Helper()
 	p := &plainReceipt{unknown: map[string]bool{}}
@@ -57,7 +57,8 @@ func (p *plainReceipt) array(pointer string) []any {
 	return list
 }
 
-// text returns a string, or "" if the source did not report it or a value around it.
+// text returns the string at a pointer, or "" if the source did not report the string or a value
+// that contains it.
 func (p *plainReceipt) text(pointer string) string {
 	for i, c := range pointer + "/" {
 		if c == '/' && p.unknown[pointer[:i]] {
@@ -68,7 +69,7 @@ func (p *plainReceipt) text(pointer string) string {
 	return s
 }
 
-// time returns an instant in a form, or "" if the source did not report it.
+// time formats the instant at a pointer, or returns "" if the source did not report it.
 func (p *plainReceipt) time(pointer, form string) string {
 	at, err := time.Parse(time.RFC3339, p.text(pointer))
 	if err != nil {
@@ -84,8 +85,8 @@ func (p *plainReceipt) bound(pointer string) string {
 	return ""
 }
 
-// entries returns the entries of a list that happened, without strings that the source did not
-// report, and the word before their number.
+// entries returns the entries in a list that happened, without the strings that the source did not
+// report. It also returns the phrase that precedes their number, such as "at least".
 func (p *plainReceipt) entries(list string) (entries []plainEntry, bound string) {
 	bound = p.bound(list)
 	for i, v := range p.array(list) {
@@ -104,7 +105,8 @@ func (p *plainReceipt) entries(list string) (entries []plainEntry, bound string)
 	return entries, bound
 }
 
-// piles sorts entries by the strings of some members: the most frequent first.
+// piles groups entries by the strings of some members, and sorts the groups by size, the largest
+// first.
 func piles(entries []plainEntry, members ...string) (names []string, by map[string][]plainEntry) {
 	by = map[string][]plainEntry{}
 	for _, e := range entries {
@@ -123,7 +125,7 @@ func piles(entries []plainEntry, members ...string) (names []string, by map[stri
 	return names, by
 }
 
-// commas separates the thousands of a number.
+// commas inserts thousands separators into a number.
 func commas(n any) string {
 	whole, fraction, fractional := strings.Cut(fmt.Sprint(n), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -142,7 +144,7 @@ func plural(n int, noun string) string {
 	return commas(n) + " " + noun
 }
 
-// ends counts the calls that did not succeed.
+// ends describes the calls that did not succeed, with their numbers.
 func ends(calls []plainEntry) string {
 	_, by := piles(calls, "status")
 	failed, canceled := len(by["failed"]), len(by["canceled"])
@@ -191,7 +193,7 @@ func (p *plainReceipt) headline() {
 	requests, bound := p.entries("/side_effects/network_egress")
 	if hosts, by := piles(requests, "destination"); len(hosts) > 0 || bound == "" {
 		p.say(bound, plural(len(requests), "request"))
-		if len(by[""]) > 0 { // these may be of the other hosts
+		if len(by[""]) > 0 { // requests without a destination may have gone to the listed hosts
 			bound, hosts = "at least ", slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 		}
 		p.say(" to ", bound, plural(max(len(hosts), 1), "host"))
@@ -202,7 +204,7 @@ func (p *plainReceipt) headline() {
 	}
 }
 
-// models expects the tokens of each model, or those of the only one.
+// models expects the tokens of each model, or the total if there is only one model.
 func (p *plainReceipt) models() {
 	list, _ := p.entries("/cost/provider_breakdown")
 	list = slices.DeleteFunc(list, func(e plainEntry) bool { return e["model"] == nil })
@@ -223,7 +225,7 @@ func (p *plainReceipt) models() {
 	}
 }
 
-// pile expects a row for each name, and the number of rows that are left out.
+// pile expects one row per name, and the number of rows that are omitted.
 func (p *plainReceipt) pile(list, member, unnamed, unit, noun string) {
 	entries, _ := p.entries(list)
 	names, by := piles(entries, member)

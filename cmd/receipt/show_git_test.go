@@ -21,16 +21,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A replayed session is a git repository with a commit for each content of a file in a log.
+// A replayed is a session that was replayed into a git repository, with one commit for each version
+// of a file in the log.
 type replayed struct {
 	t       *testing.T
 	dir     string
-	commits bytes.Buffer // the input of git fast-import
+	commits bytes.Buffer // input for git fast-import
 	current map[string]string
-	patched int // texts that result from a patch
+	patched int // number of file contents that result from a patch
 }
 
-// git runs git, which must succeed.
+// git runs git and fails the test if git fails.
 func (r *replayed) git(in []byte, args ...string) string {
 	r.t.Helper()
 	c := exec.Command("git", args...)
@@ -43,8 +44,8 @@ func (r *replayed) git(in []byte, args ...string) string {
 	return string(out)
 }
 
-// replay creates the repository of a log. It reads no receipt, and computes the results of edits
-// with git apply.
+// replay creates the repository for a log. It reads no receipt, and uses git apply to compute the
+// results of edits.
 func replay(t *testing.T, log []byte) *replayed {
 	r := &replayed{t: t, dir: t.TempDir(), current: map[string]string{}}
 	r.git(nil, "init", "--quiet", "--initial-branch", "main")
@@ -60,7 +61,7 @@ func replay(t *testing.T, log []byte) *replayed {
 	return r
 }
 
-// walk commits the contents that a value states, whichever agent wrote it.
+// walk commits the file contents that a value states. It supports the formats of all agents.
 func (r *replayed) walk(v any) {
 	switch x := v.(type) {
 	case []any:
@@ -88,7 +89,7 @@ func (r *replayed) edits(x map[string]any) {
 		return "", false
 	}
 
-	// Claude Code states the file, and the text that it replaced.
+	// Claude Code records the file and the text that was replaced.
 	name, _ := text(x, "filePath", "path", "file_path", "file")
 	before, old := text(x, "originalFile", "originalFileContents", "before")
 	hunks, _ := x["structuredPatch"].([]any)
@@ -106,7 +107,7 @@ func (r *replayed) edits(x map[string]any) {
 		r.put(name, after)
 	}
 
-	// Gemini CLI states the file in the arguments, and Codex as a name.
+	// Gemini CLI records the file in the arguments, and Codex records it as a name.
 	if name, ok := text(x["args"], "file_path"); ok {
 		for _, word := range []string{"originalContent", "newContent"} {
 			if content, ok := text(x["resultDisplay"], word); ok {
@@ -121,7 +122,7 @@ func (r *replayed) edits(x map[string]any) {
 		}
 	}
 
-	// Arguments may be JSON in a string.
+	// Arguments may be a string that contains JSON.
 	if s, ok := text(x, "arguments"); ok {
 		var in any
 		if json.Unmarshal([]byte(s), &in) == nil {
@@ -130,7 +131,7 @@ func (r *replayed) edits(x map[string]any) {
 	}
 }
 
-// patches commits the files that a patch of apply_patch adds.
+// patches commits the files that a patch in the apply_patch format adds.
 func (r *replayed) patches(text string) {
 	if !strings.HasPrefix(text, "*** Begin Patch") {
 		return
@@ -146,10 +147,10 @@ func (r *replayed) patches(text string) {
 	}
 }
 
-// patch commits the result of a patch, which git applies.
+// patch commits the file that results when git applies a patch.
 func (r *replayed) patch(name, before string, hunks []any) {
 	file := filepath.Join(r.t.TempDir(), "file")
-	// Hunks do not always show that the last line has no end.
+	// Hunks do not always show that the last line has no line feed.
 	unended := before != "" && !strings.HasSuffix(before, "\n")
 	if unended {
 		before += "\n"
@@ -186,7 +187,7 @@ func (r *replayed) patch(name, before string, hunks []any) {
 	}
 }
 
-// put commits a file unless it has this content.
+// put commits a file unless it already has this content.
 func (r *replayed) put(name, content string) {
 	name = strings.TrimLeft(path.Clean(strings.ReplaceAll(name, `\`, "/")), "/.")
 	name = strings.ReplaceAll(strings.ReplaceAll(name, ".git/", "git/"), ":", "")
@@ -199,14 +200,14 @@ func (r *replayed) put(name, content string) {
 	if n > 1 {
 		fmt.Fprintf(&r.commits, "from :%d\n", n-1)
 	}
-	// A directory may have had the name.
+	// The path may have been a directory before.
 	fmt.Fprintf(&r.commits, "M 100644 inline %q\ndata %d\n%s\n", name, len(content), content)
 }
 
-// A shownGit is what receipt show --git printed.
+// A shownGit contains the output of receipt show --git.
 type shownGit struct {
 	found, digests int
-	rows           []string // "before COMMIT PATH" and "after  COMMIT PATH", after their file
+	rows           []string // "before COMMIT PATH" and "after  COMMIT PATH" rows, which follow the row of the file
 }
 
 // showGit runs receipt show --git.
@@ -241,9 +242,9 @@ func receiptOf(t *testing.T, log string) string {
 	return sealed
 }
 
-// TestShowGit checks the digests of recorded sessions against repositories: git has a commit for
-// each content that a log states, and the receipt, which is created by other code, names the
-// digests. In its modest size, the test reads small logs only.
+// TestShowGit compares the digests from recorded sessions with git repositories. Each repository
+// has a commit for each content that the log states, and the receipt, which other code creates,
+// contains the digests. Unless it runs at full size, the test reads only small logs.
 func TestShowGit(t *testing.T) {
 	needs(t, "git")
 	size, least, found, patched := int64(60_000), 10, 0, 0
@@ -282,7 +283,8 @@ func TestShowGit(t *testing.T) {
 	t.Logf("found %d digests; git applied %d patches", found, patched)
 }
 
-// check verifies that the named commits and paths exist, and that their paths end as the file's.
+// check verifies that the printed commits and paths exist, and that each path in a commit ends with
+// the printed name of the file.
 func (r *replayed) check(s shownGit) {
 	r.t.Helper()
 	file := ""
@@ -303,8 +305,8 @@ func (r *replayed) check(s shownGit) {
 	}
 }
 
-// TestShowGitForms verifies that linked worktrees and bare repositories are read, that nothing is
-// written or run, and that digests without a blob are reported as such.
+// TestShowGitForms verifies that linked worktrees and bare repositories can be read, that nothing
+// is written or run, and that digests without a blob are reported as such.
 func TestShowGitForms(t *testing.T) {
 	needs(t, "git")
 	content := func(text string) string {
@@ -321,7 +323,7 @@ func TestShowGitForms(t *testing.T) {
 	r.git(nil, "worktree", "add", "--quiet", "--detach", work, "main~1")
 	r.git(nil, "clone", "--quiet", "--bare", r.dir, bare)
 
-	// A program that the repository names must not run.
+	// A program configured by the repository must not run.
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, name := range []string{"core.fsmonitor", "core.pager", "diff.external", "gpg.program", "core.sshCommand"} {
 		r.git(nil, "config", name, "touch "+ran)
@@ -371,7 +373,7 @@ func TestShowGitForms(t *testing.T) {
 		t.Error("a program of the repository ran")
 	}
 
-	// A clone without older commits is reported.
+	// The command reports that a clone lacks older commits.
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	r.git(nil, "clone", "--quiet", "--depth", "1", "file://"+bare, shallow)
 	if _, out, _ := command(nil, "show", "--git", shallow, sealed); !strings.Contains(out, "older commits are missing (shallow clone)") {

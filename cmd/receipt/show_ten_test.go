@@ -16,10 +16,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// TestTenReceipts verifies that receipt show prints receipts of ten logs in at most 40 lines of 80
-// columns, and that every number in them is the number that a separate counter finds in the JSON.
+// TestTenReceipts verifies that receipt show prints the receipts of ten logs in at most 40 lines of
+// 80 columns, and that every printed number matches a separate count of the JSON.
 func TestTenReceipts(t *testing.T) {
-	for _, log := range []string{ // of different agents and sizes
+	for _, log := range []string{ // logs from different agents and of different sizes
 		"sources/claude-stream-rust-code-agent-sdks/permission_denials.jsonl",
 		"sources/claude-transcript-spotter/ae4a77f8-aedd-4bc1-888f-c94edc91af04.jsonl",
 		"sources/codex-exec-takopi/codex_exec_json_all_formats.jsonl",
@@ -56,8 +56,8 @@ func TestTenReceipts(t *testing.T) {
 	}
 }
 
-// explainAll verifies the numbers of a text. It also verifies that no other number, and no number
-// without its bound, would pass.
+// explainAll verifies that all numbers in a text are correct. It also verifies that the check would
+// reject any other number, and any number without its bound.
 func explainAll(t *testing.T, receipt []byte, out string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(out), " ")
@@ -76,7 +76,8 @@ func explainAll(t *testing.T, receipt []byte, out string) {
 	}
 }
 
-// explain removes the phrases from a text, in their order. No number and no bound may remain.
+// explain removes the expected phrases from a text, in order. Afterward, no number and no bound may
+// remain.
 func explain(text string, phrases []string) error {
 	rest := regexp.MustCompile(`[0-9]|at least|at most|reportedly`)
 	for _, phrase := range phrases {

@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A planter creates streams with one fault each.
+// A planter creates streams that have one fault each.
 type planter struct {
 	t      *testing.T
 	signer receipt.Signer
@@ -40,7 +40,8 @@ func newPlanter(t *testing.T) *planter {
 	return &planter{t: t, signer: signer, lines: map[string][]byte{}}
 }
 
-// add seals and signs a receipt after head. The function edit changes its draft.
+// add seals and signs a receipt whose predecessor is head. The function edit may change the draft
+// first.
 func (p *planter) add(id, workspace string, head chain.Head, edit func(*receipt.Draft)) (line []byte, next chain.Head) {
 	p.t.Helper()
 	p.n++
@@ -74,8 +75,8 @@ func (p *planter) stream(workspace string, n int, edit func(i int, d *receipt.Dr
 	return lines, heads
 }
 
-// plantFaults returns a list of streams with one fault each, and the complete version of the
-// truncated stream.
+// plantFaults returns streams that have one fault each, and the complete version of the truncated
+// stream.
 func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 	p := newPlanter(t)
 	whole, heads := p.stream("whole", 12, func(i int, d *receipt.Draft) {
@@ -125,7 +126,7 @@ func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 	return append(streams, uncut[:4]), uncut
 }
 
-// sqlBlocks returns the named queries of docs/sql.md, in order.
+// sqlBlocks returns the named queries from docs/sql.md and their names, in order.
 func sqlBlocks(t *testing.T) (names []string, queries map[string]string) {
 	t.Helper()
 	page := readFile(t, "../../docs/sql.md")

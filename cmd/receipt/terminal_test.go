@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// testEnv returns an environment without input and variables.
+// testEnv returns an environment without input and without environment variables.
 func testEnv(out, err io.Writer) *cli.Env {
 	return &cli.Env{
 		In: strings.NewReader(""), Out: out, Err: err,
@@ -52,7 +52,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestInterrupt verifies that an interrupted run never succeeds.
+// TestInterrupt verifies that an interrupted run never exits with code 0.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWidth verifies that on a terminal of 80 columns no text line is wider, with and without
-// color, and that in a pipe every value is complete.
+// TestWidth verifies that no line of text exceeds 80 columns on a terminal of that width, with and
+// without color, and that all values are complete if the output is a pipe.
 func TestWidth(t *testing.T) {
 	const keys = "../../fixtures/keys/trust.json"
 	commands := [][]string{{"--help"}, {"keys", "list", keys}, {"explain", "hash_mismatch"}, {"diff", "../../fixtures/valid/full.json", "../../fixtures/valid/task.json"}}
@@ -53,8 +53,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestMessageWidth verifies that messages are folded on a terminal and have one line in a pipe,
-// with the same words, and that a folded command can be copied.
+// TestMessageWidth verifies that a message is folded on a terminal but has a single line in a pipe,
+// that the words are the same, and that a folded command can be copied.
 func TestMessageWidth(t *testing.T) {
 	inFolder(t, 1)
 	long := strings.Repeat("a-folder-of-receipts/", 5)

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// wordless replaces every detail and hint in saved reports with "x".
+// wordless replaces every detail and every hint in saved reports with "x".
 func wordless(t *testing.T, text string) string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -67,8 +67,8 @@ func verdictOf(t *testing.T, text string) (verdict string) {
 	return answer.Verdict + answer.Summary.Verdict
 }
 
-// TestWordsDecideNothing verifies that changing every detail and hint in saved reports does not
-// change verdicts, exit codes, predecessors, or heads.
+// TestWordsDecideNothing verifies that verdicts, exit codes, predecessors, and heads do not depend
+// on details and hints: replacing them in saved reports changes nothing else.
 func TestWordsDecideNothing(t *testing.T) {
 	m := newMill(t)
 	g, dir := m.grist(), t.TempDir()

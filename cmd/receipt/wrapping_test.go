@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// wrappings returns a document in every supported encoding, by file name.
+// wrappings returns a document in every supported encoding, indexed by file name.
 func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	t.Helper()
 	doc = bytes.TrimRight(doc, " \t\r\n")
@@ -33,7 +33,7 @@ func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	}
 	parsed, err := canon.Parse(doc)
 	if err != nil {
-		return all // the end of invalid JSON inside a wrapping cannot be determined
+		return all // the end of invalid JSON cannot be determined inside a wrapping
 	}
 	all["array.json"] = join([]byte("["), doc, []byte("]"))
 	all["page.json"] = join([]byte(`{"object":"list","data":[`), doc, []byte("]}"))
@@ -49,12 +49,13 @@ func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	return all
 }
 
-// TestWrappings verifies that the same content gives the same verdict and reason in every encoding.
+// TestWrappings verifies that the same content leads to the same verdict and reason in every
+// encoding.
 func TestWrappings(t *testing.T) {
 	dir, forms := t.TempDir(), map[string]int{}
 	for _, c := range some(receipts(t)) {
 		if c.Code == receipt.CodeNotObject {
-			continue // these cases are not recognized as wrappings
+			continue // such a document is not recognized inside a wrapping
 		}
 		doc := readFixture(t, c.File)
 		want, wantCode := judged(t, nil, fixturePath(c))
@@ -75,7 +76,7 @@ func TestWrappings(t *testing.T) {
 	}
 }
 
-// judged returns the verdict on the only receipt of an input, and the reason.
+// judged returns the verdict for the only receipt in an input, and the reason.
 func judged(t *testing.T, stdin []byte, path string) (verdict string, code int) {
 	t.Helper()
 	code, out, stderr := command(bytes.NewReader(stdin), "verify", "--keys", trustedKeys, "--format", "json", path)

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestAwait verifies that a run that has ended determines the exit code.
+// TestAwait verifies that the exit code of a completed run becomes the exit code of the command.
 func TestAwait(t *testing.T) {
 	done := make(chan int, 1)
 	done <- cli.ExitRefuted

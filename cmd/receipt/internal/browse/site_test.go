@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sealOne seals the receipt rI of a task.
+// sealOne seals the receipt rI for one task.
 func sealOne(t *testing.T, i int, task string, head chain.Head) *receipt.Sealed {
 	t.Helper()
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, i, 0, time.UTC))
@@ -55,7 +55,7 @@ func sealed(t *testing.T, n int) (list [][]byte) {
 	return list
 }
 
-// view writes a view of receipts, and returns its directory.
+// view writes a view of receipts and returns the directory of the view.
 func view(t *testing.T, list ...[]byte) string {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -83,7 +83,7 @@ func view(t *testing.T, list ...[]byte) string {
 	return dir
 }
 
-// load reads a data file as a browser does.
+// load reads a data file in the same way as a browser.
 func load(t *testing.T, dir, name string, to any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "data", name+".js"))
@@ -104,8 +104,8 @@ func load(t *testing.T, dir, name string, to any) {
 	}
 }
 
-// TestSite verifies that the data files contain each receipt once, in the order of the input, and
-// that a break, a repeated ID, and a document that is not a receipt keep their rows.
+// TestSite verifies that the data files contain each receipt once, in input order. A break, a
+// repeated ID, and a document that is not a receipt must also have their own rows.
 func TestSite(t *testing.T) {
 	list := slices.Delete(sealed(t, 301), 20, 21)
 	list[7] = []byte(`{"not":"a receipt"}`)
@@ -137,7 +137,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSiteParts verifies that a part of the table continues the values of the previous part.
+// TestSiteParts verifies that each part of the table continues where the previous part ends.
 func TestSiteParts(t *testing.T) {
 	var all table
 	all.add(&receipt.Report{}, &rows.Row{Verdict: "verified", Issuer: "a"}, "", 0)
@@ -149,7 +149,7 @@ func TestSiteParts(t *testing.T) {
 	}
 }
 
-// TestSiteSecret verifies that the content of a receipt with a secret is in no file.
+// TestSiteSecret verifies that no file contains the content of a receipt that contains a secret.
 func TestSiteSecret(t *testing.T) {
 	const secret = "AKIAIOSFODNN7EXAMPLQ"
 	dir := view(t, sealOne(t, 0, secret, chain.Head{}).JSON(), sealOne(t, 1, "t", chain.Head{}).JSON())
@@ -165,7 +165,8 @@ func TestSiteSecret(t *testing.T) {
 	}
 }
 
-// TestIndex verifies that names cannot end the data or the title of the page.
+// TestIndex verifies that names in receipts cannot terminate the embedded data or the title of the
+// page.
 func TestIndex(t *testing.T) {
 	const hostile = `</script><script>alert(1)</script>`
 	sum := &stream.Summary{Keys: &stream.Keys{Path: hostile}}
@@ -183,8 +184,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestHandler verifies that only requests for the view's own hosts are answered, only GET and HEAD,
-// and only for the files of the view, below its secret.
+// TestHandler verifies that the server answers only GET and HEAD requests that have one of the
+// view's own host names and request a file of the view below its secret path.
 func TestHandler(t *testing.T) {
 	dir := view(t, sealed(t, 2)...)
 	if err := os.WriteFile(filepath.Join(dir, "data", "other.txt"), nil, 0o600); err != nil {
@@ -227,7 +228,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestLoopback verifies that the server listens on no other address.
+// TestLoopback verifies that the server listens only on the loopback address.
 func TestLoopback(t *testing.T) {
 	for addr, want := range map[string]bool{"127.0.0.1:0": true, "[::1]:80": true, "localhost:8080": true, "0.0.0.0:80": false, ":80": false, "192.0.2.1:80": false, "example.com:80": false, "127.0.0.1": false} {
 		if _, err := loopback(addr); (err == nil) != want {

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestInterrupted verifies that an error from a canceled context is reported as interrupted.
+// TestInterrupted verifies that an error caused by a canceled context is reported as interrupted.
 func TestInterrupted(t *testing.T) {
 	err := cli.Usage("", "%q: %w", "a.db", fmt.Errorf("opening the tables: %w", context.Canceled))
 	if err.Error() != `"a.db": interrupted` || !errors.Is(err, context.Canceled) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnnamed verifies that an uncommitted file has no name, so that nothing remains if the process
-// is killed, and that Commit gives it its name, content, and mode.
+// TestUnnamed verifies that a file has no name until it is committed, so that nothing remains if
+// the process is killed. Commit must give the file its name, content, and mode.
 func TestUnnamed(t *testing.T) {
 	dir := t.TempDir()
 	if f := openUnnamed(dir); f == nil {

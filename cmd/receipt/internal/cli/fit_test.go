@@ -36,8 +36,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFitter verifies that lines written in pieces are folded on a terminal, and do not change
-// elsewhere.
+// TestFitter verifies that lines that are written in pieces are folded on a terminal and remain
+// unchanged elsewhere.
 func TestFitter(t *testing.T) {
 	long := strings.Repeat("word ", 20) + "end\nnext\n"
 	var out bytes.Buffer
@@ -65,8 +65,8 @@ func TestFitter(t *testing.T) {
 	}
 }
 
-// TestFoldDigest verifies that a digest is printed in full if a line has room for it, also after a
-// label on 80 columns.
+// TestFoldDigest verifies that a digest is printed in full if it fits on a line, even after a label
+// on 80 columns.
 func TestFoldDigest(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for _, c := range []struct {

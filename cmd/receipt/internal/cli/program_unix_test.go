@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestProgram verifies the results and the limits of a run.
+// TestProgram verifies the results of a program and the limits that apply to it.
 func TestProgram(t *testing.T) {
 	const long = time.Minute
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestProgramLeavesNothing verifies that processes that a program leaves behind are killed.
+// TestProgramLeavesNothing verifies that processes that a program leaves running are killed.
 func TestProgramLeavesNothing(t *testing.T) {
 	mark := t.TempDir() + "/mark"
 	p := Program{Path: "/bin/sh", Args: []string{"-c", `(sleep 1; : >"$0") & printf done`, mark}, Patience: time.Minute, Most: 8}

@@ -26,7 +26,7 @@ func TestProgressText(t *testing.T) {
 		{verify, 1, 20, 126e6, 252e6, 12300, 0, 4 * time.Second, "pass 2 of 2: verifyi"},
 		{verify, 0, 79, 999e9, 999e9, 0, 0, time.Hour, "pass 1 of 2: reading · 999.0 GB of 999.0 GB"},
 
-		// The amount read of a growing file never exceeds its size.
+		// The number of bytes read from a growing file never exceeds the displayed size.
 		{verify[1:], 0, 79, 300e6, 252e6, 1, 0, 0, "verifying · 252.0 MB of 252.0 MB · 1 receipt"},
 		{[]string{"exporting"}, 0, 79, 0, 0, 25, 100, 0, "exporting · 25 of 100 receipts"},
 		{[]string{"exporting"}, 0, 79, 0, 0, 25, 100, 10 * time.Second, "exporting · 25 of 100 receipts · 30 s left"},
@@ -48,13 +48,13 @@ func TestProgressText(t *testing.T) {
 	}
 }
 
-// TestProgressPasses verifies that a new pass starts at zero, and that a repeated call for the same
+// TestProgressPasses verifies that a new pass starts at zero, and that another call for the same
 // pass keeps its counts.
 func TestProgressPasses(t *testing.T) {
 	p := &Progress{passes: []string{"reading", "verifying"}, width: 79, now: time.Now, begun: time.Now()}
 	p.Pass(0, 100, 0)
 	p.Read(60)
-	p.Pass(0, 100, 0) // the second file of the pass
+	p.Pass(0, 100, 0) // the second file in the pass
 	p.Read(40)
 	if got, want := p.text(), "pass 1 of 2: reading · 100 bytes of 100 bytes"; got != want {
 		t.Errorf("%q", got)
@@ -65,7 +65,7 @@ func TestProgressPasses(t *testing.T) {
 	}
 }
 
-// TestProgressUnseen verifies that all methods of a nil Progress can be called.
+// TestProgressUnseen verifies that all methods can be called on a nil Progress.
 func TestProgressUnseen(t *testing.T) {
 	p := (&Env{Getenv: func(string) string { return "" }}).Progress("reading")
 	if p != nil {
@@ -78,8 +78,8 @@ func TestProgressUnseen(t *testing.T) {
 	p.End()
 }
 
-// TestProgressEnds verifies that the progress has ended when End returns, also after concurrent and
-// repeated calls.
+// TestProgressEnds verifies that no progress is shown after End returns, even if End is called
+// concurrently or repeatedly.
 func TestProgressEnds(t *testing.T) {
 	p := newProgress(&screen{w: io.Discard}, 80, time.Now, []string{"reading"})
 	var wg sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 
 const corpus = "../../../../fixtures/corpus"
 
-// A manifest lists the cases of the corpus.
+// A manifest lists the cases in the corpus.
 type manifest struct {
 	Vectors []struct {
 		ID, File, Conditions string
@@ -34,7 +34,7 @@ func readManifest(t *testing.T) (m manifest) {
 	return m
 }
 
-// TestCorpus verifies that receipt answers every case with the expected verdict, code, and step.
+// TestCorpus verifies that receipt returns the expected verdict, code, and step for every case.
 func TestCorpus(t *testing.T) {
 	m := readManifest(t)
 	if len(m.Vectors) < 400 {
@@ -55,8 +55,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestFieldCorpus verifies that receipt answers the published cases of receipts of another maker,
-// with the names of codes that their runner expects.
+// TestFieldCorpus verifies that receipt answers the published cases with receipts in a third-party
+// format, and uses the code names that the publisher's runner expects.
 func TestFieldCorpus(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "foreign"), "acta-receipt-signature")
 	s, err := conformance.ScoreField(t.Context(), dir, root.Run)
@@ -68,8 +68,8 @@ func TestFieldCorpus(t *testing.T) {
 	}
 }
 
-// TestContext verifies that a receipt of another maker with a chain is not answered, because the
-// chain would not be checked.
+// TestContext verifies that receipt gives no answer for a third-party receipt with a chain, because
+// it would not check the chain.
 func TestContext(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "receipt.json")
 	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
@@ -85,7 +85,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// always returns a verifier with one answer.
+// always returns a verifier that returns the same verdict for every file.
 func always(verdict string) conformance.Verifier {
 	return func(context.Context, string) (string, string, error) { return verdict, "", nil }
 }

@@ -11,10 +11,11 @@ import (
 
 type Scoreboard = scoreboard
 
-// A Verifier answers the question in a file.
+// A Verifier returns the verdict and the code for the case in a file.
 type Verifier func(ctx context.Context, file string) (verdict, code string, err error)
 
-// Score runs a verifier in this process on the cases of some subjects, or of all.
+// Score runs an in-process verifier on the cases for the given subjects, or on all cases if there
+// are no subjects.
 func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verifier) (*Scoreboard, error) {
 	c, err := openCorpus(dir)
 	if err != nil {
@@ -36,8 +37,8 @@ func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verif
 	return score(c, nil, results), nil
 }
 
-// Judge answers a case as the command answer does in an environment of NAME=VALUE, and returns
-// the step, too.
+// Judge answers a case as the command does, with an environment of NAME=VALUE strings, and also
+// returns the step.
 func Judge(ctx context.Context, line Line, file string, env ...string) (verdict, code, step string, err error) {
 	e := &cli.Env{Getenv: getenv(env), Now: time.Now, Messages: nil}
 	a, err := judge(ctx, e, line, file)
@@ -51,7 +52,7 @@ func Judge(ctx context.Context, line Line, file string, env ...string) (verdict,
 	return a.Verdict, code, step, nil
 }
 
-// AnswerOf runs a command on a file, and returns its verdict.
+// AnswerOf runs a command on a file and returns the verdict of the command.
 func AnswerOf(ctx context.Context, command []string, file string, timeout time.Duration) (verdict string, err error) {
 	a, err := answerOf(ctx, command, question{file: file}, timeout)
 	if err != nil {
@@ -60,7 +61,8 @@ func AnswerOf(ctx context.Context, command []string, file string, timeout time.D
 	return a.Verdict, nil
 }
 
-// ErrorOf runs a command on a file, and returns why it is not an answer, and whether it declined.
+// ErrorOf runs a command on a file, and returns the reason why the output is not an answer and
+// whether the command declined the case.
 func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why string, declined bool) {
 	_, err := answerOf(ctx, command, question{file: "case.json"}, timeout)
 	if err == nil {
@@ -70,7 +72,7 @@ func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why 
 	return err.Error(), declined
 }
 
-// ScoreField runs receipt on a corpus whose key sets are in environment variables.
+// ScoreField runs receipt on a corpus whose key sets are specified by environment variables.
 func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error) {
 	c, err := openCorpus(dir)
 	if err != nil {
@@ -85,7 +87,7 @@ func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error)
 	return score(c, nil, results), nil
 }
 
-// getenv returns a function that looks names up in an environment.
+// getenv returns a function that looks up variables in an environment.
 func getenv(env []string) func(name string) string {
 	return func(name string) string {
 		for _, entry := range env {
@@ -97,5 +99,5 @@ func getenv(env []string) func(name string) string {
 	}
 }
 
-// Exit returns the exit code of the run.
+// Exit returns the exit code that corresponds to the results of the run.
 func (s *scoreboard) Exit() int { return s.exit() }

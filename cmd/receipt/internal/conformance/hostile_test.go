@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
 )
 
-// TestMain makes the test binary a verifier that misbehaves.
+// TestMain lets the test binary act as a verifier that misbehaves.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("CONFORMANCETEST_VERIFIER"); mode != "" {
 		if fault, ok := strings.CutPrefix(mode, "small:"); ok {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// misbehave behaves as a verifier of a mode.
+// misbehave acts as a verifier with the given kind of misbehavior.
 func misbehave(mode string) {
 	switch mode {
 	case "hang":
@@ -33,7 +33,7 @@ func misbehave(mode string) {
 		for {
 			fmt.Println(strings.Repeat("x", 1000))
 		}
-	case "child": // a child holds stdout open
+	case "child": // a child process keeps stdout open
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "CONFORMANCETEST_VERIFIER=hang")
 		cmd.Stdout = os.Stdout
@@ -60,8 +60,8 @@ func misbehave(mode string) {
 	os.Exit(0)
 }
 
-// TestHostileVerifiers verifies that a verifier which hangs, floods, or contradicts itself fails,
-// and that one which declines is counted apart.
+// TestHostileVerifiers verifies that a verifier fails if it hangs, floods its output, or
+// contradicts itself, and that a verifier that declines is counted separately.
 func TestHostileVerifiers(t *testing.T) {
 	for _, c := range []struct {
 		mode, why string
@@ -76,7 +76,7 @@ func TestHostileVerifiers(t *testing.T) {
 		{"null", "the last line is not", false},
 		{"unknown", "the last line is not", false},
 		{"contradiction", `exit status 0 contradicts the verdict "invalid"`, false},
-		{"crash", "the last line is not", false}, // whose exit status happens to be 2
+		{"crash", "the last line is not", false}, // the exit status of a crash happens to be 2
 		{"declines", "exit status 4", true},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestHostileVerifiers(t *testing.T) {
 	}
 }
 
-// TestConstantVerifiers verifies that a verifier with one answer for everything fails, and that one
-// without answers shows nothing.
+// TestConstantVerifiers verifies that a verifier that always returns the same answer fails, and
+// that a run without any answers does not pass.
 func TestConstantVerifiers(t *testing.T) {
 	for _, verdict := range []string{"valid", "invalid", "undecidable"} {
 		s, err := conformance.Score(t.Context(), corpus, nil, 1, always(verdict))

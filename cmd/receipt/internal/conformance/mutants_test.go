@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
 )
 
-// mutants lists faults of the small verifier, and for each a case that must name it.
+// mutants lists faults of the small verifier, each with a case that must detect the fault.
 var mutants = []struct{ fault, caught string }{
 	{"ignores signatures", "one bit of S is flipped"},
 	{"ignores links", "a receipt in the middle is missing"},
@@ -46,11 +46,11 @@ var mutants = []struct{ fault, caught string }{
 	{"ignores the expected end", "one receipt more is expected"},
 }
 
-// leastAnswered is the number of cases that the small verifier supports at least.
+// leastAnswered is the minimum number of cases that the small verifier must support.
 const leastAnswered = 500
 
-// TestSmallVerifier verifies that a verifier of a few hundred lines, without the verifier of this
-// module, answers all supported cases as expected.
+// TestSmallVerifier verifies that a verifier of a few hundred lines, which does not use this
+// module's verifier, returns the expected answer for all cases that it supports.
 func TestSmallVerifier(t *testing.T) {
 	s := scored(t, small{})
 	for _, d := range s.Totals.Failed {
@@ -64,8 +64,9 @@ func TestSmallVerifier(t *testing.T) {
 	}
 }
 
-// TestMutants verifies that the corpus catches each fault by name: the report of the run lists a
-// case about the neglected rule. With -v it prints all cases that catch it.
+// TestMutants verifies that the corpus detects each fault and identifies it: the report of the run
+// lists a case about the rule that the verifier does not check. With -v, the test prints all cases
+// that detect the fault.
 func TestMutants(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.fault, func(t *testing.T) {
@@ -98,7 +99,8 @@ func scored(t *testing.T, v small) *conformance.Scoreboard {
 	return s
 }
 
-// TestMutantProcess verifies that a broken verifier is also caught if it is a program.
+// TestMutantProcess verifies that a broken verifier is also detected if it runs as a separate
+// program.
 func TestMutantProcess(t *testing.T) {
 	for _, c := range []struct{ fault, verdict string }{{"", invalid}, {"ignores signatures", valid}} {
 		t.Setenv("CONFORMANCETEST_VERIFIER", "small:"+c.fault)
@@ -109,7 +111,7 @@ func TestMutantProcess(t *testing.T) {
 	}
 }
 
-// caseAbout returns the file of the case with the given conditions.
+// caseAbout returns the file of the case that has the given conditions.
 func caseAbout(t *testing.T, conditions string) string {
 	t.Helper()
 	for _, v := range readManifest(t).Vectors {

@@ -28,7 +28,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// The answers of a small verifier.
+// A small verifier returns one of these answers.
 const (
 	valid       = "valid"
 	invalid     = "invalid"
@@ -38,12 +38,12 @@ const (
 // errDeclined indicates that a small verifier does not support a case.
 var errDeclined = errors.New("not supported")
 
-// A small verifier judges what most callers need: receipts of Ed25519 keys, streams in order,
-// checkpoints, proofs, archives, and disclosures. It judges them without package receipt. A fault
-// names one rule that it neglects; "" is none.
+// A small verifier supports what most callers need: receipts with Ed25519 keys, streams in order,
+// checkpoints, proofs, archives, and disclosures. It does not use package receipt. The field fault
+// names the single rule that the verifier does not check, or is "" if it checks all rules.
 type small struct{ fault string }
 
-// given is the content of a case.
+// given represents the content of a case.
 type given struct {
 	receipts, proofs, disclosures [][]byte
 	trust, checkpoint             []byte
@@ -51,7 +51,7 @@ type given struct {
 	keys                          map[string]jwk
 }
 
-// answer answers a case.
+// answer reads a case and returns the verdict.
 func (v small) answer(file string) (string, error) {
 	g, err := read(file)
 	if err != nil {
@@ -64,7 +64,7 @@ func (v small) answer(file string) (string, error) {
 	return verdict, err
 }
 
-// read reads a case once for all verifiers, and declines what is not supported.
+// read reads a case once for all verifiers, and declines cases that are not supported.
 func read(file string) (*given, error) {
 	f, _ := cases.LoadOrStore(file, sync.OnceValues(func() (*given, error) { return readOnce(file) }))
 	return f.(func() (*given, error))()
@@ -119,7 +119,8 @@ func readOnce(file string) (*given, error) {
 	return g, err
 }
 
-// judge judges a case: the worst verdict of its receipts, of their order, and of the evidence.
+// judge returns the worst of the verdicts for the receipts, their order, and the evidence of a
+// case.
 func (v small) judge(g *given) (string, error) {
 	keys := g.keys
 	list, verdict := v.split(g.receipts[0])
@@ -143,7 +144,7 @@ func (v small) judge(g *given) (string, error) {
 	return verdict, nil
 }
 
-// worse returns the stronger of two verdicts: invalid, then undecidable, then valid.
+// worse returns the worse of two verdicts. The order is invalid, undecidable, valid.
 func worse(a, b string) string {
 	for _, v := range []string{invalid, undecidable} {
 		if a == v || b == v {
@@ -153,7 +154,7 @@ func worse(a, b string) string {
 	return valid
 }
 
-// split returns the documents of an input, and whether it is complete.
+// split returns the documents in an input, and the verdict on the input's structure.
 func (v small) split(data []byte) (list [][]byte, verdict string) {
 	switch {
 	case len(data) > 0 && data[0]>>5 == 5:
@@ -182,7 +183,7 @@ func (v small) items(data []byte) (list [][]byte, verdict string) {
 		var malformed *archive.ItemError
 		switch {
 		case errors.As(err, &malformed) && malformed.Code == "syntax":
-			return list, undecidable // the end is missing
+			return list, undecidable // the end of the item is missing
 		case err != nil:
 			return list, invalid
 		}
@@ -190,7 +191,7 @@ func (v small) items(data []byte) (list [][]byte, verdict string) {
 	}
 }
 
-// lenientItems decodes any spelling of the items.
+// lenientItems decodes items with any spelling, including noncanonical ones.
 func lenientItems(data []byte) (list [][]byte, verdict string) {
 	mode, err := cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode()
 	if err != nil {
@@ -212,12 +213,12 @@ func lenientItems(data []byte) (list [][]byte, verdict string) {
 	}
 }
 
-// receiptSchema returns the schema of receipts.
+// receiptSchema returns the JSON Schema for receipts.
 var receiptSchema = sync.OnceValues(func() (*schemas.Schema, error) { return schemas.Compile(schemas.Receipt) })
 
-// one judges one receipt.
+// one verifies a single receipt.
 func (v small) one(g *given, keys map[string]jwk, data []byte) (*canon.Document, string, error) {
-	if v.fault == "accepts duplicate members" { // keeps the last, as encoding/json does
+	if v.fault == "accepts duplicate members" { // keeps the last duplicate, as encoding/json does
 		var value any
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.UseNumber()
@@ -263,7 +264,7 @@ func (v small) one(g *given, keys map[string]jwk, data []byte) (*canon.Document,
 	return doc, verdict, err
 }
 
-// contained reports whether the materials that a receipt contains have the stated digests.
+// contained reports whether the materials embedded in a receipt have the stated digests.
 func contained(root canon.Node) bool {
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		text := m.Member("bytes_base64").String()
@@ -275,10 +276,10 @@ func contained(root canon.Node) bool {
 	return true
 }
 
-// removed matches the members outside the hash in canonical text.
+// removed matches the parts of canonical text that the receipt hash does not cover.
 var removed = regexp.MustCompile(`,"receipt_hash":"[^"]*"|"signatures":\[[^]]*\],|\n$`)
 
-// hash returns the receipt hash.
+// hash computes the receipt hash.
 func (v small) hash(doc *canon.Document) (canon.Digest, error) {
 	switch v.fault {
 	case "hashes the bytes instead of the canonical form":
@@ -301,7 +302,7 @@ func (v small) hash(doc *canon.Document) (canon.Digest, error) {
 	return chain.Hash(doc)
 }
 
-// A jwk is an entry of a key set.
+// A jwk is an entry in a key set.
 type jwk struct {
 	Kid, Crv, X, Origin string
 	Issuers, Roles      []string
@@ -313,12 +314,12 @@ type jwk struct {
 	public ed25519.PublicKey
 }
 
-// has reports whether the key has a role; without roles, it is an issuer's.
+// has reports whether the key has the given role. A key without roles is an issuer's key.
 func (k *jwk) has(role string) bool {
 	return slices.Contains(k.Roles, role) || len(k.Roles) == 0 && role == "issuer"
 }
 
-// keysOf returns the keys of a case by their IDs.
+// keysOf returns the keys for a case, indexed by ID.
 func keysOf(g *given) (map[string]jwk, error) {
 	var set struct{ Keys []jwk }
 	if err := json.Unmarshal(g.trust, &set); err != nil {
@@ -341,7 +342,7 @@ func keysOf(g *given) (map[string]jwk, error) {
 	return keys, nil
 }
 
-// signed judges the signatures of a receipt.
+// signed verifies the signatures on a receipt.
 func (v small) signed(g *given, keys map[string]jwk, doc *canon.Document) (string, error) {
 	if v.fault == "ignores signatures" {
 		return valid, nil
@@ -389,14 +390,14 @@ func (v small) signed(g *given, keys map[string]jwk, doc *canon.Document) (strin
 	case met:
 		return valid, nil
 	case g.checkpoint != nil && entries == 0:
-		return "", errDeclined // a checkpoint may replace the signature
+		return "", errDeclined // a checkpoint may replace the signatures
 	case barred:
 		return invalid, nil
 	}
 	return undecidable, nil
 }
 
-// decode decodes a signature.
+// decode decodes the base64 text of a signature.
 func (v small) decode(value string) ([]byte, bool) {
 	text, ok := strings.CutPrefix(value, "base64:")
 	if v.fault == "accepts any spelling of base64" {
@@ -408,8 +409,8 @@ func (v small) decode(value string) ([]byte, bool) {
 	return sig, ok && err == nil && len(sig) == ed25519.SignatureSize && !strings.ContainsAny(text, "\r\n")
 }
 
-// counts reports whether a key may speak for the issuer of a receipt at its time, and otherwise
-// whether this refutes.
+// counts reports whether a key may speak for the issuer of a receipt at the time of the receipt. If
+// not, the second result reports whether that refutes the receipt.
 func (v small) counts(g *given, k *jwk, doc *canon.Document) (counts, refutes bool) {
 	root := doc.Root()
 	when := root.Member("issued_at").String()
@@ -445,7 +446,7 @@ func (v small) counts(g *given, k *jwk, doc *canon.Document) (counts, refutes bo
 	return speaks, !speaks
 }
 
-// links judges the order of receipts, and the expectations of the caller.
+// links checks the order of receipts and the expectations of the caller.
 func (v small) links(g *given, docs []*canon.Document) string {
 	if v.fault == "ignores links" {
 		return valid
@@ -489,7 +490,7 @@ func (v small) links(g *given, docs []*canon.Document) string {
 	return valid
 }
 
-// logged judges a checkpoint of all receipts, or the proof of one.
+// logged verifies a checkpoint that covers all receipts, or an inclusion proof for one receipt.
 func (v small) logged(g *given, keys map[string]jwk, docs []*canon.Document) string {
 	if v.fault == "ignores checkpoints and proofs" {
 		return valid
@@ -524,7 +525,7 @@ func (v small) logged(g *given, keys map[string]jwk, docs []*canon.Document) str
 	return valid
 }
 
-// proved judges an inclusion proof.
+// proved verifies an inclusion proof.
 func (v small) proved(keys map[string]jwk, leaf merkle.Hash, text []byte) string {
 	p, err := tlog.ParseProof(text)
 	if err != nil {
@@ -548,7 +549,7 @@ func (v small) proved(keys map[string]jwk, leaf merkle.Hash, text []byte) string
 	return valid
 }
 
-// open opens a checkpoint with the keys of logs and witnesses.
+// open verifies a checkpoint with the keys of logs and witnesses.
 func (v small) open(keys map[string]jwk, msg []byte) (*tlog.Signed, string) {
 	var logs []*tlog.Log
 	var witnesses []*tlog.Witness
@@ -578,7 +579,7 @@ func (v small) open(keys map[string]jwk, msg []byte) (*tlog.Signed, string) {
 	return c, valid
 }
 
-// disclosed judges disclosed values of a receipt.
+// disclosed verifies the disclosed values of a receipt.
 func (v small) disclosed(g *given, docs []*canon.Document) string {
 	for _, data := range g.disclosures {
 		d, err := redact.ParseDisclosures(data)
@@ -601,7 +602,7 @@ func (v small) disclosed(g *given, docs []*canon.Document) string {
 	return valid
 }
 
-// committed reports whether a receipt has a commitment to a value.
+// committed reports whether a receipt contains a commitment to a value.
 func (v small) committed(doc *canon.Document, shown redact.Disclosure) bool {
 	want := shown.Commitment()
 	if v.fault == "ignores the salt of disclosures" {

@@ -35,7 +35,7 @@ func socketFolder(t *testing.T) string {
 	return dir
 }
 
-// newAgent starts an agent with keys, and returns an environment that names it.
+// newAgent starts an agent with keys, and returns an environment whose SSH_AUTH_SOCK refers to it.
 func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	t.Helper()
 	a, err := keyservice.NewAgent(names...)
@@ -51,7 +51,8 @@ func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	return a, environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// listens starts a server that is not an agent, and returns an environment that names it.
+// listens starts a server that is not an agent, and returns an environment whose SSH_AUTH_SOCK
+// refers to it.
 func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")
@@ -63,7 +64,7 @@ func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	return environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// named returns the name of a test key in an agent.
+// named returns the --key name of a test key in an agent.
 func named(t *testing.T, key string) string {
 	t.Helper()
 	fingerprint, err := keyservice.Fingerprint(key)
@@ -73,8 +74,8 @@ func named(t *testing.T, key string) string {
 	return "agent:" + fingerprint
 }
 
-// TestAgent verifies that the key with the given fingerprint signs, in an agent with several keys
-// that have the same comment.
+// TestAgent verifies that an agent signs with the key that has the given fingerprint, even if
+// several of its keys have the same comment.
 func TestAgent(t *testing.T) {
 	_, e := newAgent(t, "rsa", "other-ed25519", "ed25519", "p256", "p384")
 	for name, algorithm := range map[string]string{"ed25519": keys.Ed25519, "other-ed25519": keys.Ed25519, "p256": "ES256", "p384": "ES384"} {
@@ -83,7 +84,7 @@ func TestAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := keys.FromPublic(own.Public(), "", "") // the ID that the same key has in a file
+		want, err := keys.FromPublic(own.Public(), "", "") // the same key in a file has this ID
 		if err != nil || key.Public().ID != want.ID || key.Public().Algorithm != algorithm {
 			t.Errorf("%s: %s, %s, %v", name, key.Public().ID, key.Public().Algorithm, err)
 		}
@@ -91,7 +92,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// TestRealAgent verifies the same with OpenSSH's ssh-agent.
+// TestRealAgent verifies that signing also works with OpenSSH's ssh-agent.
 func TestRealAgent(t *testing.T) {
 	if _, err := exec.LookPath("ssh-agent"); err != nil {
 		t.Skip(err)
@@ -106,7 +107,7 @@ func TestRealAgent(t *testing.T) {
 		cmd.Wait()
 	})
 
-	// Add keys with the protocol of the agent.
+	// Use the agent protocol to add keys.
 	var conn net.Conn
 	for began := time.Now(); conn == nil; time.Sleep(5 * time.Millisecond) {
 		var err error
@@ -144,7 +145,7 @@ func TestRealAgent(t *testing.T) {
 		t.Error(got)
 	}
 
-	// After the agent is unlocked, the key is found, and then removed.
+	// After the agent is unlocked, the key is found again. Then it is removed.
 	if err := real.Unlock([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestRealAgent(t *testing.T) {
 	}
 }
 
-// TestAgentSigns verifies that an invalid response of an agent never becomes a signature.
+// TestAgentSigns verifies that an invalid response from an agent is never used as a signature.
 func TestAgentSigns(t *testing.T) {
 	a, e := newAgent(t, "ed25519", "p256")
 	for name, test := range map[string]struct {
@@ -212,7 +213,8 @@ func TestAgentSigns(t *testing.T) {
 	}
 }
 
-// TestAgentKeys verifies that keys that cannot sign receipts are rejected with the reason.
+// TestAgentKeys verifies that keys that cannot sign receipts are rejected, and that the error
+// states the reason.
 func TestAgentKeys(t *testing.T) {
 	a, e := newAgent(t, "ed25519")
 	ed, err := keyservice.Key("ed25519")
@@ -283,12 +285,12 @@ func TestAgentKeys(t *testing.T) {
 		}
 	}
 
-	// Certificates and unknown key types do not prevent a key from being found.
+	// Certificates and unknown key types in the agent do not prevent other keys from being found.
 	a.OnList = listed(unknown, whole(certificate), whole(plain))
 	check(t, open(t, e, named(t, "ed25519"), long))
 }
 
-// TestAgentNames verifies that only a complete fingerprint names a key.
+// TestAgentNames verifies that a key can be selected only by its complete fingerprint.
 func TestAgentNames(t *testing.T) {
 	_, e := newAgent(t, "ed25519")
 	whole := named(t, "ed25519")
@@ -299,7 +301,8 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// TestAgentAbsent verifies the errors for a missing agent and for servers that are not agents.
+// TestAgentAbsent verifies the errors that are reported if there is no agent, or if the server is
+// not an agent.
 func TestAgentAbsent(t *testing.T) {
 	name := named(t, "ed25519")
 	if got := refused(t.Context(), t, environment(t, nil), name, long); got != `"`+name+`": there is no ssh-agent: SSH_AUTH_SOCK is not set` {
@@ -310,7 +313,7 @@ func TestAgentAbsent(t *testing.T) {
 		t.Error(got)
 	}
 
-	read := func(c net.Conn) { // a request: its length and its body
+	read := func(c net.Conn) { // reads a request, which consists of a length and a body
 		var size [4]byte
 		if _, err := io.ReadFull(c, size[:]); err == nil {
 			_, _ = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:])))
@@ -337,7 +340,7 @@ func TestAgentAbsent(t *testing.T) {
 	}
 }
 
-// TestAgentSlow verifies that the wait for an unresponsive agent ends after the timeout and on an
+// TestAgentSlow verifies that the wait for an unresponsive agent ends after a timeout or an
 // interruption.
 func TestAgentSlow(t *testing.T) {
 	over := make(chan struct{})
@@ -353,7 +356,7 @@ func TestAgentSlow(t *testing.T) {
 		t.Error(got)
 	}
 
-	// An agent that lists its keys and waits for the user to confirm.
+	// This agent lists its keys, but waits for the user's confirmation before it signs.
 	a, e := newAgent(t, "ed25519")
 	a.OnSign = func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 		<-over

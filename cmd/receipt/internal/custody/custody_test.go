@@ -21,19 +21,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestMain runs the plugin if the program is called by the plugin's name.
+// TestMain runs the plugin if the program was started under the plugin's name.
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "sigstore-kms-") {
 		keyservice.Plugin()
 		return
 	}
-	log.SetOutput(io.Discard) // agents log why they refused
+	log.SetOutput(io.Discard) // agents log the reasons for refusals
 	os.Exit(m.Run())
 }
 
 const hash = "sha256:cf33bfcb36ec5c146e7e083d23b73cb7ccd5db142d9ba0b06d1bb0f70d0bbfc6"
 
-// environment returns an environment with only the given variables.
+// environment returns an environment that contains only the given variables.
 func environment(t *testing.T, variables map[string]string) *cli.Env {
 	t.Helper()
 	e := &cli.Env{
@@ -45,7 +45,8 @@ func environment(t *testing.T, variables map[string]string) *cli.Env {
 	return e
 }
 
-// check creates each kind of signature with a key, and verifies them with only the public key.
+// check creates each kind of signature with a key, and verifies the signatures with only the public
+// key.
 func check(t *testing.T, key *keys.Signer) {
 	t.Helper()
 	sig, err := key.Sign(t.Context(), []byte(hash))
@@ -76,7 +77,7 @@ func check(t *testing.T, key *keys.Signer) {
 	}
 }
 
-// open opens a key that must exist.
+// open opens a key, and fails the test if the key cannot be opened.
 func open(t *testing.T, e *cli.Env, name string, patience time.Duration) *keys.Signer {
 	t.Helper()
 	key, err := custody.Open(t.Context(), e, name, custody.Options{Patience: patience})
@@ -86,7 +87,7 @@ func open(t *testing.T, e *cli.Env, name string, patience time.Duration) *keys.S
 	return key
 }
 
-// signing returns the error of signing, and reports a test failure if there is a signature.
+// signing returns the error from a signing attempt, and fails the test if a signature is returned.
 func signing(ctx context.Context, t *testing.T, key *keys.Signer) string {
 	t.Helper()
 	sig, err := key.Sign(ctx, []byte(hash))
@@ -101,7 +102,7 @@ func signing(ctx context.Context, t *testing.T, key *keys.Signer) string {
 	return err.Error()
 }
 
-// refused returns why a key was not opened, with exit code 2.
+// refused returns the reason why a key was not opened, and checks that the exit code is 2.
 func refused(ctx context.Context, t *testing.T, e *cli.Env, name string, patience time.Duration) string {
 	t.Helper()
 	key, err := custody.Open(ctx, e, name, custody.Options{Patience: patience})

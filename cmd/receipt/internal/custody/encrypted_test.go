@@ -14,7 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 )
 
-// TestWorkFactor verifies that a file with an excessive work factor is rejected before the prompt.
+// TestWorkFactor verifies that a key file with an excessive work factor is rejected before the
+// command prompts for a passphrase.
 func TestWorkFactor(t *testing.T) {
 	to, err := age.NewScryptRecipient("correct horse")
 	if err != nil {

@@ -53,8 +53,8 @@ func TestPKCS8(t *testing.T) {
 	}
 }
 
-// TestPKCS8Refuses verifies that unsupported files and parameters over the limits are rejected with
-// the reason.
+// TestPKCS8Refuses verifies that unsupported files, and parameters that exceed the limits, are
+// rejected, and that the error states the reason.
 func TestPKCS8Refuses(t *testing.T) {
 	for name, want := range map[string]string{
 		"plain.pem": "it is not encrypted PKCS #8",
@@ -70,7 +70,7 @@ func TestPKCS8Refuses(t *testing.T) {
 		}
 	}
 
-	// More work than the limit allows.
+	// This file requires more work than the limit allows.
 	for _, n := range []int{-1, 0, maxIterations + 1} {
 		key, params, err := readEncrypted(encryptedFile(t, "aes192-sha512.pem"))
 		if err != nil {
@@ -92,8 +92,8 @@ func TestPKCS8Refuses(t *testing.T) {
 	}
 }
 
-// TestPKCS8Damage verifies that a file with a changed byte, or a truncated file, gives either an
-// error or a key, and never both or neither.
+// TestPKCS8Damage verifies that a file that is truncated or has a changed byte results in either an
+// error or a key, but never both or neither.
 func TestPKCS8Damage(t *testing.T) {
 	der := encryptedFile(t, "aes128-sha1.pem")
 	for i := range der {

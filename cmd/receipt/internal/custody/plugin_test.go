@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-const long = 30 * time.Second // for a process on a busy machine
+const long = 30 * time.Second // long enough to start a process on a busy machine
 
-// plugins adds a directory with the plugin to PATH, under the given names.
+// plugins adds a directory to PATH that contains the plugin under the given names.
 func plugins(t *testing.T, names ...string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -50,7 +50,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestPluginID verifies that a key in a plugin has the same ID as elsewhere.
+// TestPluginID verifies that a key has the same ID in a plugin as elsewhere.
 func TestPluginID(t *testing.T) {
 	plugins(t, "test")
 	public := open(t, environment(t, nil), "test://ed25519", long).Public()
@@ -60,7 +60,7 @@ func TestPluginID(t *testing.T) {
 	}
 }
 
-// TestPluginRefuses verifies that an invalid response of a plugin never becomes a signature.
+// TestPluginRefuses verifies that an invalid response from a plugin is never used as a signature.
 func TestPluginRefuses(t *testing.T) {
 	plugins(t, "test")
 	for how, want := range map[string]string{
@@ -85,7 +85,8 @@ func TestPluginRefuses(t *testing.T) {
 	}
 }
 
-// TestPluginKeyRefused verifies the same for requests of the public key.
+// TestPluginKeyRefused verifies that an invalid response to a request for the public key is
+// rejected.
 func TestPluginKeyRefused(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -124,7 +125,7 @@ func TestPluginMessages(t *testing.T) {
 	}
 }
 
-// TestPluginSlow verifies that a plugin that does not answer is killed after the timeout.
+// TestPluginSlow verifies that a plugin that does not respond is killed after the timeout.
 func TestPluginSlow(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -133,14 +134,14 @@ func TestPluginSlow(t *testing.T) {
 		t.Error(got)
 	}
 
-	// A plugin that returns the key, but does not sign in time.
+	// This plugin returns the key but does not sign in time.
 	key := open(t, e, "test://ed25519?sign=slow", 5*time.Second)
 	if _, err := key.Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s (see --key-timeout)`) {
 		t.Error(err)
 	}
 }
 
-// TestPluginInterrupted verifies that an interruption ends the wait immediately.
+// TestPluginInterrupted verifies that an interruption ends the wait for a plugin immediately.
 func TestPluginInterrupted(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -152,7 +153,7 @@ func TestPluginInterrupted(t *testing.T) {
 	}
 }
 
-// TestPluginRelativePath verifies that a program in a relative directory of PATH is not run.
+// TestPluginRelativePath verifies that a program in a relative directory of PATH is never run.
 func TestPluginRelativePath(t *testing.T) {
 	plugins(t, "test")
 	t.Chdir(filepath.SplitList(os.Getenv("PATH"))[0])
@@ -163,7 +164,7 @@ func TestPluginRelativePath(t *testing.T) {
 	}
 }
 
-// TestEndWaits verifies that End waits for running plugins.
+// TestEndWaits verifies that End waits until all running plugins have exited.
 func TestEndWaits(t *testing.T) {
 	plugins(t, "test")
 	asked, release := make(chan bool), make(chan struct{})

@@ -17,7 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// children returns a function that waits for the ID of the next process that a plugin starts.
+// children returns a function that waits for the process ID of the next process that a plugin
+// starts.
 func children(t *testing.T) (next func() int) {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")
@@ -46,7 +47,7 @@ func children(t *testing.T) (next func() int) {
 	}
 }
 
-// gone waits until a process no longer exists, or is a zombie.
+// gone waits until a process no longer exists or is a zombie.
 func gone(t *testing.T, id int) {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < long; time.Sleep(5 * time.Millisecond) {
@@ -59,8 +60,8 @@ func gone(t *testing.T, id int) {
 	_ = syscall.Kill(id, syscall.SIGKILL)
 }
 
-// TestPluginFamily verifies that the child processes of a plugin are killed after a timeout, after
-// an interruption, and after the plugin has answered.
+// TestPluginFamily verifies that a plugin's child processes are killed after a timeout, after an
+// interruption, and after the plugin has responded.
 func TestPluginFamily(t *testing.T) {
 	plugins(t, "test")
 	next := children(t)

@@ -20,13 +20,13 @@ const (
 	answered = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","uuid":"u2","message":{"id":"m","role":"assistant","model":"m","content":[]}}` + "\n"
 )
 
-// TestLogsThatChange verifies that only surveyed bytes are recorded. A log that grew is read up
-// to its earlier end, and a log that was replaced is not read.
+// TestLogsThatChange verifies that only bytes that were part of the survey are recorded. If a log
+// has grown, only the part that was surveyed is read. If a log was replaced, it is not read.
 func TestLogsThatChange(t *testing.T) {
 	grown := asked + answered + asked
 	for name, test := range map[string]struct {
 		change func(path string) error
-		want   string // the bytes that are read; "" if the log changed
+		want   string // the bytes that are read, or "" if the log has changed
 	}{
 		"same":     {func(string) error { return nil }, asked + answered},
 		"grown":    {func(path string) error { return os.WriteFile(path, []byte(grown), 0o600) }, asked + answered},
@@ -55,7 +55,7 @@ func TestLogsThatChange(t *testing.T) {
 	}
 }
 
-// TestLogThatChangesAgain verifies that a log that grew is checked again when its next task is
+// TestLogThatChangesAgain verifies that a log that has grown is checked again when its next task is
 // recorded.
 func TestLogThatChangesAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
@@ -80,8 +80,8 @@ func TestLogThatChangesAgain(t *testing.T) {
 	}
 }
 
-// TestPackedLines verifies that the lines of a task are the same in a compressed log as in the
-// plain one.
+// TestPackedLines verifies that a task has the same lines in a compressed log as in the
+// uncompressed log.
 func TestPackedLines(t *testing.T) {
 	text := `{"timestamp":"2026-04-25T11:00:00Z","type":"session_meta","payload":{"id":"th"}}` + "\n"
 	for _, turn := range []string{"a", "b", "c"} {
@@ -124,8 +124,8 @@ func TestPackedLines(t *testing.T) {
 	}
 }
 
-// TestInterruptedRead verifies that nothing is reported of a file, or of a task, whose reading
-// was interrupted.
+// TestInterruptedRead verifies that nothing is reported about a file or task if reading it was
+// interrupted.
 func TestInterruptedRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	if err := os.WriteFile(path, []byte(asked+answered), 0o600); err != nil {
@@ -153,7 +153,7 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
-// A keeper has a receipt of every task.
+// A keeper is a sink that already has a receipt for every task.
 type keeper struct {
 	sink
 	kept *receipt.Sealed
@@ -179,7 +179,7 @@ func surveyed(t *testing.T, path string) (*opener, *logFile) {
 	return o, l
 }
 
-// taskLines reads the lines of the only task of a log, as a recording does.
+// taskLines reads the lines of the only task in a log, in the same way as a recording.
 func taskLines(o *opener, l *logFile) (string, error) {
 	tasks := source.Tasks([]*source.Outline{l.outline}, true)
 	in, err := o.lines(l, &tasks[0].Parts[0])

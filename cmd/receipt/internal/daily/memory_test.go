@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMemory verifies that a log is remembered as long as its size, time, and end are the
-// same, with the outline that a survey of it gives.
+// TestMemory verifies that the outline of a log remains valid while the log's size, time, and end
+// are unchanged, and that it equals the outline from a survey.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.jsonl")
@@ -51,7 +51,8 @@ func TestMemory(t *testing.T) {
 	first.files[0].memory.note(&first.Parts[0], digest)
 	v.memory.keep(v.logs, "", nil)
 
-	// Only the end of the log is read. The outline is read only if the group changed.
+	// Only the end of the log is read in this case. The outline is read only if the group has
+	// changed.
 	put(strings.Replace(text, "go", "no", 1))
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal("forgotten")
 	}
 
-	// A damaged file is treated as missing.
+	// A damaged memory file is treated as missing.
 	kept, err := os.ReadFile(v.memory.file("index", ""))
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestLedgerAddresses verifies that a ledger is opened by its path, by sqlite:PATH, and by the
-// driver of its scheme.
+// TestLedgerAddresses verifies that a ledger can be opened by its path, by sqlite:PATH, and by the
+// driver for its URL scheme.
 func TestLedgerAddresses(t *testing.T) {
 	missing := errors.New("no server")
 	var asked []string
@@ -56,7 +56,7 @@ func TestLedgerAddresses(t *testing.T) {
 	}
 }
 
-// TestLedgerName verifies that messages contain no password.
+// TestLedgerName verifies that messages about a ledger contain no password.
 func TestLedgerName(t *testing.T) {
 	for address, want := range map[string]string{
 		"ledger.db":     "ledger.db",

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// ledgerOf returns a ledger with receipts that have the given IDs.
+// ledgerOf returns a ledger that contains receipts with the given IDs.
 func ledgerOf(t *testing.T, ids ...string) ledger.Reader {
 	t.Helper()
 	l := new(memory.Ledger)
@@ -33,14 +33,14 @@ func TestFindID(t *testing.T) {
 	for text, want := range map[string]string{
 		"receipt_4d56-aa.task-77e0": "receipt_4d56-aa.task-77e0",
 		"4d56-aa.task-7":            "receipt_4d56-aa.task-77e0",
-		"77e0":                      "receipt_4d56-aa.task-77e0", // complete, so 77e0x does not count
+		"77e0":                      "receipt_4d56-aa.task-77e0", // a complete match, so 77e0x is not a candidate
 		"77e0x":                     "77e0x",
 		"9a01c3f7":                  "receipt_4d56-aa.task-9a01c3f7",
 		"9a01c3f7_":                 "receipt_4d56-aa.task-9a01c3f7_2",
 		"9a01":                      "ambiguous: 2",
 		"4d56":                      "ambiguous: 3",
 		"rece":                      "ambiguous: 5",
-		"t1":                        "t1", // an ID precedes a part of one
+		"t1":                        "t1", // a complete ID takes precedence over a part of an ID
 		"receipt_t1":                "receipt_t1",
 		"task":                      "receipt_task",
 		"77e":                       "77e", // too short
@@ -60,7 +60,7 @@ func TestFindID(t *testing.T) {
 	}
 }
 
-// TestAmbiguousID verifies that an error lists a bounded number of IDs.
+// TestAmbiguousID verifies that an error about an ambiguous ID lists a bounded number of IDs.
 func TestAmbiguousID(t *testing.T) {
 	var ids []string
 	for i := range 9 {
@@ -73,8 +73,8 @@ func TestAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestShortIDs verifies that FindID finds each receipt by its short ID, and that UUIDs are cut to
-// eight characters.
+// TestShortIDs verifies that FindID finds each receipt by its short ID, and that UUIDs are
+// shortened to eight characters.
 func TestShortIDs(t *testing.T) {
 	if got := ShortIDs([]string{"receipt_4d5611e5-241a.task-9a01c3f7-11", "receipt_4d5611e5-241a.task-77e012ab-22"}); fmt.Sprint(got) != "[9a01c3f7 77e012ab]" {
 		t.Error(got)

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// pieces records its writes. It is slow, so that texts are combined.
+// pieces is a writer that records each write. It is slow, so that several lines are combined into
+// one write.
 type pieces struct {
 	list  []string
-	fails int // from this piece on; 0: never
+	fails int // index of the first write that fails; 0 means that none fails
 }
 
 var errFull = errors.New("full")
@@ -28,8 +29,8 @@ func (p *pieces) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestGather verifies that all text arrives in order, in far fewer writes than lines, and
-// that each write consists of complete lines and is not larger than an atomic pipe write.
+// TestGather verifies that all text arrives in order and in far fewer writes than lines, that each
+// write consists of complete lines, and that no write is larger than an atomic pipe write.
 func TestGather(t *testing.T) {
 	out := new(pieces)
 	g := newGatherer(out)
@@ -38,7 +39,7 @@ func TestGather(t *testing.T) {
 	for i := range lines {
 		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", i%200))
 		if i == 1000 {
-			line = strings.Repeat("y", 3*mostOfPipe) + "\n" // more than a piece: one by itself
+			line = strings.Repeat("y", 3*mostOfPipe) + "\n" // too long for one piece, so it is written separately
 		}
 		want.WriteString(line)
 		if n, err := io.WriteString(g, line); n != len(line) || err != nil {
@@ -76,8 +77,8 @@ func TestWaitsForNothing(t *testing.T) {
 	}
 }
 
-// TestFails verifies that nothing is written after a failed write, and that Write and Flush
-// return the error.
+// TestFails verifies that nothing is written after a failed write, and that Write and Flush return
+// the error.
 func TestFails(t *testing.T) {
 	out := &pieces{fails: 2}
 	g := newGatherer(out)

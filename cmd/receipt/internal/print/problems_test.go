@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// printMany prints n undecided receipts, and then n refuted ones, with names of a size that compress
-// badly.
+// printMany prints n undecided receipts and then n refuted ones. The names have the given size and
+// compress badly.
 func printMany(t *testing.T, p printer, n, size int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(31, 1))
@@ -39,8 +39,8 @@ func printMany(t *testing.T, p printer, n, size int) {
 	}
 }
 
-// TestSarifLimits verifies that SARIF stays within GitHub's limits, contains refuted receipts first,
-// and states how many results are missing.
+// TestSarifLimits verifies that the SARIF output stays within GitHub's limits, lists refuted
+// receipts first, and states how many results are missing.
 func TestSarifLimits(t *testing.T) {
 	for _, c := range []struct{ n, size, results int }{{2, 10, 4}, {3000, 10, 5000}, {6000, 10, 5000}, {1000, 4000, 0}} {
 		var b bytes.Buffer
@@ -74,7 +74,7 @@ func TestSarifLimits(t *testing.T) {
 	}
 }
 
-// TestFingerprints verifies that fingerprints are distinct, and equal in each run.
+// TestFingerprints verifies that fingerprints are distinct, and are the same in each run.
 func TestFingerprints(t *testing.T) {
 	seen := map[string]bool{}
 	for range 2 {
@@ -93,7 +93,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// TestMarkdownLimit verifies that a job summary is smaller than 1 MiB, and states what it omits.
+// TestMarkdownLimit verifies that a job summary is smaller than 1 MiB and states what it omits.
 func TestMarkdownLimit(t *testing.T) {
 	for _, size := range []int{10, 4000} {
 		var b bytes.Buffer
@@ -106,7 +106,8 @@ func TestMarkdownLimit(t *testing.T) {
 	}
 }
 
-// TestGithubLines verifies that a line that is not an annotation contains no older command.
+// TestGithubLines verifies that a line that is not an annotation cannot be interpreted as a
+// workflow command in the older syntax.
 func TestGithubLines(t *testing.T) {
 	var b bytes.Buffer
 	p := newGithubPrinter(&b)

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestShared verifies that each flag that help describes only once is described by its home, with
-// the same usage, and that another command refers to it.
+// TestShared verifies that each flag whose description is shared appears with the same usage in the
+// help of its home command, and that the help of other commands refers to that command.
 func TestShared(t *testing.T) {
 	e := &cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}
 	root := newRootFor(e, nil)

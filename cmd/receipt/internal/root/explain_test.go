@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestCodesPage verifies that docs/codes.md is the page that go generate writes.
+// TestCodesPage verifies that docs/codes.md matches the output of go generate.
 func TestCodesPage(t *testing.T) {
 	var want bytes.Buffer
 	codesPage(&want)
@@ -28,8 +28,8 @@ func TestCodesPage(t *testing.T) {
 	}
 }
 
-// TestNearest verifies that every code is suggested after two neighboring letters are swapped, and
-// that nothing is suggested for a dissimilar word.
+// TestNearest verifies that every code is suggested if two adjacent letters are swapped, and that
+// nothing is suggested for a dissimilar word.
 func TestNearest(t *testing.T) {
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestWatch verifies that a changed file is loaded, an invalid file is tried once, and every
-// attempt is reported.
+// TestWatch verifies that a changed file is loaded, that an invalid file is tried once, and that
+// every attempt is reported.
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	used := ""
@@ -65,7 +65,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRun verifies that a signal reloads everything, and that run returns when its context
+// TestWatchRun verifies that a signal reloads all files, and that run returns when its context
 // ends.
 func TestWatchRun(t *testing.T) {
 	loaded := make(chan bool, 9)

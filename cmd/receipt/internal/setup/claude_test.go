@@ -9,8 +9,8 @@ import (
 
 const line = `'/opt/my receipt/"x"<&>' hook run claude || exit 1`
 
-// TestSettings verifies that adding a hook changes nothing else, that adding it again changes
-// nothing, and that removing it restores the text byte for byte.
+// TestSettings verifies that adding a hook changes nothing else, that adding it again has no
+// effect, and that removing it restores the text byte for byte.
 func TestSettings(t *testing.T) {
 	group := `{"hooks": [{"type": "command", "command": "'/opt/my receipt/\"x\"<&>' hook run claude || exit 1"}]}`
 	event := `"SessionEnd": [` + group + `]`
@@ -38,7 +38,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q: removing leaves %q, %v", before, after, err)
 		}
 
-		// Another program writes the file again, in its own form.
+		// Another program rewrites the file in its own format.
 		var value, was any
 		if json.Unmarshal(got, &value) != nil || json.Unmarshal([]byte(before), &was) != nil {
 			t.Fatal(before)
@@ -58,8 +58,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestCreatedSettings verifies that a file that the hook created is removed with it, and that no
-// other file is.
+// TestCreatedSettings verifies that removing the hook also removes a file that the hook created,
+// but no other file.
 func TestCreatedSettings(t *testing.T) {
 	text, err := addSetting(nil, line)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestCreatedSettings(t *testing.T) {
 	}
 }
 
-// TestStrangeSettings verifies that settings in an unknown form do not change.
+// TestStrangeSettings verifies that settings in an unknown form are not changed.
 func TestStrangeSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           "the settings are not a JSON object",
@@ -109,7 +109,7 @@ func TestStrangeSettings(t *testing.T) {
 	}
 }
 
-// TestBlock verifies that a block is added to a script of a shell, and is removed without a trace.
+// TestBlock verifies that a block is added to a shell script and can be removed without a trace.
 func TestBlock(t *testing.T) {
 	const block = "# receipt hook: begin\nX\n# receipt hook: end\n"
 	for before, want := range map[string]string{

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestEarliest verifies that the earliest of several timestamps of a statement counts, in any order.
+// TestEarliest verifies that the earliest of several timestamps for a statement is used, regardless
+// of their order.
 func TestEarliest(t *testing.T) {
 	noon := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
 	at := func(d canon.Digest, after time.Duration) *Timestamp {

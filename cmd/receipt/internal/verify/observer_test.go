@@ -24,7 +24,8 @@ var (
 
 const origin = "log.example"
 
-// A scene is a log of three receipts of one stream, its witnesses, and what a run observes.
+// A scene consists of a log of three receipts from one stream, the witnesses of the log, and the
+// observations of a run.
 type scene struct {
 	t          *testing.T
 	private    map[string]*keys.PrivateKey
@@ -68,7 +69,7 @@ func (s *scene) key(id, origin string, roles ...receipt.Role) {
 	s.twin(id, id, origin, roles...)
 }
 
-// twin adds a trusted key with the material of another.
+// twin adds a trusted key that has the same key material as another key.
 func (s *scene) twin(of, id, origin string, roles ...receipt.Role) {
 	s.t.Helper()
 	public, err := keys.FromPublic(s.private[of].Public().Crypto(), id, "")
@@ -79,7 +80,7 @@ func (s *scene) twin(of, id, origin string, roles ...receipt.Role) {
 	s.public = append(s.public, public)
 }
 
-// sign replaces the checkpoint with one over the first receipts.
+// sign replaces the checkpoint with a checkpoint that covers only the first receipts.
 func (s *scene) sign(id string, size int) {
 	s.t.Helper()
 	var tree merkle.Tree
@@ -102,7 +103,7 @@ func (s *scene) cosign(id string, after time.Duration) {
 	s.checkpoint = note
 }
 
-// observe returns what a run observes.
+// observe returns the observations of a run.
 func (s *scene) observe() (seen statement.Observed, anchored stream.Level) {
 	s.t.Helper()
 	set, err := keys.NewSet(s.public...)
@@ -123,13 +124,13 @@ func (s *scene) observe() (seen statement.Observed, anchored stream.Level) {
 	return o.stream(v, &s.summary, garden), o.anchored(v, &s.summary, "")
 }
 
-// TestCheckpointOfStream verifies that only a checkpoint whose tree is one of the stream, and that an
-// independent witness cosigned, shows a length at a time.
+// TestCheckpointOfStream verifies that a checkpoint shows the length of a stream at a time only if
+// its tree belongs to the stream and an independent witness cosigned it.
 func TestCheckpointOfStream(t *testing.T) {
 	two := receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 2}}}
 	for name, c := range map[string]struct {
 		change func(s *scene)
-		size   uint64 // of the checkpoint that counts; 0: none does
+		size   uint64 // size of the checkpoint that is used; 0 means that none is
 		after  time.Duration
 		level  bool
 	}{
@@ -190,7 +191,7 @@ func TestCheckpointOfStream(t *testing.T) {
 	}
 }
 
-// TestNumbers verifies which heads of statements are known, and their numbers.
+// TestNumbers verifies which of the heads in statements are known, and their numbers.
 func TestNumbers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *scene)
