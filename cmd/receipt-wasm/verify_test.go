@@ -36,7 +36,7 @@ func read(t *testing.T, name string) []byte {
 // A got is a sink that stores all results.
 type got struct {
 	keys, summary, aggregate string
-	lines                    strings.Builder // with reports of very many receipts
+	lines                    strings.Builder // lines that contain the reports for a very large number of receipts
 	findings                 []string
 }
 
@@ -99,8 +99,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// withoutNotes returns a summary without not_checked, because the displayed summary also lists what
-// single receipts leave unchecked.
+// withoutNotes returns a summary without not_checked, because the displayed summary also lists the
+// checks that were not made for single receipts.
 func withoutNotes(t *testing.T, summary string) string {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -115,7 +115,7 @@ func withoutNotes(t *testing.T, summary string) string {
 	return string(text)
 }
 
-// TestUnchecked verifies that the summary of several receipts without keys states that no
+// TestUnchecked verifies that the summary for several receipts without keys states that no
 // signature was verified.
 func TestUnchecked(t *testing.T) {
 	text, err := fixtures.Read("valid/task.json")
@@ -132,8 +132,8 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestFindingsAreBounded verifies that at most maxFindings findings are passed on, and that the
-// lines contain all of them.
+// TestFindingsAreBounded verifies that the core passes on at most maxFindings findings, and that
+// the lines contain all of them.
 func TestFindingsAreBounded(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", maxFindings+5)
 	g := verified(t, &request{Clock: time.Now, Sources: []stream.Source{inMemory("a.jsonl", []byte(text))}})
@@ -142,11 +142,11 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// A counter is a sink that counts the results so far.
+// A counter is a sink that counts the results that it has received.
 type counter struct {
 	got
 	lines, found int
-	most         int // maximum number of findings in excess of the lines at that time
+	most         int // the largest amount by which the number of findings exceeded the number of lines
 }
 
 func (c *counter) Lines(text []byte) { c.lines += bytes.Count(text, []byte{'\n'}) }
@@ -156,8 +156,8 @@ func (c *counter) Finding([]byte) {
 	c.most = max(c.most, c.found-c.lines)
 }
 
-// TestFindingsFollowTheirLines verifies that the number of findings never exceeds the number of
-// receipts.
+// TestFindingsFollowTheirLines verifies that a finding is never reported before the line of its
+// receipt.
 func TestFindingsFollowTheirLines(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", 500)
 	c := new(counter)
@@ -220,7 +220,7 @@ func TestKeyReport(t *testing.T) {
 	}
 }
 
-// TestOpen verifies that open returns the bytes that the report is about, regardless of the
+// TestOpen verifies that open returns the bytes that the report describes, regardless of the
 // encoding of the file.
 func TestOpen(t *testing.T) {
 	task := read(t, "valid/task.json")
@@ -271,7 +271,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestShell verifies that the displayed command prints the hash.
+// TestShell verifies that the displayed shell command prints the receipt hash.
 func TestShell(t *testing.T) {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		t.Skip("no sha256sum")
@@ -292,7 +292,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestTamper verifies that each target changes exactly one byte, and that the receipt no longer
+// TestTamper verifies that each target changes exactly one byte, after which the receipt no longer
 // matches its hash.
 func TestTamper(t *testing.T) {
 	for _, file := range []string{"valid/task.json", "valid/full.json", "valid/minimal.json"} {
@@ -329,8 +329,8 @@ func TestTamper(t *testing.T) {
 	}
 }
 
-// TestRecognize verifies that files are recognized by their content, also if compressed with gzip,
-// and that no fixture is recognized as keys or evidence.
+// TestRecognize verifies that files are recognized by their content, even if they are compressed
+// with gzip, and that no fixture is recognized as keys or evidence.
 func TestRecognize(t *testing.T) {
 	var packed, keys bytes.Buffer
 	for out, text := range map[*bytes.Buffer]string{&packed: strings.Repeat("\x00", 257) + "ustar\x00", &keys: `{"keys":[]}`} {
@@ -360,8 +360,8 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-// TestEvidence verifies that evidence affects the verdict as it does for the command, and that
-// malformed evidence refutes the input.
+// TestEvidence verifies that evidence affects the verdict in the same way as for the command, and
+// that malformed evidence refutes the input.
 func TestEvidence(t *testing.T) {
 	task := read(t, "valid/task.json")
 	r := func(files ...besideFile) *request {
@@ -400,15 +400,15 @@ func TestEvidence(t *testing.T) {
 		{Kind: kind.Proof, Data: []byte("no proof")},
 		{Kind: kind.Disclosures, Data: []byte(bound)}, // for another receipt
 		{Kind: kind.Disclosures, Data: []byte(strings.Replace(bound, "sha256:"+strings.Repeat("a", 64), d.Hash, 1))},
-		{Kind: kind.Disclosures, Data: []byte("{}")}, // unreadable, which the verification reports
+		{Kind: kind.Disclosures, Data: []byte("{}")}, // unreadable input, which the verification reports
 	})
 	if err != nil || !slices.Equal(places, []int{2, 3}) {
 		t.Errorf("%v %v", places, err)
 	}
 }
 
-// TestDisclosures verifies that disclosures apply to the receipt that they name or, if unbound, to
-// receipts whose commitments they match, as for the command.
+// TestDisclosures verifies that a disclosure applies to the receipt that it names or, if it names
+// none, to receipts that contain a matching commitment, as for the command.
 func TestDisclosures(t *testing.T) {
 	shown := redact.Disclosure{Field: "/metadata/pin", Salt: strings.Repeat("1", 32), Value: []byte(`"1234"`)}
 	var sources []stream.Source
@@ -460,8 +460,8 @@ func TestDisclosures(t *testing.T) {
 	}
 }
 
-// TestAttestation verifies that the receipt in an attestation is verified with it, as receipt
-// verify does, and that open returns the receipt.
+// TestAttestation verifies that a receipt in an attestation is verified together with the
+// attestation, as receipt verify does, and that open returns the receipt.
 func TestAttestation(t *testing.T) {
 	task := read(t, "valid/task.json")
 	sealed, err := receipt.ParseSealed(task)
@@ -519,7 +519,7 @@ func TestAttestation(t *testing.T) {
 	}
 }
 
-// TestContinuity verifies that the options can state that the input is a selection or is unordered.
+// TestContinuity verifies that options can specify that the input is a selection or is unordered.
 func TestContinuity(t *testing.T) {
 	var lines bytes.Buffer
 	for _, name := range []string{"valid/task-second.json", "valid/task.json"} {

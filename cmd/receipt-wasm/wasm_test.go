@@ -28,7 +28,7 @@ type job struct {
 	Open    int            `json:"open,omitzero"`
 	Tamper  string         `json:"tamper,omitzero"`
 
-	flags []string // flags with which the command does the same
+	flags []string // flags that make the command do the same
 }
 
 type answer struct {
@@ -40,7 +40,7 @@ type answer struct {
 
 const trust = "keys/trust.json"
 
-// TestCore verifies that the WebAssembly core, run under node, gives the same results as the
+// TestCore verifies that the WebAssembly core, running in Node.js, produces the same results as the
 // command.
 func TestCore(t *testing.T) {
 	if !testsize.Full() {
@@ -71,7 +71,7 @@ func testSameAsCommand(t *testing.T, tools tools) {
 }
 
 // checkSummary verifies that the last line contains the displayed summary, except for not_checked,
-// to which the page adds what the receipts leave unchecked.
+// to which the page adds the checks that were not made for single receipts.
 func checkSummary(t *testing.T, j job, lines, summary string) {
 	t.Helper()
 	lines = strings.TrimSuffix(lines, "\n")
@@ -96,8 +96,8 @@ func checkSummary(t *testing.T, j job, lines, summary string) {
 	}
 }
 
-// jobs returns one job per fixture with keys and one without, and jobs with other encodings and
-// entire streams.
+// jobs returns two jobs per fixture, with and without keys, and additional jobs with other
+// encodings and complete streams.
 func jobs(t *testing.T, tools tools) (list []job) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -178,7 +178,8 @@ func testBytesOfOne(t *testing.T, tools tools) {
 	}
 }
 
-// testRefused verifies that a request that cannot run as specified returns an error and no verdict.
+// testRefused verifies that a request that cannot be carried out as specified returns an error and
+// no verdict.
 func testRefused(t *testing.T, tools tools) {
 	jobs := []job{
 		{Files: []string{"valid/task.json"}, Keys: []string{"valid/task.json"}},
@@ -192,13 +193,13 @@ func testRefused(t *testing.T, tools tools) {
 	}
 }
 
-// timeless removes the time of the run from a summary, and from the warning about a receipt from
-// the future.
+// timeless removes the time of the run from a summary, and from the warning about a receipt with a
+// future timestamp.
 func timeless(lines string) string {
 	return regexp.MustCompile(`("started":"|"finished":"|later than now, )[^"]*"`).ReplaceAllString(lines, `$1"`)
 }
 
-// difference returns the first line in which two texts differ.
+// difference returns the first line that differs between two texts.
 func difference(got, want string) string {
 	a, b := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
 	for i := range min(len(a), len(b)) {
@@ -209,7 +210,7 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// tools are the paths of the command and the core, built for the test.
+// tools contains the paths of the command and the core, which are built for the test.
 type tools struct{ receipt, wasm, exec string }
 
 func build(t *testing.T) tools {
@@ -241,7 +242,7 @@ func goTool(t *testing.T, env []string, args ...string) string {
 	return string(out)
 }
 
-// command runs the command in the directory of the fixtures, regardless of its exit code.
+// command runs the command in the directory of the fixtures and ignores the exit code.
 func (b tools) command(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(b.receipt, args...)
@@ -253,7 +254,7 @@ func (b tools) command(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// run passes the jobs to the core in one process.
+// run passes all jobs to the core in a single process.
 func (b tools) run(t *testing.T, jobs []job) []answer {
 	t.Helper()
 	var in bytes.Buffer
