@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// A different is a server that conforms to the protocol in an alternative way. asks are the
-// categories that can notice the difference; "" means all of them, which is also the long form of
-// the tests.
+// A different is a server that conforms to the protocol in an alternative way. The field asks lists
+// the categories that can detect the difference. An empty list means all categories, which is also
+// the case at full size.
 type different struct {
 	asks string
 	way  func(*honest) http.Handler
 }
 
-// TestDifferent verifies that a server that conforms in another way has no failures.
+// TestDifferent verifies that a server that conforms in an alternative way has no failures.
 func TestDifferent(t *testing.T) {
 	for name, d := range map[string]different{
 		"a task that is canceled again is a conflict": {"core lifecycle level-core level-receipts", func(o *honest) http.Handler {
@@ -169,8 +169,8 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// statesTwice inserts the event task.status_changed before each event that states a state.
-// Ranges, streams, and receipts then cover other events, so only the states can be checked.
+// statesTwice inserts the event task.status_changed before each event that reports a state. This
+// shifts ranges, streams, and receipts, so only the states can be checked.
 func (o *honest) statesTwice() http.Handler {
 	states := map[string]string{"task.started": "WORKING", "task.completed": "COMPLETED", "task.canceled": "CANCELED"}
 	return o.lies(nil, func(x *exchanged) {
@@ -189,7 +189,7 @@ func (o *honest) statesTwice() http.Handler {
 	})
 }
 
-// A thinker is a model that waits for a while and then answers, fails, or asks.
+// A thinker is a model that waits for a while and then answers, fails, or asks a question.
 type thinker struct {
 	lasts       time.Duration
 	fails, asks bool
@@ -213,7 +213,8 @@ func (p thinker) Complete(ctx context.Context, asked harness.Prompt) (harness.Co
 	return harness.Completion{Reply: harness.Reply(said)}, nil
 }
 
-// TestOtherTasks verifies that a server has no failures regardless of how and when its tasks end.
+// TestOtherTasks verifies that a conforming server has no failures, regardless of how and when its
+// tasks end.
 func TestOtherTasks(t *testing.T) {
 	slow := 300 * time.Millisecond
 	if testsize.Full() {

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the docs again")
 
-// TestDocs verifies that the documentation lists all probes by suite.
+// TestDocs verifies that the documentation lists all probes, grouped by suite.
 func TestDocs(t *testing.T) {
 	const file = "../../docs/conformance.md"
 	text, err := os.ReadFile(file)

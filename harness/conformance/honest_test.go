@@ -17,12 +17,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An honest is a harness that conforms to the protocol, with three clients: one with full access,
-// one that sees none of its data, and one that sees only public parts.
+// An honest is a conforming harness with three clients: the first has full access, the second sees
+// no data, and the third sees only public parts.
 type honest struct {
 	handler http.Handler
 	keys    [3]string
-	also    map[protocol.Scope]string // keys that see the public parts and those of one scope
+	also    map[protocol.Scope]string // keys of clients that see the public parts and the parts of one scope
 	trust   *keys.Set
 	private *keys.PrivateKey
 }
@@ -45,15 +45,16 @@ func newHonest(t testing.TB) *honest {
 	return newHonestOf(t, nil)
 }
 
-// newHonestOf returns a harness with the given model; nil is the scripted one.
+// newHonestOf returns a harness with the given model, or with the scripted model if it is nil.
 func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	t.Helper()
-	valid := func(text []byte) (*keys.Set, error) { // from a certain day on, so that there are times at which they are not valid
+	valid := func(text []byte) (*keys.Set, error) { // the keys have a start date, so there are times at which they are not valid
 		return keys.ParseSet(bytes.ReplaceAll(text, []byte(`"kid": "key_2026_04",`), []byte(`"kid": "key_2026_04", "nbf": 1700000000,`)))
 	}
 	o := &honest{trust: readKeys(t, "trust.json", valid), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
 
-	// The second client sees one workspace that does not exist, the others only some parts.
+	// The second client sees only a workspace that does not exist, and the other clients see only
+	// some parts.
 	var entries []protocol.APIKey
 	add := func(name string, workspaces []string, hidden ...protocol.Scope) string {
 		text, entry, err := protocol.NewAPIKey(rand.Reader, name, time.Now())
@@ -89,7 +90,7 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	return o
 }
 
-// ask runs probes against a handler in front of the harness.
+// ask runs probes against a handler that wraps the harness.
 func (o *honest) ask(t testing.TB, handler http.Handler, categories ...string) *conformance.Report {
 	t.Helper()
 	report, err := o.run(t.Context(), handler, categories...)
@@ -109,8 +110,8 @@ func (o *honest) run(ctx context.Context, handler http.Handler, categories ...st
 	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], PublicKey: o.keys[2], Script: conformance.Script{Waits: "/wait"}}, options)
 }
 
-// TestHonest verifies that a conforming harness has no failures, and that only those probes are
-// skipped whose features the harness does not have.
+// TestHonest verifies that a conforming harness has no failures, and that a probe is skipped only
+// if it tests a feature that the harness does not have.
 func TestHonest(t *testing.T) {
 	o := newHonest(t)
 	report := o.ask(t, o.handler)
@@ -131,8 +132,8 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-// TestWithoutTrust verifies that without trusted keys only the content of receipts is verified,
-// and that the report makes no statement about signatures.
+// TestWithoutTrust verifies that, without trusted keys, only the content of receipts is verified
+// and the report makes no statement about signatures.
 func TestWithoutTrust(t *testing.T) {
 	o := newHonest(t)
 	o.trust = nil

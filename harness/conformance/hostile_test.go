@@ -20,17 +20,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// testKey is an API key that no error and no report may contain.
+// testKey is an API key that must not appear in any error or report.
 const testKey = "rk_a_key_that_no_error_and_no_report_may_have_1"
 
-// TestHostileServers verifies that a run against any hostile server ends soon, fails, and does
-// not reveal the key.
+// TestHostileServers verifies that a run against any of the hostile servers ends soon, fails, and
+// does not reveal the key.
 func TestHostileServers(t *testing.T) {
 	for name, serve := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				io.Copy(io.Discard, r.Body) // otherwise this handler does not notice that the client has disconnected
+				io.Copy(io.Discard, r.Body) // the handler notices a disconnect only after it has read the body
 				serve(w, r)
 			}))
 			defer server.Close()
@@ -69,8 +69,8 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// passed returns the number of probes that passed, except the one that checks whether a key was
-// revealed, which passes for an empty answer.
+// passed returns the number of probes that passed. It does not count the probe that checks whether
+// a key was revealed, because that probe passes for an empty response.
 func passed(r *Report) (n int) {
 	for _, c := range r.Categories {
 		for _, test := range c.Tests {
@@ -82,7 +82,7 @@ func passed(r *Report) (n int) {
 	return n
 }
 
-// hostile returns hostile servers.
+// hostile returns the hostile servers by name.
 func hostile(t *testing.T) map[string]http.HandlerFunc {
 	answer := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, text) }
@@ -92,7 +92,7 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			pause := pause
 			if asked.Add(1)%4 > 0 && !testsize.Full() {
-				pause = max(pause, time.Millisecond) // most answers are slower
+				pause = max(pause, time.Millisecond) // most responses are slower
 			}
 			w.Header().Set("Content-Type", media)
 			for r.Context().Err() == nil {
@@ -108,7 +108,7 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 		"endless body":     endless("application/json", strings.Repeat("[", 64<<10), 0),
 		"slow drip":        endless("application/json", " ", time.Millisecond),
 		"endless frame":    endless("text/event-stream", "data: "+strings.Repeat("x", 32<<10), 0),
-		"endless comments": endless("text/event-stream", strings.Repeat(":\n\n", 100), 200*time.Microsecond), // a higher rate would only cost time in this test
+		"endless comments": endless("text/event-stream", strings.Repeat(":\n\n", 100), 200*time.Microsecond), // a higher rate would only prolong this test
 		"nothing":          func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"broken off":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"no JSON":          answer("<html>"),
@@ -134,7 +134,8 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 	}
 }
 
-// TestEndlessList verifies that an endless list of valid pages is read only up to the limits.
+// TestEndlessList verifies that an endless list of valid pages is read only up to the documented
+// limits.
 func TestEndlessList(t *testing.T) {
 	var pages atomic.Int64
 	padding := strings.Repeat("x", 4<<20)
@@ -160,7 +161,7 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestRedirect verifies that no other server gets a request or the key.
+// TestRedirect verifies that a redirect sends neither a request nor the key to another server.
 func TestRedirect(t *testing.T) {
 	var asked atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -173,7 +174,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestBomb verifies that answers are not decompressed, regardless of the transport.
+// TestBomb verifies that responses are not decompressed, regardless of the transport.
 func TestBomb(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -226,7 +227,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRequests verifies the content of requests, and that they are sent below the path of the
+// TestRequests verifies the content of requests, and that their paths are below the path of the
 // target.
 func TestRequests(t *testing.T) {
 	var wrong atomic.Pointer[string]

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An exchanged is a request that a liar sees, and the honest answer to it.
+// An exchanged is a request that a liar receives, together with the honest response.
 type exchanged struct {
 	method, path string
 	query        string
@@ -34,8 +34,8 @@ type exchanged struct {
 	media  string
 }
 
-// is reports whether the request has a method and its path matches a pattern, in which * stands
-// for a segment.
+// is reports whether the request has the given method and a path that matches the pattern. In the
+// pattern, * stands for one segment.
 func (x *exchanged) is(method, pattern string) bool {
 	fits, err := path.Match(pattern, x.path)
 	return err == nil && fits && x.method == method
@@ -43,7 +43,7 @@ func (x *exchanged) is(method, pattern string) bool {
 
 func isStream(path string) bool { return strings.HasSuffix(path, "/stream") }
 
-// lies intercepts requests and answers. Either function may be nil.
+// lies intercepts requests and responses. Either function may be nil.
 func (o *honest) lies(asked func(r *http.Request, body []byte), answered func(x *exchanged)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -73,7 +73,7 @@ func (o *honest) lies(asked func(r *http.Request, body []byte), answered func(x 
 	})
 }
 
-// again sends another request to the honest harness, as the first client.
+// again sends another request to the honest harness on behalf of the first client.
 func (o *honest) again(method, path string, body []byte) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, bytes.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -84,7 +84,7 @@ func (o *honest) again(method, path string, body []byte) *httptest.ResponseRecor
 	return w
 }
 
-// frames intercepts the events of streams. It sends the result of change.
+// frames intercepts the events in streams. For each frame, it sends the result of change instead.
 func (o *honest) frames(change func(path string, behind string, n int, frame []byte) []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isStream(r.URL.Path) {
@@ -94,7 +94,7 @@ func (o *honest) frames(change func(path string, behind string, n int, frame []b
 	})
 }
 
-// A framed changes the output one frame at a time.
+// A framed is a response writer that passes the output to change, one frame at a time.
 type framed struct {
 	http.ResponseWriter
 	change func(int, []byte) []byte
@@ -111,7 +111,7 @@ func (f *framed) Write(frame []byte) (int, error) {
 	return len(frame), err
 }
 
-// valueAt returns a value of a JSON text, or the zero node if there is none.
+// valueAt returns a value in a JSON text, or the zero node if the value does not exist.
 func valueAt(body []byte, pointer string) canon.Node {
 	doc, err := canon.Parse(body)
 	if err != nil {
@@ -127,8 +127,8 @@ func valueAt(body []byte, pointer string) canon.Node {
 
 func textAt(body []byte, pointer string) string { return valueAt(body, pointer).String() }
 
-// set replaces a value in a JSON text and keeps all other bytes. If there is no such value,
-// nothing changes.
+// set replaces a value in a JSON text and keeps all other bytes. If the value does not exist, the
+// text is unchanged.
 func set(body []byte, pointer, value string) []byte {
 	n := valueAt(body, pointer)
 	if n.IsZero() {
@@ -138,10 +138,10 @@ func set(body []byte, pointer, value string) []byte {
 	return append(append(out, value...), body[n.Offset()+len(n.Raw()):]...)
 }
 
-// set replaces a value of the answer.
+// set replaces a value in the response.
 func (x *exchanged) set(pointer, value string) { x.answer = set(x.answer, pointer, value) }
 
-// drop removes an item from the list in the answer.
+// drop removes an item from the list in the response.
 func (x *exchanged) drop(item int) {
 	var list []string
 	for i, n := range valueAt(x.answer, "/data").Elements() {
@@ -152,8 +152,8 @@ func (x *exchanged) drop(item int) {
 	x.set("/data", "["+strings.Join(list, ",")+"]")
 }
 
-// receipts changes receipts wherever they are served: alone, as a resource, as an archive, and in
-// a list. The server still verifies the stored receipts.
+// receipts changes receipts in every response that contains them: alone, as a resource, as an
+// archive, and in a list. The server still verifies the stored receipts.
 func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		switch {
@@ -184,7 +184,7 @@ func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
 	})
 }
 
-// replays changes the receipts of replays.
+// replays changes the receipts for replays.
 func (o *honest) replays(change func(receipt []byte) []byte) http.Handler {
 	return o.receipts(func(text []byte) []byte {
 		if textAt(text, "/subject/object") != "replay_segment" {
@@ -194,7 +194,7 @@ func (o *honest) replays(change func(receipt []byte) []byte) http.Handler {
 	})
 }
 
-// reseal recomputes the hash of a changed receipt and signs it.
+// reseal recomputes the hash of a changed receipt and signs the receipt.
 func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
 	doc, err := canon.Parse(text)
 	if err != nil {
@@ -215,7 +215,7 @@ func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
 	return set(set(text, "/chain/receipt_hash", `"`+hash.String()+`"`), "/signatures", string(entry))
 }
 
-// events changes events wherever they are served.
+// events changes events in every response that contains them.
 func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	changed := o.lies(nil, func(x *exchanged) {
 		switch {
@@ -245,7 +245,7 @@ func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	})
 }
 
-// tasks changes tasks wherever a single task is served.
+// tasks changes a task in every response that consists of a single task.
 func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.status == http.StatusOK && (x.is("GET", "/v1/tasks/*") || x.is("POST", "/v1/tasks/*/cancel")) {
@@ -254,13 +254,13 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// A seen remembers earlier values.
+// A seen remembers the earlier values of texts.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string
 }
 
-// put remembers a text under a name and returns the previous one.
+// put stores a text under a name, and returns the previously stored text.
 func (s *seen) put(name, text string) (before string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +272,7 @@ func (s *seen) put(name, text string) (before string, known bool) {
 	return before, known
 }
 
-// lookInto reads the body of a request that has not been answered yet.
+// lookInto reads the body of a request before the request is answered.
 func (o *honest) lookInto(r *http.Request, look func(body []byte)) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -281,7 +281,7 @@ func (o *honest) lookInto(r *http.Request, look func(body []byte)) {
 	r.Body = conn.Whole(body)
 }
 
-// receiptOfATask runs a task and returns the ID of its receipt.
+// receiptOfATask runs a task and returns the ID of the receipt.
 func (o *honest) receiptOfATask() string {
 	workspace := textAt(o.again("GET", "/v1/workspaces", nil).Body.Bytes(), "/data/0/id")
 	session := textAt(o.again("POST", "/v1/sessions", []byte(`{"workspace_id":"`+workspace+`"}`)).Body.Bytes(), "/id")

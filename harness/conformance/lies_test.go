@@ -14,19 +14,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A patch replaces a value in answers. op is a method and a path in which * stands for a segment;
-// to is the JSON text of the new value, or "" to remove the value. If from is set, only that
-// value is replaced.
+// A patch replaces a value in responses. The field op contains a method and a path, in which *
+// stands for one segment. The field to contains the JSON text of the new value, or "" to remove the
+// value. If from is set, the value is replaced only if it equals from.
 type patch struct{ op, at, from, to string }
 
-// patches returns lies that consist of one value, with the probe that must find each lie.
+// patches returns lies that each change one value, with the probe that must detect the lie.
 func patches() []lie {
 	var list []lie
 	for _, of := range []struct {
 		name, want, may string
 		patches         []patch
 	}{
-		// Members that upstream's components require, and their types.
+		// These are members that the components of the upstream specification require, and their
+		// types.
 		{"a task without created_by", "task_form", "task_reads_back", []patch{{"GET /v1/tasks/*", "/created_by", "", ""}}},
 		{"a task whose creator is a number", "task_form", "", []patch{{"GET /v1/tasks/*", "/created_by", "", "7"}}},
 		{"a task that was made at a local time", "task_form", "", []patch{{"GET /v1/tasks/*", "/created_at", "", `"2026-04-25T19:00:00+02:00"`}}},
@@ -53,7 +54,7 @@ func patches() []lie {
 		{"a card without a description", "agent_card_form", "", []patch{{"GET /v1/agent-card", "/description", "", ""}}},
 		{"a card without its interfaces' URLs", "agent_card_form", "", []patch{{"GET /v1/agent-card", "/interfaces/0/url", "", ""}}},
 
-		// Posted values that are read back.
+		// These are values that were posted and are read back.
 		{"changed words in messages", "message_reads_back", "resources_stay", []patch{{"GET /v1/messages/*", "/parts/1/text", "", `"other words"`}}},
 		{"changed words in lists of messages", "message_reads_back", "session_reads_back resources_stay", []patch{{"GET /v1/sessions/*/messages", "/data/0/parts/1/text", "", `"other words"`}}},
 		{"a part that is dropped", "message_reads_back", "session_reads_back", []patch{
@@ -69,7 +70,7 @@ func patches() []lie {
 		{"another digest of an artifact", "artifact_reads_back", "resources_stay", []patch{{"GET /v1/artifacts/*", "/sha256", "", `"` + strings.Repeat("0", 64) + `"`}}},
 		{"another root of a workspace", "workspace_reads_back", "resources_stay", []patch{{"GET /v1/workspaces/*", "/root", "", `"harn://elsewhere"`}}},
 
-		// Values that must not change.
+		// These values must not change.
 		{"another creator in lists", "resources_stay", "", []patch{{"GET /v1/tasks", "/data/0/created_by", "", `"somebody"`}}},
 		{"another time of issue in lists", "resources_stay", "", []patch{{"GET /v1/tasks/*/receipts", "/data/0/issued_at", "", `"2001-01-01T00:00:00Z"`}}},
 		{"another summary of an outcome in lists", "resources_stay", "", []patch{{"GET /v1/outcomes", "/data/0/summary", "", `"it went well"`}}},
@@ -92,7 +93,8 @@ func patches() []lie {
 	return list
 }
 
-// patch makes one replacement. A patch at the entire answer changes the status.
+// patch applies one replacement. A patch whose pointer refers to the entire response changes the
+// status code.
 func (x *exchanged) patch(p patch) {
 	method, pattern, _ := strings.Cut(p.op, " ")
 	if !x.is(method, pattern) {
@@ -128,15 +130,15 @@ func (x *exchanged) patch(p patch) {
 	}
 }
 
-// A pretense makes the harness answer a request as if another client had sent it, or with another
-// version. op is a method and a path in which * stands for a segment.
+// A pretense makes the harness answer a request as if another client or another protocol version
+// had been used. The field op contains a method and a path, in which * stands for one segment.
 type pretense struct {
 	op       string
-	by       string // "none", "wrong", "other", "no version", "old version"
+	by       string // one of "none", "wrong", "other", "no version", "old version"
 	silently bool   // the request is refused as required, but also executed
 }
 
-// pretenses returns requests that are answered but must be refused.
+// pretenses returns requests that must be refused but are answered.
 func pretenses() []lie {
 	var list []lie
 	for _, of := range []struct {
@@ -214,7 +216,7 @@ func unfiltered(o *honest) http.Handler {
 	})
 }
 
-// shared remembers the answers to an Idempotency-Key for all clients together.
+// shared remembers the response for an Idempotency-Key across all clients.
 func shared(o *honest) http.Handler {
 	var first seen
 	return o.lies(nil, func(x *exchanged) {
@@ -228,7 +230,7 @@ func shared(o *honest) http.Handler {
 	})
 }
 
-// plain serves JSON with another media type.
+// plain serves JSON with a different media type.
 func plain(o *honest) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		honest := httptest.NewRecorder()
@@ -244,14 +246,14 @@ func plain(o *honest) http.Handler {
 	})
 }
 
-// restated changes a time on a second read.
+// restated changes a time when a resource is read again.
 func restated(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		x.set("/created_at", `"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`"`)
 	})
 }
 
-// swapped serves the first messages of a session in another order.
+// swapped serves the first messages in a session in a different order.
 func swapped(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		first, second := string(valueAt(x.answer, "/data/0").Raw()), string(valueAt(x.answer, "/data/1").Raw())
@@ -262,13 +264,14 @@ func swapped(o *honest) http.Handler {
 	})
 }
 
-// anyAnchor verifies with its own keys, regardless of the trust anchor in the request.
+// anyAnchor verifies receipts with the server's own keys, regardless of the trust anchor in the
+// request.
 func anyAnchor(o *honest) http.Handler { return asked(o, "trust_anchor") }
 
 // anyTime ignores the time in the request.
 func anyTime(o *honest) http.Handler { return asked(o, "at_time") }
 
-// asked answers a verification request as if a member were missing.
+// asked answers a verification request as if the given member were missing.
 func asked(o *honest, member string) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("POST", "/v1/receipts/*/verify") && textAt(x.body, "/"+member) != "" {
@@ -278,7 +281,7 @@ func asked(o *honest, member string) http.Handler {
 	})
 }
 
-// original gives each event of a replay another original_event_id.
+// original gives each event in a replay a different original_event_id.
 func original(of func(id string, n int) string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.events(func(event []byte) []byte {
@@ -302,7 +305,7 @@ func otherPayload(o *honest) http.Handler {
 	})
 }
 
-// ghost executes requests with references to missing resources without those members.
+// ghost executes requests that refer to missing resources as if the references were absent.
 func ghost(pattern string, members ...string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {
@@ -316,12 +319,13 @@ func ghost(pattern string, members ...string) func(*honest) http.Handler {
 	}
 }
 
-// hidden matches the words of parts that are not public.
+// hidden matches the text of parts that are not public.
 func hidden() *regexp.Regexp {
 	return regexp.MustCompile(`hidden-(internal|receipt_only)-[-0-9a-f]{36}`)
 }
 
-// leaks returns a server that hides parts of a visibility everywhere except at one path.
+// leaks returns a server that hides the parts with the given visibility, except in responses for
+// one path.
 func leaks(visibility, pattern string) func(*honest) http.Handler {
 	scope := map[string]protocol.Scope{"internal": protocol.InternalRead, "receipt_only": protocol.ReceiptOnlyRead}[visibility]
 	return func(o *honest) http.Handler {

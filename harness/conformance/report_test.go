@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestPercentiles verifies that the q-th percentile of n sorted durations is the one with index
-// n·q/100, or the last one.
+// TestPercentiles verifies that the q-th percentile of n sorted durations is the duration at index
+// n·q/100, or the last duration.
 func TestPercentiles(t *testing.T) {
 	hundred := make([]int64, 100)
 	for i := range hundred {
@@ -37,7 +37,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// TestSums verifies the counts, and the status of categories and of a run.
+// TestSums verifies the counts and the status of each category and of the run.
 func TestSums(t *testing.T) {
 	var r Report
 	for _, statuses := range [][]Status{{Passed, Skipped}, {Failed, Passed, Passed}, {Skipped}} {
@@ -64,8 +64,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestUpstreamProbes verifies the number of probes and the categories of the protocol's own
-// runner.
+// TestUpstreamProbes verifies that the number of probes and the categories match those of the
+// protocol's own runner.
 func TestUpstreamProbes(t *testing.T) {
 	count := map[string]int{}
 	for _, p := range Probes() {
@@ -86,8 +86,8 @@ func TestUpstreamProbes(t *testing.T) {
 	}
 }
 
-// TestOrder verifies that categories run once and in the requested order, that probes of features
-// that discovery did not advertise are skipped, and that skipping is no failure.
+// TestOrder verifies that categories run once and in the requested order. Probes for features that
+// discovery did not advertise must be skipped, and skipping must not count as a failure.
 func TestOrder(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -106,8 +106,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestReportForm verifies that the report has exactly the members of the protocol's own report
-// and ours.
+// TestReportForm verifies that the report contains exactly the members of the protocol's own report
+// and the documented additional members.
 func TestReportForm(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d := protocol.NewDiscovery("rest")

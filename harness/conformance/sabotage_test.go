@@ -23,9 +23,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A lie is one deviation of a harness, with the probes that find it. The first probe is
-// responsible for the lie, and no probes except those listed may fail. may lists probes that find
-// it only in some runs, because a task may be too quick.
+// A lie is a single deviation from the protocol, with the probes that detect it. The first probe is
+// the one that must detect the lie, and only the listed probes may fail. The field may lists probes
+// that detect the lie only in some runs, because a task may be too fast.
 type lie struct {
 	name string
 	want string
@@ -33,10 +33,10 @@ type lie struct {
 	tell func(*honest) http.Handler
 }
 
-// replayed lists the probes that compare the receipts of replays with the log of their source.
+// replayed lists the probes that compare the receipt for a replay with the log of its source.
 const replayed = " replay_exact replay_overrides replay_checkpoint"
 
-// streamed lists the probes that read streams.
+// streamed lists the probes that read event streams.
 const streamed = " internal_parts receipt_only_parts stream_resumes stream_goes_on secrets_are_withheld session_sse_event_shape task_sse_event_shape stale_places"
 
 func lies() []lie {
@@ -117,8 +117,8 @@ func lies() []lie {
 	})
 }
 
-// TestUnstored verifies that for a task that cannot be replayed exactly, the answer that was not
-// kept must be named.
+// TestUnstored verifies that, if a task cannot be replayed exactly, the harness must name the
+// response that was not stored.
 func TestUnstored(t *testing.T) {
 	o := newHonest(t)
 	for details, want := range map[string]conformance.Status{
@@ -149,21 +149,23 @@ func TestUnstored(t *testing.T) {
 	}
 }
 
-// atOnce is the number of liars that are checked at the same time; most of the time is waiting.
+// atOnce is the number of liars that are checked at the same time. Most of the time is spent
+// waiting.
 const atOnce = 8
 
-// TestSabotage verifies that the responsible probe finds each lie, and that no other probe fails.
+// TestSabotage verifies that the responsible probe detects each lie, and that no unexpected probe
+// fails.
 func TestSabotage(t *testing.T) {
 	list := lies()
 	if len(list) < 120 {
 		t.Fatalf("only %d lies", len(list))
 	}
-	if _, name, some := strings.Cut(flag.Lookup("test.run").Value.String(), "/"); some { // only these lies run
+	if _, name, some := strings.Cut(flag.Lookup("test.run").Value.String(), "/"); some { // only the lies selected by -run
 		named := regexp.MustCompile(name)
 		list = slices.DeleteFunc(list, func(l lie) bool { return !named.MatchString(strings.ReplaceAll(l.name, " ", "_")) })
 	} else if !testsize.Full() {
 		tried := map[string]bool{}
-		list = slices.DeleteFunc(list, func(l lie) bool { // one lie per probe, and a few more
+		list = slices.DeleteFunc(list, func(l lie) bool { // one lie for each probe, and a few others
 			probe, _, _ := strings.Cut(l.want, " ")
 			skip := tried[probe] && len(l.name)%8 > 0
 			tried[probe] = true
@@ -195,7 +197,7 @@ func TestSabotage(t *testing.T) {
 	}
 }
 
-// found compares the failed probes with the expected ones.
+// found compares the probes that failed with the expected ones.
 func (l *lie) found(t *testing.T, report *conformance.Report) {
 	want, may := strings.Fields(l.want), strings.Fields(l.may)
 	asked, found := map[string]bool{}, []string{}
@@ -223,8 +225,8 @@ func (l *lie) found(t *testing.T, report *conformance.Report) {
 	}
 }
 
-// categoriesOf returns the category of the probe that is responsible for a lie; in the long form
-// of the tests, it returns all categories.
+// categoriesOf returns the category of the probe that must detect a lie. At full size, it returns
+// nil, which means all categories.
 func categoriesOf(want string) []string {
 	first, _, _ := strings.Cut(want, " ")
 	for _, p := range conformance.Probes() {
@@ -233,12 +235,12 @@ func categoriesOf(want string) []string {
 		case testsize.Full():
 			return nil
 		case p.Suite == conformance.Upstream:
-			return []string{"core", p.Category} // these probes read the capabilities in the category core
+			return []string{"core", p.Category} // these probes use capabilities that are read in the category core
 		default:
 			return []string{p.Category}
 		}
 	}
-	return []string{first} // there is no such probe
+	return []string{first} // no probe has this name
 }
 
 func wrongHash(o *honest) http.Handler {
@@ -251,7 +253,8 @@ func otherNumber(o *honest) http.Handler {
 	return o.receipts(func(text []byte) []byte { return set(text, "/autonomy_budget/consumed/wall_time_ms", "86400000") })
 }
 
-// writtenAnew writes the number 0 as 0.0, which is the same receipt but not the sealed bytes.
+// writtenAnew writes the number 0 as 0.0, which preserves the content of the receipt but not the
+// sealed bytes.
 func writtenAnew(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("GET", "/v1/receipts/*") && strings.HasPrefix(x.media, "application/json") {
@@ -284,7 +287,7 @@ func falseOfGood(o *honest) http.Handler {
 	})
 }
 
-// otherTask serves the receipt of one task for all tasks.
+// otherTask serves the receipt for one task in place of the receipts for all other tasks.
 func otherTask(o *honest) http.Handler {
 	id := o.receiptOfATask()
 	return o.tasks(func(x *exchanged) {
@@ -305,7 +308,7 @@ func canceledWithout(o *honest) http.Handler {
 	})
 }
 
-// forked makes each receipt the first of its chain.
+// forked turns each receipt into the first receipt of its chain.
 func forked(o *honest) http.Handler {
 	return o.receipts(func(text []byte) []byte {
 		return o.reseal(o.private, set(text, "/chain/previous_receipt_hash", "null"))
@@ -389,7 +392,7 @@ func late(o *honest) http.Handler {
 	})
 }
 
-// early begins a stream with the event that its client already has.
+// early starts a stream with an event that the client already has.
 func early(o *honest) http.Handler {
 	return o.lies(func(r *http.Request, _ []byte) {
 		last := r.Header.Get("Last-Event-ID")
@@ -441,8 +444,8 @@ func skips(o *honest) http.Handler {
 	})
 }
 
-// repeats returns the cursor after the first item of a page, so that each page begins with the
-// last item of the previous one.
+// repeats returns the cursor after the first item on a page, so that the next page overlaps with
+// the current one.
 func repeats(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		query, err := url.ParseQuery(x.query)
@@ -467,7 +470,7 @@ func endless(o *honest) http.Handler {
 	})
 }
 
-// twice repeats a request without its key when it is retried.
+// twice repeats a request without its key when the request is retried.
 func twice(o *honest, pattern string) http.Handler {
 	var s seen
 	return o.lies(nil, func(x *exchanged) {
@@ -497,7 +500,7 @@ func noConflict(o *honest) http.Handler {
 	})
 }
 
-// moved reports a completed task as canceled after a cancel request.
+// moved reports that a completed task is canceled after a cancel request.
 func moved(o *honest) http.Handler {
 	var s seen
 	return o.lies(nil, func(x *exchanged) {
@@ -586,7 +589,7 @@ func forbidden(o *honest) http.Handler {
 	})
 }
 
-// ofOthers serves to the second client, at one path, data that only the first client may see.
+// ofOthers serves data to the second client, at one path, that only the first client may see.
 func ofOthers(pattern string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {
@@ -606,7 +609,7 @@ func formless(o *honest) http.Handler {
 	})
 }
 
-// refreshes changes the last answer of a model in each replay.
+// refreshes changes the last response of a model in each replay.
 func refreshes(o *honest) http.Handler {
 	return o.replays(func(text []byte) []byte {
 		for i, m := range valueAt(text, "/replay_input/materials").Elements() {
@@ -622,7 +625,7 @@ func noDelta(o *honest) http.Handler {
 	return o.replays(func(text []byte) []byte { return set(text, "/deltas", "[]") })
 }
 
-// differ begins every second replay with another tier.
+// differ starts every second replay with a different tier.
 func differ(o *honest) http.Handler {
 	var s seen
 	var n atomic.Int64
@@ -646,7 +649,7 @@ func unmarked(o *honest) http.Handler {
 	return o.events(func(event []byte) []byte { return set(event, "/replayed", "false") })
 }
 
-// exactly applies the overrides of an exact replay.
+// exactly applies overrides even in an exact replay.
 func exactly(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("POST", "/v1/tasks/*/replay") && x.status == http.StatusBadRequest && textAt(x.body, "/mode") == "exact" {

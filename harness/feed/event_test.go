@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A frame is a block of server-sent events as a plain reader sees it.
+// A frame is a block of server-sent events as a simple client reads it.
 type frame struct{ id, event, data string }
 
-// framesOf parses blocks as the public conformance runner does: LF LF separates blocks, and each
-// block is an event. A block of comments only is not an event, and is allowed only after the first
-// event.
+// framesOf parses blocks in the same way as the public conformance runner: blocks are separated by
+// LF LF, and each block is an event. A block that contains only comments is not an event, and is
+// allowed only after the first event.
 func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 	t.Helper()
 	if strings.ContainsRune(text, '\r') {
@@ -48,7 +48,8 @@ func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 	return frames, comments
 }
 
-// TestAppendFrame verifies that a frame has three lines and an empty line, each ended by LF.
+// TestAppendFrame verifies that a frame consists of three lines and an empty line, each terminated
+// by LF.
 func TestAppendFrame(t *testing.T) {
 	got, err := appendEvent([]byte("x"), Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
 	if want := "xid: e 1\nevent: task.completed\ndata: {   \"a\": \"\\n\" }\n\n"; err != nil || string(got) != want {
@@ -71,8 +72,8 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// FuzzFrame verifies that a frame is parsed as one block with one event that has its ID, so that no
-// event can inject another one into the stream.
+// FuzzFrame verifies that a frame is parsed as one block containing one event with the expected ID,
+// so that no event can inject another event into the stream.
 func FuzzFrame(f *testing.F) {
 	f.Add("e1", "task.completed", `{"a":1}`)
 	f.Add("e1\nevent: x", "k\r", "{\n}")
@@ -97,7 +98,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// FuzzLastEventID verifies that exactly the values that can be the ID of a frame are accepted.
+// FuzzLastEventID verifies that a value is accepted if and only if it can be the ID of a frame.
 func FuzzLastEventID(f *testing.F) {
 	for _, seed := range []string{"", "e1", " ", "a\nb", "\x00", "\xff", strings.Repeat("x", 1025), "ü"} {
 		f.Add(seed)
@@ -114,7 +115,7 @@ func FuzzLastEventID(f *testing.F) {
 	})
 }
 
-// codeOf returns the code of an error that is an answer, or "".
+// codeOf returns the code of an error that is sent as a response, or "" for other errors.
 func codeOf(err error) protocol.Code {
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
 		return e.Code

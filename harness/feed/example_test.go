@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A diary is a log of events in memory; a real harness would use a file.
+// A diary is a log that keeps events in memory. A real harness would use a file.
 type diary struct {
 	feed.Bell
 	mu     sync.Mutex
@@ -28,7 +28,7 @@ func (d *diary) write(kind, payload string) {
 	text := fmt.Appendf(nil, `{"id":"%d","object":"event","event":%q,"sequence":%[1]d,"payload":%[3]s}`, n, kind, payload)
 	d.events = append(d.events, feed.Event{ID: fmt.Sprint(n), Kind: kind, JSON: text})
 	d.mu.Unlock()
-	d.Ring() // after it can be read
+	d.Ring() // ring only after the event can be read
 }
 
 func (d *diary) Appended() <-chan struct{} { return d.Rung() }
@@ -44,7 +44,7 @@ func (d *diary) After(_ context.Context, id string, limit int) ([]feed.Event, er
 	}
 	page := d.events[from:min(from+limit, len(d.events))]
 	if from+len(page) == len(d.events) && d.events[len(d.events)-1].Kind == "task.completed" {
-		return page, io.EOF // no events follow the end of a task
+		return page, io.EOF // no events follow the event that completes a task
 	}
 	return page, nil
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// noon is the current time in tests.
+// noon returns the time that tests use as the current time.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
-// An endless source of the same byte, in the place of randomness.
+// endless is an endless source of identical bytes, which replaces the random source.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -31,7 +31,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// muxOf returns a protocol.Mux with routes.
+// muxOf returns a protocol.Mux that has the given routes.
 func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Route) *protocol.Mux {
 	t.Helper()
 	o := protocol.Options{Routes: routes, Now: noon, Random: endless{}}
@@ -46,29 +46,29 @@ func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Rout
 	return m
 }
 
-// loadedKeys are API keys that may be replaced.
+// loadedKeys contains API keys that can be replaced.
 type loadedKeys func() *protocol.APIKeys
 
 func (f loadedKeys) Authenticate(r *http.Request) (*protocol.Client, error) {
 	return f().Authenticate(r)
 }
 
-// A reply is a completely read answer.
+// A reply is a response that was read completely.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// said returns the status, the code, and the param of an error.
+// said returns the status, the code, and the param of an error response.
 func (r reply) said() string {
 	var e struct{ Error struct{ Code, Param string } }
 	_ = json.Unmarshal([]byte(r.body), &e)
 	return strings.TrimSpace(fmt.Sprint(r.status, " ", e.Error.Code, " ", e.Error.Param))
 }
 
-// ask sends a request to a handler. Headers are pairs of a name and a value. The version and the
-// JSON content type are added if the headers do not set them.
+// ask sends a request to a handler. Headers are pairs of a name and a value. If the headers do not
+// set them, ask adds the protocol version and the JSON content type.
 func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -86,32 +86,32 @@ func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// quiet waits until no more goroutines run than before.
+// quiet waits until there are at most as many goroutines as before.
 func quiet(t testing.TB, before int) {
 	t.Helper()
 	for range 600 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // the end of a goroutine is not observable
+		time.Sleep(10 * time.Millisecond) // there is no event for the end of a goroutine
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// until waits until a condition is true.
+// until waits until the given condition is true.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for range 30_000 {
 		if so() {
 			return
 		}
-		time.Sleep(time.Millisecond) // the condition sends no signal
+		time.Sleep(time.Millisecond) // nothing signals that the condition has changed
 	}
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
 
-// A counter counts the requests that a handler is answering.
+// A counter counts the requests that a handler is currently processing.
 type counter struct {
 	http.Handler
 	now atomic.Int64
@@ -123,7 +123,7 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// askRaw sends a request with exactly these headers.
+// askRaw sends a request with exactly the given headers.
 func askRaw(h http.Handler, method, path, body string, header http.Header) reply {
 	u, _ := url.ParseRequestURI(path)
 	r := &http.Request{Method: method, URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:1234"}
@@ -132,16 +132,16 @@ func askRaw(h http.Handler, method, path, body string, header http.Header) reply
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// A journal is a log in memory.
+// A journal is a log that keeps events in memory.
 type journal struct {
 	Bell
 	mu     sync.Mutex
 	events []Event
-	pruned int   // the number of first events that are no longer kept
-	ended  bool  // no further events follow
-	fail   error // instead of any answer
+	pruned int   // number of events that were removed from the beginning
+	ended  bool  // whether no more events will be appended
+	fail   error // returned by every read if it is not nil
 	reads  int
-	most   int // maximum number of events returned at a time
+	most   int // maximum number of events per read
 }
 
 func eventOf(n int) Event {
@@ -189,7 +189,7 @@ func (j *journal) After(_ context.Context, id string, limit int) ([]Event, error
 	return page, nil
 }
 
-// unread sends a request of a client that does not read the answer until gate is closed.
+// unread sends a request as a client that does not read the response until gate is closed.
 func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckWriter, ended chan struct{}) {
 	w = &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 1000)}
 	r := httptest.NewRequest("GET", path, nil)
@@ -205,7 +205,7 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 	return w, ended
 }
 
-// A stuckWriter is a client that does not read.
+// A stuckWriter is the response writer for a client that does not read.
 type stuckWriter struct {
 	*httptest.ResponseRecorder
 	gate    chan struct{}
@@ -218,7 +218,7 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// keyOf returns keys that consist of one key, and its header.
+// keyOf returns a key set with a single API key, and the Authorization header for that key.
 func keyOf(t testing.TB, name string, reach protocol.Reach) (keys *protocol.APIKeys, bearer string) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(endless{}, name, noon())

@@ -26,14 +26,14 @@ func (s *shelf) add(n int) {
 	}
 }
 
-// serve lists the items by name.
+// serve returns a page of the items in order of their names.
 func (s *shelf) serve(w http.ResponseWriter, r *protocol.Request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return WriteItems(w, r, s.items, func(item string) string { return item }, nil)
 }
 
-// A listPage is the protocol's form of a page.
+// A listPage has the protocol's format for a page.
 type listPage[T any] struct {
 	Object string
 	Data   []T
@@ -51,8 +51,8 @@ func pageOf[T any](t testing.TB, got reply) (p listPage[T]) {
 	return p
 }
 
-// TestLists verifies that pages neither skip nor repeat an item, regardless of their sizes and of
-// items that are added.
+// TestLists verifies that pages neither skip nor repeat an item, regardless of page sizes and of
+// items that are added in the meantime.
 func TestLists(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -89,7 +89,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestPageRules verifies which requests for a list are accepted.
+// TestPageRules verifies which list requests are accepted and which are rejected.
 func TestPageRules(t *testing.T) {
 	s := new(shelf)
 	s.add(60)
@@ -107,8 +107,8 @@ func TestPageRules(t *testing.T) {
 		"/items": "200 50", "/items?limit=200": "200 60", "/items?limit=1": "200 1",
 		"/items?limit=0": "400 invalid_request limit", "/items?limit=201": "400 invalid_request limit", "/items?limit=01": "400 invalid_request limit", "/items?limit=-1": "400 invalid_request limit", "/items?limit=": "400 invalid_request limit", "/items?limit=1&limit=1": "400 invalid_request limit", "/items?from=1": "400 invalid_request from", "/items?a;b": "400 invalid_request", "/items?%zz": "400 invalid_request",
 		"/items?of=a&cursor=" + next:              "200 50",
-		"/items?limit=3&cursor=" + next + "&of=a": "200 3",                      // another limit applies to the same list
-		"/items?of=b&cursor=" + next:              "400 invalid_request cursor", // another filter is not
+		"/items?limit=3&cursor=" + next + "&of=a": "200 3",                      // a different limit is allowed for the same list
+		"/items?of=b&cursor=" + next:              "400 invalid_request cursor", // a different filter is not allowed
 		"/items?cursor=" + next:                   "400 invalid_request cursor",
 		"/others?cursor=" + next:                  "400 invalid_request cursor",
 		"/items?of=a&cursor=" + next[1:]:          "400 invalid_request cursor",
@@ -125,7 +125,7 @@ func TestPageRules(t *testing.T) {
 	}
 }
 
-// protocolCursor returns a cursor of a list.
+// protocolCursor returns a cursor for a position in a list.
 func protocolCursor(t testing.TB, list, last string) string {
 	t.Helper()
 	cursor := protocol.FormatCursor(list, []byte(last))
@@ -135,8 +135,8 @@ func protocolCursor(t testing.TB, list, last string) string {
 	return cursor
 }
 
-// TestItemsAsTheyAre verifies that items are written as they are, that no items are an empty list, and
-// that a list cannot lead a client in a circle.
+// TestItemsAsTheyAre verifies that items are written unchanged, that a missing list is written as
+// an empty list, and that a list cannot send a client in circles.
 func TestItemsAsTheyAre(t *testing.T) {
 	var items []any
 	name := "x"
@@ -166,8 +166,8 @@ func TestItemsAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestWriteItems verifies that pages contain each selected item once, regardless of items that are
-// added at the end.
+// TestWriteItems verifies that the pages contain each selected item exactly once, even if items are
+// added at the end in the meantime.
 func TestWriteItems(t *testing.T) {
 	items := []string{"a1", "b1", "a2", "b2", "a3"}
 	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: ListParams("of"), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
@@ -201,8 +201,8 @@ func TestWriteItems(t *testing.T) {
 	}
 }
 
-// TestHiddenCursor verifies that a cursor after an item that the client may not see is answered like
-// a cursor after an item that does not exist.
+// TestHiddenCursor verifies that the response for a cursor is the same whether the item before it
+// is hidden from the client or does not exist.
 func TestHiddenCursor(t *testing.T) {
 	items := []string{"mine_1", "theirs_1", "mine_2"}
 	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
@@ -221,8 +221,8 @@ func TestHiddenCursor(t *testing.T) {
 	}
 }
 
-// TestLongPages verifies that a page of a list has at most 8 MiB or consists of one longer item,
-// and that pages of long items neither skip nor repeat an item.
+// TestLongPages verifies that a page is at most 8 MiB long unless it consists of a single longer
+// item, and that pages with long items neither skip nor repeat an item.
 func TestLongPages(t *testing.T) {
 	type item struct{ ID, Text string }
 	var items []item

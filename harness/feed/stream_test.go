@@ -25,7 +25,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// streaming returns routes that serve a log as a stream and as ranges.
+// streaming returns routes that serve a log both as a stream and as ranges.
 func streaming(log Log) []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "GET /v1/events/stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return WriteStream(w, r, log) }},
@@ -42,8 +42,8 @@ func idsOf(frames []frame) string {
 	return strings.Join(ids, " ")
 }
 
-// TestStream verifies that a stream starts at the beginning or after the named event, with one
-// frame per event.
+// TestStream verifies that a stream starts at the beginning or after the event that the client
+// names, and contains one frame per event.
 func TestStream(t *testing.T) {
 	j := &journal{ended: true}
 	j.append(150) // several pages
@@ -90,14 +90,15 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamFailures verifies that an expired place, at the beginning or later, or an unreadable
-// log, ends a stream with an error event that has the ID of the last event, if any.
+// TestStreamFailures verifies that a stream ends with an error event if its position has expired,
+// at the beginning or later, or if the log is unreadable. The error event has the ID of the last
+// event, if any.
 func TestStreamFailures(t *testing.T) {
 	var log bytes.Buffer
 	for name, c := range map[string]struct {
 		last    string
 		change  func(*journal)
-		frames  string // ids of the events
+		frames  string // IDs of the expected events
 		code    string
 		errorID string
 	}{
@@ -133,7 +134,7 @@ func TestStreamFailures(t *testing.T) {
 	}
 }
 
-// TestRange verifies that a range contains the events after the one that the client names.
+// TestRange verifies that a range contains the events that follow the event named by the client.
 func TestRange(t *testing.T) {
 	j := new(journal)
 	j.append(60)
@@ -179,7 +180,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A listener is a client that reads a stream over loopback.
+// A listener is a client that reads a stream over the loopback interface.
 type listener struct {
 	t     testing.TB
 	res   *http.Response
@@ -188,7 +189,7 @@ type listener struct {
 	begun bool // an event came
 }
 
-// listen opens the stream of a server.
+// listen opens a stream on a server.
 func listen(t testing.TB, s *httptest.Server, last string, headers ...string) *listener {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -210,8 +211,8 @@ func listen(t testing.TB, s *httptest.Server, last string, headers ...string) *l
 	return &listener{t, res, bufio.NewReader(res.Body), func() { cancel(); res.Body.Close() }, false}
 }
 
-// next returns the next event, or "" if the stream has ended. On a slow machine, comments arrive
-// between events, never before the first.
+// next returns the next event, or "" if the stream has ended. On a slow machine, comments may
+// arrive between events, but never before the first event.
 func (l *listener) next() string {
 	l.t.Helper()
 	block := ""
@@ -231,8 +232,8 @@ func (l *listener) next() string {
 	}
 }
 
-// TestStreamGoesOn verifies that every client gets all appended events in order, once each, also if
-// it reconnects with its last ID.
+// TestStreamGoesOn verifies that every client receives all appended events in order and exactly
+// once, even if it reconnects with its last event ID.
 func TestStreamGoesOn(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -274,8 +275,8 @@ func TestStreamGoesOn(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestStreamsAreLeft verifies that disconnected clients leave no goroutine and no place, also after
-// they disconnect within a frame. One client may open 512 streams.
+// TestStreamsAreLeft verifies that a disconnected client leaves no goroutine behind and occupies no
+// stream, even if it disconnects within a frame. One client may open 512 streams.
 func TestStreamsAreLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -301,7 +302,8 @@ func TestStreamsAreLeft(t *testing.T) {
 }
 
 // TestSlowReader verifies that a client that does not read delays neither the writer nor other
-// clients, and is disconnected after the idle time; the events that it missed are in the log.
+// clients, and is disconnected after the idle timeout. The log must still contain the events that
+// the client missed.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -324,7 +326,7 @@ func TestSlowReader(t *testing.T) {
 	defer slow.Close()
 	fmt.Fprintf(slow, "GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n%s: %s\r\n\r\n", protocol.VersionHeader, protocol.Version)
 	quick := listen(t, s, "")
-	for i := range 64 { // 16 MiB: more than any socket buffers
+	for i := range 64 { // 16 MiB, which exceeds all socket buffers
 		if frames, _ := framesOf(t, quick.next()); frames[0].id != eventOf(i).ID {
 			t.Fatalf("%q at %d", frames[0].id, i)
 		}
@@ -344,7 +346,8 @@ func TestSlowReader(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestBeats verifies that an idle stream sends comments, but not before its first event.
+// TestBeats verifies that the server sends comments on an idle stream, but not before the first
+// event.
 func TestBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(journal)
@@ -374,7 +377,7 @@ func TestBeats(t *testing.T) {
 	})
 }
 
-// TestClose verifies that Close ends all streams, and that no new stream begins.
+// TestClose verifies that Close ends all streams and that no new stream can start.
 func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -407,7 +410,7 @@ func TestClose(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestBell verifies that the next ring wakes a waiting goroutine, and an earlier one does not.
+// TestBell verifies that a waiting goroutine is woken by the next ring, but not by an earlier one.
 func TestBell(t *testing.T) {
 	var b Bell
 	b.Ring()
@@ -424,7 +427,7 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// TestKeyIsTaken verifies that a stream ends if the key of its client is removed or changed.
+// TestKeyIsTaken verifies that a stream ends if its client's key is removed or changed.
 func TestKeyIsTaken(t *testing.T) {
 	for name, reach := range map[string]protocol.Reach{"taken": {}, "narrowed": protocol.Everything().OfWorkspaces("w")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -456,7 +459,7 @@ func TestKeyIsTaken(t *testing.T) {
 			if name == "taken" {
 				j.append(1)
 			}
-			time.Sleep(16 * time.Second) // longer than the interval of heartbeats without new events
+			time.Sleep(16 * time.Second) // longer than the interval between heartbeats; no new events arrive
 			<-ended
 			if frames, _ := framesOf(t, w.Body.String()); len(frames) != 1 {
 				t.Errorf("%s: %s", name, w.Body)
@@ -465,8 +468,8 @@ func TestKeyIsTaken(t *testing.T) {
 	}
 }
 
-// TestKeysAreGone verifies that a stream ends if the keys of its client are no longer loaded, and
-// that a stream of an open route does not.
+// TestKeysAreGone verifies that a stream ends if the key set of its client is no longer loaded,
+// unless the route requires no key.
 func TestKeysAreGone(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -519,7 +522,7 @@ func TestStreamsTakeNoRequests(t *testing.T) {
 	}
 }
 
-// A short log returns fewer events at a time than requested.
+// A short is a log that returns fewer events at a time than requested.
 type short struct {
 	Log
 	most int
@@ -533,8 +536,8 @@ func (s short) After(ctx context.Context, id string, limit int) ([]Event, error)
 	return page, err
 }
 
-// TestRangeOfShortPages verifies that a range has the requested length regardless of how many
-// events a log returns at a time, within the limit of memory.
+// TestRangeOfShortPages verifies that a range has the requested length within the memory limit,
+// regardless of how many events the log returns at a time.
 func TestRangeOfShortPages(t *testing.T) {
 	j := new(journal)
 	j.append(60)
@@ -566,8 +569,8 @@ func TestRangeOfShortPages(t *testing.T) {
 	}
 }
 
-// TestUnreadStreams verifies that a stream waits while streams that clients do not read use up the
-// memory for pages, and continues when they have ended.
+// TestUnreadStreams verifies that a stream waits while unread streams use up the memory for pages,
+// and continues after those streams have ended.
 func TestUnreadStreams(t *testing.T) {
 	long := Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
 	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 2 << 20 }, protocol.Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
@@ -597,7 +600,7 @@ func TestUnreadStreams(t *testing.T) {
 	}
 }
 
-// oneEvent is a log of one event.
+// oneEvent is a log that contains a single event.
 type oneEvent struct{ event Event }
 
 func (l oneEvent) Appended() <-chan struct{} { return nil }

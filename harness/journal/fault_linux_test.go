@@ -15,11 +15,12 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// workVariable names the journal to which TestWork appends.
+// workVariable is the environment variable that contains the path of the journal to which TestWork
+// appends.
 const workVariable = "JOURNAL_WORK"
 
-// TestWork is the program of TestEachCallFails: it appends commits, and prints which of them were
-// acknowledged, and which were certainly not written.
+// TestWork is the program that TestEachCallFails runs. It appends commits, and prints which commits
+// were acknowledged and which were certainly not written.
 func TestWork(t *testing.T) {
 	path := os.Getenv(workVariable)
 	if path == "" {
@@ -42,9 +43,10 @@ func TestWork(t *testing.T) {
 	j.Close()
 }
 
-// TestEachCallFails makes the nth system call of a kind on the files of a journal fail, or ends the
-// process at that call, for n = 1, 2, … until none fails. The journal then opens, with all
-// acknowledged commits, without the refused ones, and accepts more.
+// TestEachCallFails injects a fault into the nth system call on the files of a journal, for n = 1,
+// 2, … until there are no more calls. The call either fails or ends the process. Afterward, the
+// journal must open with all acknowledged commits and without the refused ones, and must accept
+// more commits.
 func TestEachCallFails(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it starts many processes")
@@ -64,8 +66,8 @@ func TestEachCallFails(t *testing.T) {
 	}
 }
 
-// withFault runs TestWork with a fault at call n on the files of a journal with one commit, and
-// reports whether there was such a call.
+// withFault runs TestWork with a fault at call n on the files of a journal that has one commit, and
+// reports whether that call occurred.
 func withFault(t *testing.T, fault string, n int) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "events.jsonl")
@@ -75,7 +77,7 @@ func withFault(t *testing.T, fault string, n int) bool {
 
 	cmd := exec.Command(os.Args[0], "-test.run=^TestWork$")
 	cmd.Env = append(os.Environ(), workVariable+"="+path, "GOMAXPROCS=1")
-	out, injected, _ := strace.Inject(t, cmd, fault, n, path, path+"-head") // the program may fail
+	out, injected, _ := strace.Inject(t, cmd, fault, n, path, path+"-head") // the program may exit with an error
 	if !injected {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// written creates a journal of several commits, the last of which is several sectors long, and
+// written creates a journal with several commits, the last of which spans several sectors, and
 // returns its path and content.
 func written(t *testing.T) (path string, whole []byte) {
 	t.Helper()
@@ -34,8 +34,8 @@ func written(t *testing.T) (path string, whole []byte) {
 	return path, whole
 }
 
-// damaged checks that opening a file fails with an error for the given line and does not change
-// the file.
+// damaged checks that opening a file fails with an error that names the given line, and does not
+// change the file.
 func damaged(t *testing.T, path string, bad []byte, line int) {
 	t.Helper()
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
@@ -53,7 +53,7 @@ func damaged(t *testing.T, path string, bad []byte, line int) {
 	}
 }
 
-// summed returns lines with correct checksums.
+// summed returns the lines with corrected checksums.
 func summed(lines []byte) (out []byte) {
 	for line := range bytes.Lines(lines) {
 		text, end := bytes.CutSuffix(line, []byte("\n"))
@@ -70,8 +70,8 @@ func summed(lines []byte) (out []byte) {
 	return out
 }
 
-// TestFlips checks that one flipped bit anywhere in the file is reported as damage. This includes
-// the last line, because that commit was acknowledged.
+// TestFlips verifies that a single flipped bit anywhere in the file is reported as damage. This
+// also applies to the last line, because that commit was acknowledged.
 func TestFlips(t *testing.T) {
 	path, whole := written(t)
 	step := 97 // bits
@@ -99,8 +99,8 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestPowerCut checks that sectors may be missing from a last line that was not acknowledged. All
-// lines before it are kept, and the journal accepts more events.
+// TestPowerCut verifies that sectors of the last line may be missing if the line was not
+// acknowledged. All preceding lines must be kept, and the journal must accept more events.
 func TestPowerCut(t *testing.T) {
 	path, whole := written(t)
 	begin := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
@@ -129,8 +129,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestNoJournal checks that a file that is not a journal is not changed. The same applies to a
-// file with two incomplete lines, which no crash can leave.
+// TestNoJournal verifies that a file that is not a journal is not changed. The same applies to a
+// file with two incomplete lines, which cannot result from a crash.
 func TestNoJournal(t *testing.T) {
 	path, whole := written(t)
 	line, _, _ := bytes.Cut(whole, []byte("\n"))

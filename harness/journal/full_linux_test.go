@@ -13,10 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// limited limits the size of the files that this process writes. lift removes the limit.
+// limited limits the size of the files that this process writes. The returned function lift removes
+// the limit.
 func limited(t *testing.T, most int64) (lift func()) {
 	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ) // A write fails as on a full disk.
+	signal.Ignore(syscall.SIGXFSZ) // A write that exceeds the limit fails as on a full disk.
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func limited(t *testing.T, most int64) (lift func()) {
 }
 
 // TestNoRoom verifies that a commit that does not fit on the disk leaves nothing in the journal,
-// and that the journal continues when there is room again.
+// and that the journal accepts commits when space is available again.
 func TestNoRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// headless removes the head of a journal. An earlier version leaves a journal without a head, and
-// so does a power cut before the head was written.
+// headless removes the head file of a journal. The journal is then like one that was written by an
+// earlier version, or one for which a power cut occurred before the head was written.
 func headless(t testing.TB, path string) {
 	t.Helper()
 	if err := os.Remove(path + "-head"); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -37,8 +37,8 @@ func put(t testing.TB, path string, data []byte) {
 	}
 }
 
-// TestLostLines checks that a journal that lost lines at its end, or that continues differently,
-// is refused and not changed. An older head accepts lines that were added after it.
+// TestLostLines verifies that a journal is refused and not changed if lines are missing at its end
+// or if it continues differently. Lines that were added after the head was written are accepted.
 func TestLostLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -78,7 +78,7 @@ func TestLostLines(t *testing.T) {
 		}
 	}
 
-	// The content has the same length, but belongs to another journal.
+	// The content has the same length but belongs to another journal.
 	put(t, path, summed(bytes.Replace(whole, []byte("garden"), []byte("meadow"), 1)))
 	put(t, path+"-head", heads[1])
 	if _, err := journal.Open(path, func(*journal.Commit) error { return nil }); err == nil {
@@ -86,7 +86,7 @@ func TestLostLines(t *testing.T) {
 	}
 }
 
-// TestTornHead checks that after an incomplete write of the head the previous head is used.
+// TestTornHead verifies that the previous head is used after an incomplete write of the head.
 func TestTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -113,8 +113,8 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestQuiet verifies that a reader that waits for events of its view reads other events once, not
-// again for each new event.
+// TestQuiet verifies that a reader that waits for events in its view reads other events only once,
+// instead of again for each new event.
 func TestQuiet(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	own := happened("task.submitted", "own")
@@ -138,7 +138,7 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("%v, %v", events, err)
 	}
 
-	// A range that starts again each time does not read them again either.
+	// A range that is requested repeatedly must not read them again either.
 	var many []journal.Event
 	for range 9000 {
 		many = append(many, happened("task.started", "b"))

@@ -27,7 +27,7 @@ import (
 
 func noon() receipt.Time { return receipt.At(time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)) }
 
-// open opens a journal. It appends the ids of the events of each commit to applied.
+// open opens a journal. The IDs of the events in each commit are appended to applied.
 func open(t testing.TB, path string) (j *journal.Journal, applied *[]string) {
 	t.Helper()
 	applied = new([]string)
@@ -47,7 +47,7 @@ func ids(c *journal.Commit) string {
 	return strings.Join(list, " ")
 }
 
-// happened returns an event of a task with a workspace and a session.
+// happened returns an event for a task that has a workspace and a session.
 func happened(kind, task string) journal.Event {
 	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "task", ID: task}, Workspace: "garden", Session: "s", Task: task, Payload: json.RawMessage(`{"n":1.50}`)}
 }
@@ -61,7 +61,7 @@ func add(t testing.TB, j *journal.Journal, events ...journal.Event) *journal.Com
 	return c
 }
 
-// after returns the ids of the events of a view after an id.
+// after returns the IDs of the events in a view that follow the given ID.
 func after(t testing.TB, j *journal.Journal, v journal.View, id string, limit int) (list []string, err error) {
 	t.Helper()
 	events, err := j.Log(v).After(t.Context(), id, limit)
@@ -75,8 +75,8 @@ func after(t testing.TB, j *journal.Journal, v journal.View, id string, limit in
 	return list, err
 }
 
-// TestReopened checks that opening a journal again applies the same events in the same order with
-// the same ids, and that new events get the next numbers.
+// TestReopened verifies that reopening a journal applies the same events in the same order and with
+// the same IDs, and that new events get the next numbers.
 func TestReopened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, applied := open(t, path)
@@ -102,7 +102,7 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestCut checks that a journal that is cut at any position keeps its complete commits and
+// TestCut verifies that a journal that is truncated at any position keeps its complete commits and
 // accepts more.
 func TestCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
@@ -145,8 +145,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestDamage checks that a line that cannot be read, or that is in the wrong place, is reported
-// as damage unless it is the last line.
+// TestDamage verifies that a line that is unreadable or in the wrong place is reported as damage,
+// unless it is the last line.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -166,7 +166,7 @@ func TestDamage(t *testing.T) {
 		"no sequence": {lines[0], bytes.Replace(lines[1], []byte(`"sequence":2`), []byte(`"sequence":3`), 1), lines[2]},
 		"no status":   {lines[0], bytes.Replace(lines[1], []byte(`"events"`), []byte(`"use":{"actor":"","key":"sha256:`+strings.Repeat("a", 64)+`","body":"sha256:`+strings.Repeat("a", 64)+`"},"events"`), 1), lines[2]},
 	} {
-		file := summed(bytes.Join(bad, nil)) // damage that checksums do not reveal
+		file := summed(bytes.Join(bad, nil)) // the checksums are correct, so they do not reveal this damage
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestOneProgram checks that two programs cannot open the same journal.
+// TestOneProgram verifies that two programs cannot open the same journal.
 func TestOneProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks there")
@@ -192,7 +192,7 @@ func TestOneProgram(t *testing.T) {
 	}
 }
 
-// TestViews checks that a view returns its own events in order, starting after any of them.
+// TestViews verifies that a view returns its own events in order, starting after any of them.
 func TestViews(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	add(t, j, happened("task.submitted", "a"), happened("task.submitted", "b"))
@@ -252,8 +252,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestRemembered checks that a request with an Idempotency-Key gets the same answer after a
-// restart, byte for byte, and that a request with another body is a different request.
+// TestRemembered verifies that a request with an Idempotency-Key gets the same response after a
+// restart, byte for byte, and that reusing the key with another body is an error.
 func TestRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -300,7 +300,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestAppliedIsThere checks that a reader that sees the effect of a commit also finds its events.
+// TestAppliedIsThere verifies that a reader that sees the effect of a commit can also find the
+// events in that commit.
 func TestAppliedIsThere(t *testing.T) {
 	var j *journal.Journal
 	found := make(chan int, 1)
@@ -312,7 +313,7 @@ func TestAppliedIsThere(t *testing.T) {
 			}
 			found <- len(list)
 		}()
-		time.Sleep(50 * time.Millisecond) // gives the other goroutine time to ask
+		time.Sleep(50 * time.Millisecond) // gives the other goroutine time to read
 		return nil
 	})
 	if err != nil {
@@ -325,8 +326,8 @@ func TestAppliedIsThere(t *testing.T) {
 	}
 }
 
-// TestRefused checks that an event that cannot be written as a line changes nothing, and that an
-// error of apply is final.
+// TestRefused verifies that an event that cannot be written as a line changes nothing, and that an
+// error from apply is permanent.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	broken := false
@@ -371,8 +372,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTogether writes and reads from many goroutines at the same time. A reader that follows the
-// ids must see each event once, in the order of the file.
+// TestTogether verifies that many goroutines can write and read at the same time. A reader that
+// follows the IDs must receive each event once, in the order of the file.
 func TestTogether(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	const writers, each = 4, 25
@@ -412,8 +413,8 @@ func TestTogether(t *testing.T) {
 	group.Wait()
 }
 
-// TestLongEvents checks that the log returns a limited amount at a time, and returns all events
-// in the end.
+// TestLongEvents verifies that the log returns a limited amount of data at a time, but eventually
+// returns all events.
 func TestLongEvents(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	for range 5 {
@@ -442,8 +443,9 @@ func TestLongEvents(t *testing.T) {
 	}
 }
 
-// FuzzOpen checks that opening any file either succeeds or fails with an error. A journal that
-// was opened has numbered events, has the same events when it is opened again, and accepts more.
+// FuzzOpen verifies that opening any file either succeeds or fails with an error. A journal that
+// was opened must have numbered events, have the same events when it is opened again, and accept
+// more.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "events.jsonl")
 	j, _ := open(f, path)
@@ -488,7 +490,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// codeOf returns the code of an error that is an answer, or "".
+// codeOf returns the code of an error that is sent as a response, or "" for other errors.
 func codeOf(err error) protocol.Code {
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
 		return e.Code

@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance"
 )
 
-// TestAgents runs the example as a separate process. It must pass all probes of the upstream
-// runner and all of ours, with either form of the agent card.
+// TestAgents runs the example as a separate process. The example must pass all probes of the
+// upstream runner and all probes of this module, with both forms of the agent card.
 func TestAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a program is built")
 	}
 	program := filepath.Join(t.TempDir(), "agents.exe")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/agents") // without debug information, which the test does not need
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/agents") // the test does not need debug information
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -41,7 +41,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %d, %s\n%s", dialect, got.code, got.err, got.out)
 		}
 
-		// The upstream runner requires one of the formats.
+		// The upstream runner requires the format agent_card.
 		got = runIt(t, env, append(trusted, "--suite", "upstream", "--card", "agent_card", "--json")...)
 		var report conformance.Report
 		if err := json.Unmarshal([]byte(got.out), &report); err != nil {
@@ -56,7 +56,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// startAgents starts the example and returns its address and the key that it generated.
+// startAgents starts the example, and returns its address and the key that it generated.
 func startAgents(t *testing.T, program string, args ...string) (url, key string) {
 	t.Helper()
 	p := exec.Command(program, append(args, "-data", t.TempDir())...)

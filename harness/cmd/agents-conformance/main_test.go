@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A ran is the result of running a command line.
+// A ran is the result of a command line.
 type ran struct {
 	code     int
 	out, err string
@@ -31,7 +31,7 @@ func runIt(t *testing.T, getenv func(string) string, args ...string) ran {
 
 func unset(string) string { return "" }
 
-// discovering starts a server that answers discovery requests and nothing else.
+// discovering starts a server that responds only to discovery requests.
 func discovering(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +48,8 @@ func discovering(t *testing.T) string {
 	return server.URL
 }
 
-// TestExitCodes verifies the exit codes: 0 if nothing failed, 1 if a probe failed or the report
-// could not be written, 2 if nothing could be probed.
+// TestExitCodes verifies that the exit code is 0 if nothing failed, 1 if a probe failed or the
+// report could not be written, and 2 if nothing could be probed.
 func TestExitCodes(t *testing.T) {
 	url := discovering(t)
 	folder := t.TempDir()
@@ -88,8 +88,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestOutput checks that the report is the same as text, as JSON and in a file, and that none of
-// them contains the key.
+// TestOutput verifies that the report has the same content as text, as JSON, and in a file, and
+// never contains the key.
 func TestOutput(t *testing.T) {
 	url, file := discovering(t), filepath.Join(t.TempDir(), "report.json")
 	const key = "rk_this_is_the_key_of_this_test"

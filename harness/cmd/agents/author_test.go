@@ -13,10 +13,11 @@ import (
 
 var update = flag.Bool("update", false, "write the list into README.md")
 
-// A topic is a task that every harness must implement. what matches the lines of code for it.
+// A topic is a task that every harness must implement. The regular expression what matches the
+// lines of code for the task.
 type topic struct{ name, what string }
 
-// topics returns the tasks that a library should do for a harness. A line belongs to the first
+// topics returns the tasks that a library should perform for a harness. A line belongs to the first
 // topic that matches it.
 func topics() []topic {
 	return []topic{
@@ -31,13 +32,13 @@ func topics() []topic {
 	}
 }
 
-// few is the largest allowed number of lines of all topics together.
+// few is the maximum number of lines for all topics together.
 const few = 100
 
 // A line is a line of code.
 type line struct{ file, text string }
 
-// sources returns the lines of code of this folder and of package harness.
+// sources returns the lines of code in this directory and in package harness.
 func sources(t *testing.T) (list []line) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "../../internal/harness/*.go"} {
@@ -64,8 +65,8 @@ func sources(t *testing.T) (list []line) {
 	return list
 }
 
-// TestAuthor checks that this folder and package harness contain few lines that do not do their
-// own work, and that README.md lists those lines.
+// TestAuthor verifies that this directory and package harness contain few lines that perform tasks
+// of a library, and that README.md lists those lines.
 func TestAuthor(t *testing.T) {
 	all, of, found := sources(t), map[string][]string{}, 0
 	var whats []*regexp.Regexp
@@ -111,8 +112,8 @@ func TestAuthor(t *testing.T) {
 	}
 }
 
-// TestNothingAgain checks that the code here does not repeat what the library does on the wire,
-// and does not even name it.
+// TestNothingAgain verifies that the code in this directory neither repeats what the library does
+// on the wire nor mentions it by name.
 func TestNothingAgain(t *testing.T) {
 	again := regexp.MustCompile(`Last-Event-ID|event-stream|next_cursor|has_more|"request_id"|Idempotency-Key|Harn-Agents|WWW-Authenticate|"Bearer rk|\bhttp\.Error\(|WriteHeader\(|\.Flush\(|\.Sync\(|\.Truncate\(|supported_versions|"object":"list"|http\.Status(Unauthorized|UpgradeRequired|Gone|NotFound|Conflict|BadRequest)`)
 	for _, l := range sources(t) {

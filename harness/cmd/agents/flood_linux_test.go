@@ -17,15 +17,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// mostMemory is the limit in bytes that README.md states.
+// mostMemory is the memory limit in bytes that README.md states.
 const mostMemory = 512 << 20
 
-// longest is the length of the longest text with which a message fits into a body.
+// longest is the length of the longest text that fits into the body of a message request.
 var longest = replay.MaxRequest - len(`{"message":{"parts":[{"text":"","type":"text","visibility":"public"}],"role":"user"}}`)
 
-// TestFlood sends messages of all lengths with and without an Idempotency-Key. Other clients
-// request all of them without reading the answers, and the program is killed again and again.
-// After each kill the program must open its log, accept writes, have all acknowledged messages,
+// TestFlood sends messages of all lengths, with and without an Idempotency-Key. Meanwhile, other
+// clients request all messages without reading the responses, and the program is killed repeatedly.
+// After each kill, the program must open its log, accept writes, return all acknowledged messages,
 // and stay within its memory limit.
 func TestFlood(t *testing.T) {
 	kills, deaf, writers, pause := 2, 12, 2, 500*time.Millisecond
@@ -69,14 +69,14 @@ func TestFlood(t *testing.T) {
 	t.Logf("%d kills, %d messages of %d MiB, at most %d MiB of memory", kills, len(sent.lengths), sent.bytes>>20, peak>>20)
 }
 
-// A flood holds the messages that were acknowledged.
+// A flood records the messages that were acknowledged.
 type flood struct {
 	mu      sync.Mutex
-	lengths map[string]int // the lengths of the texts by message id
+	lengths map[string]int // lengths of the texts, indexed by message ID
 	bytes   int
 }
 
-// message sends a message of a random length, twice if it has a key.
+// message sends a message of random length. If the message has a key, it is sent twice.
 func (f *flood) message(w *world, session, key string) {
 	n := int(math.Exp(mathrand.Float64() * math.Log(float64(longest))))
 	switch mathrand.IntN(8) {
@@ -119,8 +119,8 @@ func textLength(message object) int {
 	return len(text)
 }
 
-// check compares the acknowledged messages with those of the session. The session may also
-// contain a message without a key that was not acknowledged.
+// check compares the acknowledged messages with the messages in the session. The session may also
+// contain a message that has no key and was not acknowledged.
 func (f *flood) check(w *world, session string) {
 	there := map[string]int{}
 	for _, m := range w.all("/v1/sessions/" + session + "/messages?limit=200") {
@@ -133,7 +133,7 @@ func (f *flood) check(w *world, session string) {
 	}
 }
 
-// listen opens connections of clients that request a lot and read nothing.
+// listen opens connections for clients that request many items but never read the responses.
 func (w *world) listen(session string, deaf int) (list []net.Conn) {
 	host := strings.TrimPrefix(w.url(), "http://")
 	paths := []string{"/v1/sessions/" + session + "/messages?limit=200", "/v1/events?limit=200", "/v1/events/stream", "/v1/sessions/" + session + "/events/stream"}
@@ -151,7 +151,7 @@ func (w *world) listen(session string, deaf int) (list []net.Conn) {
 	return list
 }
 
-// memory returns the largest amount of memory, in bytes, that the program has used so far.
+// memory returns the program's peak memory use so far, in bytes.
 func (w *world) memory() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.process.cmd.Process.Pid))
 	if err != nil {

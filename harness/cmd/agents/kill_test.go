@@ -28,9 +28,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestKilled kills the program again and again while four clients work with it. All acknowledged
-// data must be there exactly once, nothing else may be there, and streams must continue where they
-// stopped.
+// TestKilled kills the program repeatedly while four clients use it. All acknowledged data must be
+// present exactly once, no other data may be present, and streams must continue where they stopped.
 func TestKilled(t *testing.T) {
 	kills := 4
 	if testsize.Full() {
@@ -81,20 +80,20 @@ func TestKilled(t *testing.T) {
 
 type object map[string]any
 
-// A world is the running program, with the data that its clients know about it.
+// A world is the running program, together with the data that clients have received from it.
 type world struct {
 	t         *testing.T
-	dir, file string // the directory of the program and the file with the keys of its clients
+	dir, file string // the directory of the program, and the file that contains its clients' keys
 	key       string
 	over      atomic.Bool
 	streams   atomic.Int64
 
 	mu      sync.Mutex
 	process *process
-	tasks   map[string]string // task ids that clients received, by the keys of their requests
+	tasks   map[string]string // task IDs that clients received, indexed by the idempotency keys of their requests
 }
 
-// begin starts the program with the data of the previous run.
+// begin starts the program with the data from the previous run.
 func (w *world) begin() {
 	w.t.Helper()
 	if w.key == "" {
@@ -150,8 +149,8 @@ func (w *world) request(ctx context.Context, method, path string, body []byte) *
 	return r
 }
 
-// ask repeats a request until the program answers, across restarts. A request that must take
-// effect once has the same key each time.
+// ask repeats a request until the program responds, even across restarts. A request that must take
+// effect only once has the same key on each attempt.
 func (w *world) ask(method, path, key string, body any) (answer object) {
 	var text []byte
 	if body != nil {
@@ -184,8 +183,8 @@ func (w *world) ask(method, path, key string, body any) (answer object) {
 	return object{}
 }
 
-// note stores the id that a client received. If the client already received one for the key, it
-// must be the same.
+// note records the ID that a client received. If the client already received an ID for the same
+// key, the IDs must be equal.
 func (w *world) note(key string, answer object) string {
 	id, _ := answer["id"].(string)
 	w.mu.Lock()
@@ -197,7 +196,7 @@ func (w *world) note(key string, answer object) string {
 	return id
 }
 
-// words returns the text of the task of a round.
+// words returns the text for the task of a round.
 func words(round int) string {
 	return []string{"water the beans", "/ask how many?", "/wait", "look at the beans"}[round%4]
 }
@@ -206,16 +205,16 @@ func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
 
-// submit submits the task of a round. The task may already have been submitted.
+// submit submits the task for a round. The task may already have been submitted.
 func (w *world) submit(session string, client, round int) (id string) {
 	key := fmt.Sprintf("%d-%d", client, round)
 	return w.note(key, w.ask("POST", "/v1/sessions/"+session+"/tasks", key, object{"input": message(words(round))}))
 }
 
-// work submits one task and repeats the request for an earlier one.
+// work submits one task, and repeats the request for an earlier task.
 func (w *world) work(session string, client, round int) {
 	id := w.submit(session, client, round)
-	w.submit(session, client, mathrand.IntN(round+1)) // An earlier task: the answer must be the same after any number of kills.
+	w.submit(session, client, mathrand.IntN(round+1)) // The response for the earlier task must be the same after any number of kills.
 	key := fmt.Sprintf("%d-%d", client, round)
 
 	switch round % 4 {
@@ -232,7 +231,7 @@ func (w *world) work(session string, client, round int) {
 	}
 }
 
-// reach waits until a task has a status.
+// reach waits until a task has the given status.
 func (w *world) reach(id, status string) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if w.ask("GET", "/v1/tasks/"+id, "", nil)["status"] == status {
@@ -253,7 +252,7 @@ func (w *world) settle() {
 	}
 }
 
-// all returns all items of a list.
+// all returns all items in a list.
 func (w *world) all(path string) (items []object) {
 	for cursor := ""; ; {
 		page := w.ask("GET", path+cursor, "", nil)
@@ -271,13 +270,13 @@ func (w *world) all(path string) (items []object) {
 	}
 }
 
-// last returns the id of the last event of a session.
+// last returns the ID of the last event in a session.
 func (w *world) last(session string) string {
 	events := w.all("/v1/sessions/" + session + "/events?limit=200")
 	return events[len(events)-1]["id"].(string)
 }
 
-// check compares the data that the program reports now with its earlier reports.
+// check compares the data that the program reports now with the data that it reported earlier.
 func (w *world) check(followers []*follower) {
 	tasks := w.all("/v1/tasks?limit=200")
 	told := map[string]bool{}
@@ -320,7 +319,7 @@ func (w *world) check(followers []*follower) {
 	}
 }
 
-// checkLedger checks that each task has a receipt and that all receipts form one complete chain.
+// checkLedger checks that each task has a receipt, and that all receipts form one complete chain.
 func (w *world) checkLedger() {
 	l, err := sqlite.OpenReadOnly(w.t.Context(), filepath.Join(w.dir, "data", "ledger.db"))
 	if err != nil {
@@ -341,7 +340,7 @@ func (w *world) checkLedger() {
 	}
 }
 
-// checkCommand verifies the export of the ledger with the command receipt.
+// checkCommand uses the command receipt to verify an export of the ledger.
 func (w *world) checkCommand() {
 	out := filepath.Join(w.dir, "receipts.jsonl")
 	for _, args := range [][]string{
@@ -356,7 +355,7 @@ func (w *world) checkCommand() {
 	}
 }
 
-// A follower reads the event stream of a session and reconnects with the last id that it
+// A follower reads the event stream of a session, and reconnects with the last event ID that it
 // received.
 type follower struct {
 	w       *world
@@ -373,7 +372,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// read reads until the stream ends. An incomplete frame does not count as received.
+// read reads until the stream ends. An incomplete frame is not recorded as received.
 func (f *follower) read(ctx context.Context) {
 	r := f.w.request(ctx, "GET", "/v1/sessions/"+f.session+"/events/stream", nil)
 	if ids := f.told(); len(ids) > 0 {
@@ -407,7 +406,7 @@ func (f *follower) told() []string {
 	return slices.Clone(f.ids)
 }
 
-// until waits until an event was received.
+// until waits until the given event is received.
 func (f *follower) until(id string) {
 	for end := time.Now().Add(time.Minute); !slices.Contains(f.told(), id); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -27,14 +27,15 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// A process is a run of the program.
+// A process is a running instance of the program.
 type process struct {
 	cmd      *exec.Cmd
 	errors   bytes.Buffer
 	url, key string
 }
 
-// start starts the program in the folder of the module and waits until it serves.
+// start starts the program in the directory of the module, and waits until the program serves
+// requests.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -69,8 +70,8 @@ func start(t testing.TB, args ...string) *process {
 	return nil
 }
 
-// TestProgram checks that the program serves a client that has the printed key, and that it
-// leaves no files.
+// TestProgram verifies that the program serves a client that has the printed key, and that the
+// program leaves no files behind.
 func TestProgram(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -109,7 +110,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// endedBy ends the program with a signal and checks that it prints nothing about it.
+// endedBy ends the program with a signal, and checks that the program prints nothing about the
+// signal.
 func (p *process) endedBy(t *testing.T, by os.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(by); err != nil {
@@ -120,7 +122,7 @@ func (p *process) endedBy(t *testing.T, by os.Signal) {
 	}
 }
 
-// TestOptions checks that wrong options are reported before the program serves.
+// TestOptions verifies that invalid options are reported before the program serves requests.
 func TestOptions(t *testing.T) {
 	for _, o := range []settings{
 		{listen: "0.0.0.0:0", private: "../../../fixtures/keys/key_2026_04.private.json", public: "../../../fixtures/keys/trust.json", issuer: "i"},
@@ -143,8 +145,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestOpensFirst checks that the program reads its log before it listens: an unreadable log is
-// reported before an address in use.
+// TestOpensFirst verifies that the program reads its log before it listens, so that an unreadable
+// log is reported before an address that is in use.
 func TestOpensFirst(t *testing.T) {
 	taken, err := listen("127.0.0.1:0")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestStopped checks that the program can end normally while a client holds a stream open and
-// does not read it.
+// TestStopped verifies that the program can end normally while a client keeps a stream open without
+// reading it.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	p := start(t, "-data", t.TempDir())
@@ -50,7 +50,7 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	if err := deaf.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { // so that the buffers of the system fill up quickly
+	if err := deaf.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { // small buffers fill up quickly
 		t.Fatal(err)
 	}
 	fmt.Fprintf(deaf, "GET /v1/events/stream HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s: %s\r\n\r\n", host, p.key, protocol.VersionHeader, protocol.Version)

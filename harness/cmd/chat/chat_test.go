@@ -24,7 +24,7 @@ import (
 
 const keyFile, trustFile = "../../../fixtures/keys/key_2026_04.private.json", "../../../fixtures/keys/trust.json"
 
-// read reads a key file.
+// read returns the content of a key file.
 func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 	return value
 }
 
-// talk returns a chat with its own ledger.
+// talk returns a chat that has a separate ledger.
 func talk(t testing.TB, s store, graph ...node) *chat {
 	t.Helper()
 	l, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -69,7 +69,7 @@ func verified(t testing.TB, sealed *receipt.Sealed) *receipt.Draft {
 	return d
 }
 
-// hashes returns the digests of messages in the form of a receipt.
+// hashes returns the digests of messages in the format used in receipts.
 func hashes(t testing.TB, messages []message) (list []string) {
 	t.Helper()
 	for _, m := range messages {
@@ -110,7 +110,7 @@ func waits(signal string) node {
 func assistant(text string) string { return `{"role":"assistant","content":"` + text + `"}` }
 func user(text string) string      { return `{"role":"user","content":"` + text + `"}` }
 
-// untouched is a store that must not be called, and lost is a store that cannot be read.
+// An untouched is a store that must not be called, and a lost is a store that cannot be read.
 type untouched struct{ t *testing.T }
 
 func (s untouched) load(context.Context, string) ([]message, error) {
@@ -132,7 +132,7 @@ type full struct{ memory }
 
 func (*full) save(context.Context, string, []message) error { return errors.New("no room on disk 7") }
 
-// A fixture is a conversation from the published fixtures of chats.
+// A fixture is a conversation from the published chat fixtures.
 type fixture struct {
 	name  string
 	store store
@@ -147,8 +147,8 @@ type sent struct {
 	replies    []string
 	category   string
 	bucket     record.Bucket
-	reply      []string // parts of it, in any case of letters
-	count      int      // messages in the history after it
+	reply      []string // parts of the reply, in uppercase or lowercase
+	count      int      // number of messages in the history after this message
 }
 
 func fixtures(t *testing.T) []fixture {
@@ -181,7 +181,7 @@ func fixtures(t *testing.T) []fixture {
 			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_request", bucket: record.UserCorrectable, reply: []string{"context length exceeds maximum", "adjust your message"}}}},
 		{"010", untouched{t}, []node{never}, []sent{{message: `{"role":"tool","content":"Sunny"}`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
 
-		// The fixtures leave these values to the harness.
+		// The fixtures do not specify these outcomes.
 		{"an unsupported block", untouched{t}, []node{never}, []sent{{message: `{"role":"user","content":[{"type":"audio","data":"AA=="}]}`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: append(adjust, "audio")}}},
 		{"another role", untouched{t}, []node{never}, []sent{{message: assistant("I am you"), kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
 		{"no JSON", untouched{t}, []node{never}, []sent{{message: `{`, kind: "errored", category: record.ShapeInvalid, bucket: record.UserCorrectable, reply: adjust}}},
@@ -193,14 +193,14 @@ func fixtures(t *testing.T) []fixture {
 	}
 }
 
-// TestFixtures verifies that each turn of the fixtures has the expected outcome (TestSignal covers
-// 006), and that each turn that has ended has one receipt, which verifies and contains its
-// messages.
+// TestFixtures verifies that each turn in the fixtures has the expected outcome, except 006, which
+// TestSignal covers. Each turn that has ended must have one receipt that verifies and contains the
+// messages of that turn.
 func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			c := talk(t, f.store, f.graph...)
-			var history []string // the messages of turns that did not fail, in the order of their arrival
+			var history []string // messages from turns that did not fail, in the order in which they arrived
 			for _, s := range f.turns {
 				o, err := c.send(t.Context(), "conv", message(s.message))
 				if err != nil || o.kind != s.kind || o.path != s.path || o.failure.Category != s.category || o.failure.Bucket != s.bucket {
@@ -236,7 +236,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// checkReceipt verifies that the receipt of a turn contains the values of its outcome.
+// checkReceipt verifies that the receipt for a turn contains the values of the turn's outcome.
 func checkReceipt(t *testing.T, o outcome) {
 	t.Helper()
 	d := verified(t, o.receipt)
@@ -249,7 +249,7 @@ func checkReceipt(t *testing.T, o outcome) {
 		t.Errorf("%+v", d.Lifecycle)
 	}
 	got := artifacts(d)
-	if o.kind == "errored" { // what was added before it failed is there, too
+	if o.kind == "errored" { // the receipt also lists messages that were added before the failure
 		got = got[len(got)-1:]
 	}
 	if !slices.Equal(got, want) || d.Identifiers.TaskID != o.invocation || d.Identifiers.SessionID == "" {
@@ -257,9 +257,9 @@ func checkReceipt(t *testing.T, o outcome) {
 	}
 }
 
-// TestSignal verifies that a suspended turn resumes when its signal arrives (006), that its
-// listener is called once, that the next send does not get its replies, that one receipt covers
-// both parts, and that a second signal is refused.
+// TestSignal verifies that a suspended turn resumes when its signal arrives (006), and that its
+// listener is called once. The next send must not receive the replies of that turn, one receipt
+// must cover both parts, and a second signal must be refused.
 func TestSignal(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Approve sending email?")), waits("approval-002"), func(_ context.Context, s *state) ([]message, error) {
 		if s.values["approved"] != true {
@@ -296,8 +296,8 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// TestNoListener verifies that the outcome of a resumed turn is kept for the first listener. A
-// payload that is not an object ends the turn, and its receipt records no decision.
+// TestNoListener verifies that the outcome of a resumed turn is kept for the first listener. If the
+// payload is not an object, the turn ends and its receipt records no decision.
 func TestNoListener(t *testing.T) {
 	c := talk(t, new(memory), waits("s"), says(assistant("done")))
 	for range 2 {
@@ -338,8 +338,8 @@ func TestOneSignal(t *testing.T) {
 	}
 }
 
-// TestRace verifies that a signal and concurrent sends are separate turns in their order of
-// arrival, that no message is lost, and that each turn has its receipt.
+// TestRace verifies that a signal and concurrent sends are processed as separate turns in their
+// order of arrival, that no message is lost, and that each turn has a receipt.
 func TestRace(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
@@ -380,15 +380,15 @@ func TestRace(t *testing.T) {
 	if got := len(m.histories["conv"]); got != 1+2*sends+1 || len(slices.Compact(ids)) != sends {
 		t.Errorf("%d messages, %q", got, ids)
 	}
-	for i, said := range m.histories["conv"][1:] { // no turn is between a message and its answer
+	for i, said := range m.histories["conv"][1:] { // no other turn may come between a message and its answer
 		if i > 0 && strings.Contains(string(said), `"user"`) && strings.Contains(string(m.histories["conv"][i]), `"user"`) {
 			t.Errorf("%d: %s", i, m.histories["conv"])
 		}
 	}
 }
 
-// TestOrder verifies that the sends of a session run in their order of arrival, and that a canceled
-// send does not block the next.
+// TestOrder verifies that sends in a session are processed in their order of arrival, and that a
+// canceled send does not block the next send.
 func TestOrder(t *testing.T) {
 	var l turns
 	leave, err := l.enter(t.Context(), "s")
@@ -418,7 +418,7 @@ func TestOrder(t *testing.T) {
 			mu.Unlock()
 			leave()
 		})
-		for l.tail("s") == before { // until it is in the queue
+		for l.tail("s") == before { // wait until the send is in the queue
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -438,8 +438,8 @@ func (l *turns) tail(session string) chan struct{} {
 	return l.last[session]
 }
 
-// TestSessions verifies that each turn of a hundred concurrent conversations, all with a suspended
-// turn, has a receipt, and that the receipts form one chain.
+// TestSessions verifies that each turn in a hundred concurrent conversations has a receipt, and
+// that the receipts form one chain. Every conversation contains a suspended turn.
 func TestSessions(t *testing.T) {
 	const sessions = 100
 	m := new(memory)
@@ -484,7 +484,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestRun holds a conversation through the input and output of the program.
+// TestRun conducts a conversation over the input and output of the program.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	if err := run(t.Context(), keyFile, strings.NewReader("hello\nsend it\n/approve\n/approve\nsend that\n/deny\n"), &out); err != nil {
@@ -500,8 +500,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunWaits verifies that a message between a question and its answer affects neither, and that
-// an unreadable line is reported.
+// TestRunWaits verifies that a message between a question and its answer affects neither of them,
+// and that an unreadable line is reported.
 func TestRunWaits(t *testing.T) {
 	var out strings.Builder
 	if err := run(t.Context(), keyFile, strings.NewReader("send a\nsend b\nhello\n/approve\n/deny\n/deny\n"), &out); err != nil {
@@ -517,7 +517,8 @@ func TestRunWaits(t *testing.T) {
 	}
 }
 
-// TestListenerIsReplaced verifies that removing a replaced listener does not remove its successor.
+// TestListenerIsReplaced verifies that unsubscribing a listener that was replaced does not remove
+// its replacement.
 func TestListenerIsReplaced(t *testing.T) {
 	var l listeners
 	told := ""

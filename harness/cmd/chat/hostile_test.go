@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestPayloadIsReadOnce verifies that a signal whose payload is not strict JSON, or not an object,
-// does not resume the turn: its receipt records no approval, and no node sees one.
+// TestPayloadIsReadOnce verifies that a signal does not resume its turn unless the payload is a
+// strict JSON object. Otherwise, the receipt records no approval, and no node receives one.
 func TestPayloadIsReadOnce(t *testing.T) {
 	for _, payload := range []string{
 		`{"approved":false,"approved":true}`, `{"approved":true,"appr\u006fved":false}`, "{\"approved\":true,\"note\":\"\xff\"}", `{"approved":true,"note":"\ud800"}`,
@@ -47,7 +47,7 @@ func TestPayloadIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestDoneAsApproved verifies that an action that requires approval is done if and only if the
+// TestDoneAsApproved verifies that an action that requires approval is performed if and only if the
 // receipt states that a person approved it.
 func TestDoneAsApproved(t *testing.T) {
 	c := talk(t, new(memory), ask, answer)
@@ -93,8 +93,8 @@ func TestSuspensionRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedMessage verifies that a message that a receipt cannot represent ends its turn, which
-// has a receipt.
+// TestRefusedMessage verifies that a message that a receipt cannot represent ends its turn, and
+// that the turn has a receipt.
 func TestRefusedMessage(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, added := range map[string]string{
@@ -121,7 +121,7 @@ func TestRefusedMessage(t *testing.T) {
 	}
 }
 
-// TestSessionRefused verifies that nothing is done in a session that a receipt cannot name.
+// TestSessionRefused verifies that no turn runs in a session whose ID a receipt cannot represent.
 func TestSessionRefused(t *testing.T) {
 	for _, session := range []string{"", "\xff", strings.Repeat("x", 5000)} {
 		c := talk(t, untouched{t}, func(context.Context, *state) ([]message, error) {
@@ -135,7 +135,7 @@ func TestSessionRefused(t *testing.T) {
 	}
 }
 
-// slow is a store that is slow for the histories of one session, and may fail.
+// slow is a store that takes a long time for the histories of one session, and may fail.
 type slow struct {
 	memory
 	saving, goOn chan struct{}
@@ -153,8 +153,8 @@ func (s *slow) save(ctx context.Context, session string, history []message) erro
 	return s.memory.save(ctx, session, history)
 }
 
-// TestSlowStore verifies that a session whose history is slow to save does not delay other
-// sessions, and that a signal that arrives meanwhile waits for it.
+// TestSlowStore verifies that a session whose history takes long to save does not delay other
+// sessions, and that a signal that arrives in the meantime waits.
 func TestSlowStore(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{})}
 	c := talk(t, s, func(_ context.Context, s *state) ([]message, error) {
@@ -195,7 +195,7 @@ func TestSlowStore(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	close(s.goOn)
-	go func() { <-s.saving }() // of the resumed turn
+	go func() { <-s.saving }() // for the resumed turn
 	if o := <-first; o.kind != "suspended" {
 		t.Errorf("%+v", o)
 	}
@@ -205,7 +205,7 @@ func TestSlowStore(t *testing.T) {
 }
 
 // TestNotKept verifies that a signal that arrives while its turn is being saved does not resume the
-// turn if saving fails, and that the turn has one receipt, which records no question.
+// turn if saving fails. The turn must have one receipt, which records no question.
 func TestNotKept(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{}), err: errors.New("no room on disk 7")}
 	c := talk(t, s, waits("s"), func(context.Context, *state) ([]message, error) {
@@ -238,7 +238,7 @@ func TestNotKept(t *testing.T) {
 }
 
 // TestListenerInOrder verifies that a listener is called for one turn at a time, in the order in
-// which they ended, and that the sender of a signal does not wait for a listener that is busy with
+// which the turns ended. The sender of a signal must not wait for a listener that is busy with
 // another turn.
 func TestListenerInOrder(t *testing.T) {
 	const turns = 5
@@ -318,7 +318,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	}
 	give := func(c *chat, n int) error { return c.signal(t.Context(), user(fmt.Sprint(n)), "", []byte(`{}`)) }
 
-	// The listener panics, which the sender of the signal sees.
+	// If the listener panics, the sender of the signal receives the panic.
 	c := talk(t, new(memory), graph...)
 	suspended(c, 2)
 	remove := c.subscribe("conv", func(outcome) { panic("no") })
@@ -340,7 +340,7 @@ func TestListenerMisbehaves(t *testing.T) {
 		t.Errorf("%v, %+v", err, o)
 	}
 
-	// The listener unsubscribes at the first of three turns.
+	// The listener unsubscribes when it is called for the first of three turns.
 	c = talk(t, new(memory), graph...)
 	suspended(c, 3)
 	busy, goOn, first := make(chan struct{}), make(chan struct{}), 0
@@ -397,7 +397,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	}
 }
 
-// TestSecretDiagnostic verifies that a provider's message about a key is never shown.
+// TestSecretDiagnostic verifies that a provider's error message about an API key is never shown.
 func TestSecretDiagnostic(t *testing.T) {
 	const key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	for _, category := range []string{"provider_authentication", "provider_invalid_request"} {
@@ -416,7 +416,7 @@ func TestSecretDiagnostic(t *testing.T) {
 	}
 }
 
-// TestKept verifies that messages of clients and nodes are stored unchanged even if the caller
+// TestKept verifies that messages from clients and nodes are stored unchanged even if the caller
 // reuses their memory.
 func TestKept(t *testing.T) {
 	m := new(memory)
@@ -434,7 +434,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// doubtful is a store that stores a receipt and reports an error.
+// doubtful is a store that stores a receipt but reports an error.
 type doubtful struct {
 	ledger.Store
 	once sync.Once
@@ -446,8 +446,8 @@ func (d *doubtful) Append(ctx context.Context, runs ...ledger.Run) error {
 	return err
 }
 
-// TestUnknownOutcome verifies that a receipt with an unknown outcome is issued again, and is stored
-// once.
+// TestUnknownOutcome verifies that a receipt whose outcome is unknown is issued again, but stored
+// only once.
 func TestUnknownOutcome(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Hi")))
 	store := c.issuer.Store
@@ -462,8 +462,8 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestSuspendsAgain verifies that a resumed turn can be suspended again, also for a signal with the
-// same ID, that its listener is called each time, and that one receipt is issued at the end.
+// TestSuspendsAgain verifies that a resumed turn can be suspended again, even for a signal with the
+// same ID. The listener must be called each time, and one receipt must be issued at the end.
 func TestSuspendsAgain(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, waits("s"), says(assistant("one")), waits("s"), says(assistant("two")), waits("t"), says(assistant("three")))
@@ -499,9 +499,9 @@ func TestSuspendsAgain(t *testing.T) {
 	}
 }
 
-// TestResumeFails verifies that a turn that fails after its signal has one receipt for both parts,
-// and that the history contains the messages until the suspension, but not those of the failed
-// part.
+// TestResumeFails verifies that a turn that fails after its signal has one receipt for both parts.
+// The history must contain the messages that preceded the suspension, but not the messages of the
+// failed part.
 func TestResumeFails(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, says(assistant("pending")), waits("s"), says(assistant("half")), raises(&failure{category: "provider_unavailable", err: errors.New("hunter2")}))
@@ -528,7 +528,8 @@ func TestResumeFails(t *testing.T) {
 	}
 }
 
-// counted is a store that counts calls, observes its context, and can delete a session.
+// counted is a store that counts calls, checks whether its context is canceled, and can delete a
+// session.
 type counted struct {
 	memory
 	loads, saves int
@@ -546,7 +547,7 @@ func (s *counted) save(ctx context.Context, session string, history []message) e
 	return s.memory.save(ctx, session, history)
 }
 
-// TestLoadedOnce verifies that each part of a turn loads and saves the history once.
+// TestLoadedOnce verifies that each part of a turn loads and saves the history exactly once.
 func TestLoadedOnce(t *testing.T) {
 	m := new(counted)
 	c := talk(t, m, waits("s"), says(assistant("done")))
@@ -597,8 +598,8 @@ func TestForgotten(t *testing.T) {
 	checkReceipt(t, told[0])
 }
 
-// TestBusyListener verifies that a listener is called for every turn, regardless of how many end
-// while it is busy.
+// TestBusyListener verifies that a listener is called for every turn, regardless of how many turns
+// end while the listener is busy.
 func TestBusyListener(t *testing.T) {
 	const turns = most + 20
 	var l listeners
@@ -627,7 +628,7 @@ func TestBusyListener(t *testing.T) {
 // oneChain verifies that receipts form one chain without duplicates.
 func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 	t.Helper()
-	next := map[string]string{} // by the hash before; "": none
+	next := map[string]string{} // maps the hash of a predecessor, or "" for none, to the next receipt
 	for _, r := range receipts {
 		verified(t, r)
 		chain := r.Document().Root().Member("chain")
@@ -646,9 +647,9 @@ func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 	}
 }
 
-// TestResumeRaces verifies, in many rounds of a concurrent send and signal, that both turns end,
-// that no message is lost, duplicated, or placed inside the other turn, and that each turn has one
-// receipt in one chain.
+// TestResumeRaces sends a message and a signal concurrently in many rounds. Both turns must end, no
+// message may be lost, duplicated, or placed inside the other turn, and each turn must have one
+// receipt in a single chain.
 func TestResumeRaces(t *testing.T) {
 	rounds := 20
 	if testsize.Full() {
@@ -711,8 +712,8 @@ func TestResumeRaces(t *testing.T) {
 	}
 }
 
-// TestGivesUp verifies that a send that is canceled while it waits fails with a receipt, is in no
-// history, and does not delay the next send.
+// TestGivesUp verifies that a send that is canceled while it waits fails with a receipt, appears in
+// no history, and does not delay the next send.
 func TestGivesUp(t *testing.T) {
 	m := new(memory)
 	goOn, entered := make(chan struct{}), make(chan struct{}, 1)

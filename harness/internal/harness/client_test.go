@@ -18,10 +18,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// issuerID may sign with the key of the fixtures.
+// issuerID is the issuer for which the key from the fixtures may sign.
 const issuerID = "harness_example_cloud"
 
-// options returns the options of a harness in a directory.
+// options returns the options for a harness in the given directory.
 func options(t testing.TB, dir string) harness.Options {
 	t.Helper()
 	private, err := os.ReadFile("../../../fixtures/keys/key_2026_04.private.json")
@@ -48,7 +48,7 @@ func trust(t testing.TB) *keys.Set {
 	return set
 }
 
-// apiKeys returns new keys. Each entry may be narrowed first.
+// apiKeys returns new API keys. The functions in narrow may restrict the entry of each key first.
 func apiKeys(t testing.TB, narrow ...func(*protocol.APIKey)) (texts []string, parsed *protocol.APIKeys) {
 	t.Helper()
 	var entries []protocol.APIKey
@@ -78,7 +78,7 @@ type client struct {
 // An object is a JSON object.
 type object map[string]any
 
-// start opens a harness and creates a session for a client.
+// start opens a harness and creates a session for a client of the harness.
 func start(t testing.TB, o harness.Options) (*harness.Harness, *client) {
 	t.Helper()
 	h, err := harness.Open(o)
@@ -99,7 +99,7 @@ func (c *client) begin() *client {
 	return c
 }
 
-// do sends a request and returns the answer.
+// do sends a request and returns the status code and the response.
 func (c *client) do(method, path string, body any, headers ...string) (int, []byte) {
 	c.t.Helper()
 	var in io.Reader
@@ -134,7 +134,7 @@ func (c *client) do(method, path string, body any, headers ...string) (int, []by
 	return answer.StatusCode, text
 }
 
-// ask is do for an expected status and an object as answer.
+// ask sends a request, checks the status code, and returns the object in the response.
 func (c *client) ask(method, path string, want int, body any, headers ...string) (answer object) {
 	c.t.Helper()
 	status, text := c.do(method, path, body, headers...)
@@ -154,7 +154,7 @@ func (c *client) post(path string, want int, body any, headers ...string) object
 	return c.ask("POST", path, want, body, headers...)
 }
 
-// list returns the first page of a list.
+// list returns the items on the first page of a list.
 func (c *client) list(path string) (items []object) {
 	c.t.Helper()
 	for _, item := range c.get(path)["data"].([]any) {
@@ -163,7 +163,7 @@ func (c *client) list(path string) (items []object) {
 	return items
 }
 
-// message returns a message with a text.
+// message returns a message that contains the given text.
 func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
@@ -174,7 +174,7 @@ func (c *client) submit(text string, headers ...string) string {
 	return c.post("/v1/sessions/"+c.session+"/tasks", 202, object{"input": message(text)}, headers...)["id"].(string)
 }
 
-// reach waits until a task has a status, and returns it.
+// reach waits until a task has the given status, and returns the task.
 func (c *client) reach(task, want string) object {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -188,7 +188,7 @@ func (c *client) reach(task, want string) object {
 	}
 }
 
-// kinds returns the kinds of the events of a task in order.
+// kinds returns the kinds of the events for a task, in order.
 func (c *client) kinds(task string) string {
 	c.t.Helper()
 	var kinds []string
@@ -198,7 +198,8 @@ func (c *client) kinds(task string) string {
 	return strings.Join(kinds, " ")
 }
 
-// receipt returns the verified receipt of a task, after checking that everything refers to it.
+// receipt returns the verified receipt for a task, after checking that all related resources refer
+// to the receipt.
 func (c *client) receipt(task string) (r receipt.Draft) {
 	c.t.Helper()
 	page := c.list("/v1/tasks/" + task + "/receipts")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestClockGoesBack verifies that a task during which the clock goes back has a receipt without a
-// duration, and that the next task has a receipt, too.
+// TestClockGoesBack verifies that, if the clock goes back during a task, the receipt states no
+// duration, and that the next task also has a receipt.
 func TestClockGoesBack(t *testing.T) {
 	o := options(t, t.TempDir())
 	var asked atomic.Int64

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// TestCompletions verifies that a model is queried over HTTP and calls a tool, that the receipt
-// states its tokens, and that the key appears nowhere.
+// TestCompletions verifies that a model that is queried over HTTP can call a tool, that the receipt
+// states the number of tokens, and that the API key appears nowhere.
 func TestCompletions(t *testing.T) {
 	const key = "key-of-the-provider"
 	var asked []harness.Prompt
@@ -56,7 +56,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// TestCompletionsFail verifies that the error message of a provider is not passed on.
+// TestCompletionsFail verifies that a provider's error message is not passed on.
 func TestCompletionsFail(t *testing.T) {
 	for _, answer := range []struct {
 		status int

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConfirmed verifies that only the exact words approve a call. If another parser could read the
-// same bytes as an approval, the answer is not an approval, and nothing is done.
+// TestConfirmed verifies that only the exact words approve a call. If another parser could
+// interpret the same bytes as an approval, the answer is not an approval, and the call is not made.
 func TestConfirmed(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A held is a model that answers when it is released.
+// A held is a model that does not answer until it is released.
 type held struct {
 	harness.Scripted
 	asked, let chan struct{}
@@ -30,23 +30,23 @@ func (p *held) Complete(ctx context.Context, asked harness.Prompt) (harness.Comp
 	return p.Scripted.Complete(ctx, asked)
 }
 
-// lengthen makes the log longer than other files that this process writes, such as the list of
-// files that go test keeps, so that they do not reach the limit.
+// lengthen makes the log longer than other files that this process writes, so that those files do
+// not reach the size limit. One example is the list of files that go test writes.
 func (c *client) lengthen() *client {
 	c.t.Helper()
 	c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": message(strings.Repeat("x", 1<<20))})
 	return c
 }
 
-// full limits the growth of the files in a directory to by bytes beyond the largest file or the
-// log.
+// full limits the size of all files that this process writes to the current size of the file beyond
+// in dir, plus the given number of bytes.
 func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, beyond))
 	if err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // so that writes fail as on a full disk
+	signal.Ignore(syscall.SIGXFSZ) // without the signal, writes fail as on a full disk
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
@@ -61,9 +61,9 @@ func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	}
 }
 
-// TestNoRoom verifies that, while nothing can be written, nothing is done and no success is
-// reported. When there is room again, pending events are written and tasks get their receipts
-// without a restart.
+// TestNoRoom verifies that, while nothing can be written, no action is performed and no success is
+// reported. When space is available again, pending events must be written and tasks must get their
+// receipts, without a restart.
 func TestNoRoom(t *testing.T) {
 	dir, model := t.TempDir(), &held{}
 	o := options(t, dir)
@@ -80,7 +80,7 @@ func TestNoRoom(t *testing.T) {
 	refused, text := c.do("POST", path, asked, protocol.IdempotencyHeader, "k")
 	again, _ := c.do("POST", path, asked, protocol.IdempotencyHeader, "k")
 	model.let <- struct{}{}
-	time.Sleep(50 * time.Millisecond) // the event is written or not
+	time.Sleep(50 * time.Millisecond) // gives the harness time to write the event or fail
 	status := c.get("/v1/tasks/" + atWork)["status"]
 	lift()
 	if refused != 503 || again != 503 || status != "WORKING" {
@@ -103,26 +103,26 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestNoRoomForReceipts verifies that a task whose receipt finds no room gets it when there is
-// room, without a restart.
+// TestNoRoomForReceipts verifies that a task whose receipt does not fit on the disk gets the
+// receipt when space is available, without a restart.
 func TestNoRoomForReceipts(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
 	c.begin()
-	for range 3 { // afterwards the file to which the ledger appends is the longer one
+	for range 3 { // afterward, the longer file is the one to which the ledger appends
 		c.reach(c.submit("before"), "COMPLETED")
 	}
 	const room = 32 << 10
 	lift := full(t, dir, "events.jsonl", room)
 	task := c.submit("without a receipt")
 	ended := func() bool {
-		list := c.list("/v1/tasks") // which does not wait for a receipt
+		list := c.list("/v1/tasks") // this request does not wait for a receipt
 		return list[3]["status"] == "COMPLETED" && list[3]["receipt_id"] == nil
 	}
 	for n := 0; !ended() && n < 4000; n++ {
 		time.Sleep(5 * time.Millisecond)
 	}
-	time.Sleep(300 * time.Millisecond) // it is retried without success
+	time.Sleep(300 * time.Millisecond) // retries during this time must fail
 	without := ended()
 	lift()
 	if !without {
@@ -132,7 +132,8 @@ func TestNoRoomForReceipts(t *testing.T) {
 	c.receipt(task)
 }
 
-// TestNoRoomToCancel verifies that a task whose cancellation finds no room continues.
+// TestNoRoomToCancel verifies that a task continues if its cancellation cannot be written because
+// the disk is full.
 func TestNoRoomToCancel(t *testing.T) {
 	o, begun := options(t, t.TempDir()), make(chan bool, 9)
 	var calls atomic.Int64

@@ -58,8 +58,8 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// TestFailed verifies that a failed task has a receipt that states the failure, even if its
-// module panicked.
+// TestFailed verifies that the receipt for a failed task states the failure, even if the module
+// panicked.
 func TestFailed(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Module = func(ctx context.Context, s harness.Supply, input json.RawMessage) (string, error) {
@@ -82,7 +82,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestCanceled verifies that a task is canceled once, and that a task that has ended otherwise
+// TestCanceled verifies that a task is canceled only once, and that a task that has already ended
 // does not change.
 func TestCanceled(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
@@ -107,7 +107,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestPerson verifies that a task waits for the input of a person and for the approval of a tool.
+// TestPerson verifies that a task waits for a person's input and for the approval of a tool call.
 func TestPerson(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -150,7 +150,7 @@ func TestPerson(t *testing.T) {
 	}
 }
 
-// TestSecrets verifies that values that look like secrets are in no answer and in no file.
+// TestSecrets verifies that values that look like secrets appear in no response and in no file.
 func TestSecrets(t *testing.T) {
 	const secret = "AKIAQYLPMN5HHHFPZAM2"
 	dir := t.TempDir()
@@ -180,8 +180,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestRestart verifies that acknowledged data survives a restart, and that repeated requests get
-// the same answers.
+// TestRestart verifies that acknowledged data survives a restart, and that a repeated request gets
+// the same response as before.
 func TestRestart(t *testing.T) {
 	o := options(t, t.TempDir())
 	h, c := start(t, o)
@@ -242,8 +242,8 @@ func decode(t *testing.T, text []byte) (o object) {
 	return o
 }
 
-// TestInterrupted verifies that a call that had started when the program ended is not repeated,
-// unless repeating it has no further effect.
+// TestInterrupted verifies that a call that was in progress when the program ended is not repeated,
+// unless a repetition has no further effect.
 func TestInterrupted(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		o := options(t, t.TempDir())
@@ -279,8 +279,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestStream verifies that a stream contains a task up to its end, and resumes after the last
-// event of the client.
+// TestStream verifies that a stream contains all events of a task up to the end, and resumes after
+// the last event that the client received.
 func TestStream(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -408,8 +408,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReach verifies that a key for some workspaces cannot see data of other workspaces on any
-// route.
+// TestReach verifies that a key that is limited to some workspaces cannot access data from other
+// workspaces on any route.
 func TestReach(t *testing.T) {
 	o := options(t, t.TempDir())
 	texts, parsed := apiKeys(t, func(*protocol.APIKey) {}, func(k *protocol.APIKey) { k.Reach = k.Reach.OfWorkspaces("workspace_other") },
@@ -447,7 +447,7 @@ func TestReach(t *testing.T) {
 	c.post("/v1/sessions/"+c.session+"/tasks", 404, object{"input": message("a")})
 }
 
-// TestDiscovery verifies discovery, and both forms of the agent card.
+// TestDiscovery verifies the discovery response and both forms of the agent card.
 func TestDiscovery(t *testing.T) {
 	for _, as := range []string{"", "harn_agent_card"} {
 		o := options(t, t.TempDir())
@@ -465,7 +465,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestDescription verifies that the description of the harness contains each of its routes once.
+// TestDescription verifies that the API description contains each route exactly once.
 func TestDescription(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	paths := c.get("/openapi.json")["paths"].(map[string]any)
@@ -488,13 +488,13 @@ func TestDescription(t *testing.T) {
 		}
 	}
 	submit := paths["/v1/sessions/{session_id}/tasks"].(map[string]any)["post"].(map[string]any)
-	if n := len(submit["parameters"].([]any)); n != 3 || submit["requestBody"].(map[string]any)["required"] != true { // the session, the version, and the Idempotency-Key
+	if n := len(submit["parameters"].([]any)); n != 3 || submit["requestBody"].(map[string]any)["required"] != true { // parameters: the session, the version, and the Idempotency-Key
 		t.Errorf("%v", submit)
 	}
 }
 
-// TestOptions verifies that required options are required, and that two programs cannot share a
-// directory.
+// TestOptions verifies that missing required options are reported, and that two programs cannot
+// share a directory.
 func TestOptions(t *testing.T) {
 	if _, err := harness.Open(harness.Options{Public: true, Dir: t.TempDir()}); err == nil {
 		t.Error("a harness without an issuer")
@@ -514,8 +514,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRegistered verifies that the receipt of a running task contains the artifacts that a client
-// registers for it.
+// TestRegistered verifies that the receipt for a running task contains the artifacts that a client
+// registers for the task.
 func TestRegistered(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -536,8 +536,8 @@ func TestRegistered(t *testing.T) {
 	c.ask("GET", "/v1/artifacts/"+a["id"].(string)+"/content", 404, nil)
 }
 
-// TestRecordable verifies that data that no receipt can state is rejected or fails its task, and
-// that no task is left without a receipt.
+// TestRecordable verifies that data that a receipt cannot represent is rejected or makes the task
+// fail, and that every task has a receipt.
 func TestRecordable(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Module = func(ctx context.Context, s harness.Supply, input json.RawMessage) (string, error) {
@@ -565,8 +565,8 @@ func TestRecordable(t *testing.T) {
 	c.receipt(asks)
 }
 
-// TestManySessions verifies that a hundred concurrent clients each have their own tasks in their
-// own order.
+// TestManySessions verifies that each of a hundred concurrent clients has its own tasks in its own
+// order.
 func TestManySessions(t *testing.T) {
 	sessions := 30
 	if testsize.Full() {
@@ -593,8 +593,8 @@ func TestManySessions(t *testing.T) {
 	group.Wait()
 }
 
-// TestUnimplemented verifies that a request that names something that this harness does not have
-// is rejected, rather than repeated in a receipt.
+// TestUnimplemented verifies that a request for a feature that this harness does not implement is
+// rejected instead of being recorded in a receipt.
 func TestUnimplemented(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// again opens the harness in a directory another time, as after a restart.
+// again opens the harness in the same directory another time, as after a restart.
 func again(t testing.TB, dir string, before *client) *client {
 	t.Helper()
 	_, c := start(t, options(t, dir))
@@ -27,16 +27,16 @@ func again(t testing.TB, dir string, before *client) *client {
 	return c
 }
 
-// TestLongMessages verifies that messages up to the limit of a body are accepted with and without
-// an Idempotency-Key, that a repeated request gets the same bytes even after a restart, and that
-// the harness can write after each of them.
+// TestLongMessages verifies that messages up to the size limit of a request body are accepted, with
+// and without an Idempotency-Key. A repeated request must get the same bytes even after a restart,
+// and the harness must be able to write after each message.
 func TestLongMessages(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
 	c.begin()
 	path := "/v1/sessions/" + c.session + "/messages"
 	longest := replay.MaxRequest - len(mustJSON(t, object{"message": message("")}))
-	const remembered = 2 << 20 // the longest answer that is remembered, unless a log keeps it
+	const remembered = 2 << 20 // size of the longest response that is remembered, unless a log stores it
 	sizes := []int{1, 511, 513, remembered - 400, remembered, longest}
 	if testsize.Full() {
 		for n := 1; n < longest; n *= 2 {
@@ -84,7 +84,7 @@ func TestLongMessages(t *testing.T) {
 		}
 		cursor = "&cursor=" + list["page"].(map[string]any)["next_cursor"].(string)
 	}
-	if want := 2*len(sizes) + 1; seen != want { // and the message of the task
+	if want := 2*len(sizes) + 1; seen != want { // plus the message that belongs to the task
 		t.Errorf("%d messages are listed, expected %d", seen, want)
 	}
 }
@@ -98,8 +98,8 @@ func mustJSON(t testing.TB, v any) []byte {
 	return text
 }
 
-// TestLongLines verifies that a request whose line of the log would be too long because of
-// escapes is rejected with 413 before anything is written, and again with the same key.
+// TestLongLines verifies that a request whose log line would become too long because of escapes is
+// rejected with status 413 before anything is written, even if it is repeated with the same key.
 func TestLongLines(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -119,8 +119,9 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestEarlierJournal verifies that a journal of an earlier version opens: one without a head, and
-// with an answer that was too long to be remembered, which that version wrote but could not read.
+// TestEarlierJournal verifies that journals from an earlier version can be opened. One has no head,
+// and the other contains a response that was too long to be remembered, which the earlier version
+// could write but not read.
 func TestEarlierJournal(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -155,8 +156,8 @@ func TestEarlierJournal(t *testing.T) {
 	}
 }
 
-// TestOthersMessages verifies that the cost of listing one session does not depend on the
-// messages of others.
+// TestOthersMessages verifies that the cost of listing one session does not depend on the messages
+// in other sessions.
 func TestOthersMessages(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -181,8 +182,8 @@ func TestOthersMessages(t *testing.T) {
 	}
 }
 
-// TestLongNames verifies that long names are rejected, because names stay in memory, and that
-// other values of any length are read from the log.
+// TestLongNames verifies that long names are rejected, because names stay in memory, but that other
+// values of any length are accepted and read from the log.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -215,7 +216,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// copied copies the log of a running harness, as a crash leaves it.
+// copied copies the log of a running harness, as if the harness had crashed.
 func copied(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()

@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// TestLostLines verifies that a harness whose log lost entire lines does not open, regardless of
-// whether the head of the log or the ledger shows it. Otherwise, it would run tasks that have ended
-// again, and reuse the IDs of other events.
+// TestLostLines verifies that a harness does not open if its log has lost entire lines, regardless
+// of whether the head of the log or the ledger reveals the loss. Otherwise, it would run tasks
+// again that have already ended, and reuse the IDs of other events.
 func TestLostLines(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -28,7 +28,7 @@ func TestLostLines(t *testing.T) {
 	head := read(t, log+"-head")
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	lines = lines[:len(lines)-1]
-	var submitted, ended int // the lines of the second task
+	var submitted, ended int // line numbers of the events for the second task
 	for i, line := range lines {
 		if bytes.Contains(line, []byte(`"task.submitted"`)) {
 			submitted = i
@@ -57,8 +57,8 @@ func TestLostLines(t *testing.T) {
 			t.Errorf("%d lines of %d are left: it opens, or says %q", left, len(lines), why)
 		}
 
-		// Without the head, the ledger shows the loss, unless a crash explains it: a receipt is
-		// issued before the log records it.
+		// Without the head, the ledger reveals the loss, unless a crash could explain it, because a
+		// receipt is issued before the log records it.
 		if left == 0 || left > ended {
 			continue
 		}
@@ -74,7 +74,7 @@ func TestLostLines(t *testing.T) {
 	}
 }
 
-// TestLostReceipts verifies that a harness whose ledger is older than its log does not open.
+// TestLostReceipts verifies that a harness does not open if its ledger is older than its log.
 func TestLostReceipts(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))

@@ -7,7 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces garbage collection and keeps ledgers in memory, unless tests run at full size.
+// TestMain reduces the number of garbage collections and keeps ledgers in memory, unless the tests
+// run at full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	scratch.InMemory()

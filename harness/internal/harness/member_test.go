@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestMembers verifies that a member of the body is read by its exact name, and that errors name
-// it.
+// TestMembers verifies that members of a request body must have exactly the specified names, and
+// that errors name the member.
 func TestMembers(t *testing.T) {
 	m, err := protocol.NewMux(protocol.Options{Public: true, Now: time.Now, Random: rand.Reader, Routes: []protocol.Route{{Pattern: "POST /v1/plants", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		name, err := requiredText(r, "name")

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// wire returns the stored receipt of a task.
+// wire returns the stored receipt for a task.
 func (c *client) wire(task string) *canon.Document {
 	c.t.Helper()
 	_, body := c.do("GET", "/v1/tasks/"+task+"/receipts", nil)
@@ -29,8 +29,8 @@ func (c *client) wire(task string) *canon.Document {
 	return nil
 }
 
-// planOf returns the plan of a replay as an auditor computes it, from the events that the server
-// serves.
+// planOf returns the plan for a replay as an auditor would compute it, from the events that the
+// server returns.
 func (c *client) planOf(task, request string) *replay.Plan {
 	c.t.Helper()
 	var lines []byte
@@ -56,7 +56,7 @@ func (c *client) planOf(task, request string) *replay.Plan {
 	return plan
 }
 
-// audit verifies the receipt of a replay, by itself and against the plan.
+// audit verifies the receipt for a replay, both alone and against the plan.
 func (c *client) audit(plan *replay.Plan, task string) *receipt.Report {
 	c.t.Helper()
 	v, err := receipt.NewVerifier(trust(c.t), receipt.Policy{})
@@ -71,8 +71,8 @@ func (c *client) audit(plan *replay.Plan, task string) *receipt.Report {
 	return rep
 }
 
-// TestReplay verifies that the three modes yield a task with a receipt that an auditor accepts
-// for this replay, that two equal replays are equal, and that side effects are not repeated.
+// TestReplay verifies that each of the three modes produces a task whose receipt an auditor accepts
+// for this replay. Equal replays must have equal results, and side effects must not be repeated.
 func TestReplay(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -123,8 +123,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayUnused verifies that a replay fails if the module does not ask for an overridden
-// answer, and that its receipt has no delta for the override.
+// TestReplayUnused verifies that a replay fails if the module never requests an overridden answer,
+// and that the receipt contains no delta for the override.
 func TestReplayUnused(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -137,8 +137,8 @@ func TestReplayUnused(t *testing.T) {
 	}
 }
 
-// TestReplayFailed verifies that a replay that requests an unrecorded answer fails and names it,
-// without querying anything.
+// TestReplayFailed verifies that a replay that requests an unrecorded answer fails, and that the
+// error names the answer. Nothing must be queried.
 func TestReplayFailed(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -167,7 +167,8 @@ func TestReplayFailed(t *testing.T) {
 	}
 }
 
-// TestReplayEnds verifies that a task that did not complete is replayed up to its end.
+// TestReplayEnds verifies that a task that did not complete is replayed up to the point where it
+// ended.
 func TestReplayEnds(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -199,8 +200,7 @@ func TestReplayEnds(t *testing.T) {
 	}
 }
 
-// TestReplayRefused verifies that impossible replays are rejected with a reason, and do not
-// start.
+// TestReplayRefused verifies that impossible replays are rejected with a reason and never started.
 func TestReplayRefused(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -230,8 +230,8 @@ func TestReplayRefused(t *testing.T) {
 	}
 }
 
-// TestReplayRestart verifies that a replay exists after a restart, and is the same for the same
-// key.
+// TestReplayRestart verifies that a replay still exists after a restart, and that a request with
+// the same key returns the same replay.
 func TestReplayRestart(t *testing.T) {
 	o := options(t, t.TempDir())
 	h, c := start(t, o)

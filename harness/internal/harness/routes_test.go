@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestOneMux verifies that every request, including those for receipts, is handled and counted
-// once, and that the host rule applies to it.
+// TestOneMux verifies that every request, including requests for receipts, is handled and counted
+// once, and that the host rule applies to all of them.
 func TestOneMux(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Hosts = []string{"127.0.0.1"}

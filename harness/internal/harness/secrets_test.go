@@ -17,7 +17,7 @@ import (
 // aSecret looks like a secret but grants no access.
 const aSecret = "AKIAQYLPMN5HHHFPZAM2"
 
-// A provider is a function that answers as a model.
+// A provider is a function that acts as a model.
 type provider func(harness.Prompt) (harness.Completion, error)
 
 func (provider) Name() (string, string) { return "test", "test-1" }
@@ -26,7 +26,7 @@ func (p provider) Complete(_ context.Context, asked harness.Prompt) (harness.Com
 	return p(asked)
 }
 
-// calls returns a model that calls a tool and then reports that it is done.
+// calls returns a model that calls a tool and then reports that it has finished.
 func calls(name, arguments string) provider {
 	return func(p harness.Prompt) (harness.Completion, error) {
 		turn := object{"content": "done"}
@@ -38,7 +38,7 @@ func calls(name, arguments string) provider {
 	}
 }
 
-// tellsNoSecret searches everything that a harness serves and stores.
+// tellsNoSecret fails the test if the harness serves or stores a secret.
 func (c *client) tellsNoSecret(dir string) {
 	c.t.Helper()
 	paths := []string{"/v1/events?limit=200", "/v1/sessions", "/v1/workspaces", "/v1/tasks", "/v1/outcomes", "/v1/artifacts"}
@@ -59,7 +59,7 @@ func (c *client) tellsNoSecret(dir string) {
 	})
 }
 
-// rests waits until no work is in progress for a task.
+// rests waits until no work for a task is in progress.
 func (c *client) rests(task string) {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); c.get("/v1/tasks/" + task)["status"] == "WORKING"; time.Sleep(5 * time.Millisecond) {
@@ -135,8 +135,8 @@ func TestSecretsOfClients(t *testing.T) {
 	c.tellsNoSecret(dir)
 }
 
-// TestSecretsOfReplays verifies that neither a receipt_only override nor the module's result from
-// it appears in an event.
+// TestSecretsOfReplays verifies that neither a receipt_only override nor the result that the module
+// computes from it appears in an event.
 func TestSecretsOfReplays(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -167,10 +167,10 @@ func TestSecretsOfReplays(t *testing.T) {
 	c.tellsNoSecret(dir)
 }
 
-// TestPlaces verifies that no client learns where a harness stores its files.
+// TestPlaces verifies that no client can learn where a harness stores its files.
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // in place of a directory
+	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // a file where a directory is expected
 		t.Fatal(err)
 	}
 	_, c := start(t, options(t, dir))

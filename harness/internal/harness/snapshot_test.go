@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadWhileChanged verifies that readers of a resource get a version from before or after a
-// concurrent change, never a mix.
+// TestReadWhileChanged verifies that a reader gets a resource either as it was before a concurrent
+// change or as it is afterward, but never a mix of both.
 func TestReadWhileChanged(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()

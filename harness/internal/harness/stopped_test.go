@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// callTool returns a module that calls one tool.
+// callTool returns a module that calls a single tool.
 func callTool(name string) harness.Module {
 	return func(ctx context.Context, s harness.Supply, _ json.RawMessage) (string, error) {
 		r, err := s.Tool(ctx, harness.Call{Name: name, Input: json.RawMessage("{}")})
@@ -24,11 +24,12 @@ func callTool(name string) harness.Module {
 	}
 }
 
-// A mill is a tool that takes some time and then grinds, unless it is stopped first.
+// A mill is a tool that waits for some time and then records that it ran, unless it is stopped
+// first.
 type mill struct {
 	mu     sync.Mutex
 	ground map[string]bool // by task ID
-	deaf   bool            // ignores requests to stop
+	deaf   bool            // whether the tool ignores requests to stop
 }
 
 func (m *mill) tool() harness.Tool {
@@ -53,8 +54,8 @@ func (m *mill) tool() harness.Tool {
 	}}
 }
 
-// TestCanceledAtWork verifies that a receipt lists the effects of a tool even though its task was
-// canceled in the meantime, and no others.
+// TestCanceledAtWork verifies that a receipt lists the effects of a tool even if the task was
+// canceled in the meantime, and lists no other effects.
 func TestCanceledAtWork(t *testing.T) {
 	rounds := 30
 	if testsize.Full() {
@@ -90,8 +91,8 @@ func TestCanceledAtWork(t *testing.T) {
 	}
 }
 
-// TestCanceledForGood verifies that canceling does not wait forever for a tool that does not
-// return, and that the receipt then does not state that the tool had no effects.
+// TestCanceledForGood verifies that canceling a task does not wait forever for a tool that does not
+// return. In that case, the receipt must not state that the tool had no effects.
 func TestCanceledForGood(t *testing.T) {
 	t.Parallel()
 	o := options(t, t.TempDir())
@@ -117,7 +118,7 @@ func TestCanceledForGood(t *testing.T) {
 	}
 }
 
-// unreported reports whether a receipt states that its source does not report a value.
+// unreported reports whether a receipt lists a value as unreported.
 func unreported(r receipt.Draft, pointer string) bool {
 	list, _ := r.Metadata["unreported"].([]any)
 	return slices.Contains(list, any(pointer))

@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// bearerTokens is a foreign authentication: it has the workspaces of each token; nil is all.
+// bearerTokens is an external authentication that maps each token to its workspaces; nil means all
+// workspaces.
 type bearerTokens struct{ byToken sync.Map }
 
 func (b *bearerTokens) Authenticate(r *http.Request) (*protocol.Client, error) {
@@ -28,17 +29,18 @@ func (b *bearerTokens) Authenticate(r *http.Request) (*protocol.Client, error) {
 	return &protocol.Client{Name: token, Actor: sha256.Sum256([]byte(token)), AllScopes: true, Reach: reach}, nil
 }
 
-// A tenancy is the work of one tenant: its resources by the names of path parameters.
+// A tenancy contains the IDs of the resources that one tenant created, indexed by the names of path
+// parameters.
 type tenancy map[string]string
 
-// work does everything that a tenant can do in a workspace. All tenants use the same
+// work performs every action that a tenant can perform in a workspace. All tenants use the same
 // Idempotency-Key.
 func work(c *client, marker string) tenancy {
 	c.t.Helper()
 	key := []string{"Idempotency-Key", "same"}
 	c.session = c.post("/v1/sessions", 201, object{"workspace_id": c.workspace, "metadata": object{"of": marker}}, key...)["id"].(string)
 	said := c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": message(marker)}, key...)
-	other := c.post("/v1/tasks", 202, object{"session_id": c.session, "input": message(marker)}, key...)["id"].(string) // only the actor distinguishes it
+	other := c.post("/v1/tasks", 202, object{"session_id": c.session, "input": message(marker)}, key...)["id"].(string) // only the actor distinguishes this request from those of other tenants
 	c.reach(other, "COMPLETED")
 	task := c.submit(marker, key...)
 	if again := c.submit(marker, key...); again != task {
@@ -54,8 +56,8 @@ func work(c *client, marker string) tenancy {
 	}
 }
 
-// path returns a path of the description with its parameters, and whether it has any. {id} is the
-// ID of a receipt or of the resource that precedes it.
+// path replaces the parameters in a path of the API description, and reports whether there are any.
+// The parameter {id} is the ID of a receipt or of the resource named by the preceding path segment.
 func (w tenancy) path(pattern string) (path string, narrow bool) {
 	path = regexp.MustCompile(`\{[a-z_]+\}`).ReplaceAllStringFunc(pattern, func(name string) string {
 		narrow = true
@@ -70,7 +72,7 @@ func (w tenancy) path(pattern string) (path string, narrow bool) {
 	return path, narrow
 }
 
-// requests returns the bodies of a route that name resources.
+// requests returns request bodies for a route that refer to resources.
 func (w tenancy) requests(method, pattern string) []any {
 	switch {
 	case method == "GET":
@@ -86,10 +88,10 @@ func (w tenancy) requests(method, pattern string) []any {
 	return []any{object{"workspace_id": w["workspace_id"]}, object{}}
 }
 
-// TestTenants verifies that a tenant with a token from external authentication cannot see data of
-// another tenant on any route of the description. A request that names a resource of the other
-// tenant gets the same response as a request for a nonexistent resource, and no other response
-// contains any data of that tenant.
+// TestTenants verifies that a tenant that authenticates with an external token cannot see another
+// tenant's data on any route of the API description. A request for a resource of the other tenant
+// must get the same response as a request for a nonexistent resource, and no other response may
+// contain data of the other tenant.
 func TestTenants(t *testing.T) {
 	const theirMarker = "loganberry"
 	auth := new(bearerTokens)
@@ -133,7 +135,7 @@ func TestTenants(t *testing.T) {
 				seen++
 			}
 
-			// Every request is compared with a request for a nonexistent resource.
+			// Each request is compared with the same request for a nonexistent resource.
 			c.key = "ours"
 			bodies := absent.requests(method, pattern)
 			for i, body := range theirs.requests(method, pattern) {
@@ -161,8 +163,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// in reports whether an answer contains the marker or an ID of a tenant. IDs of events are short,
-// so they may be substrings of other IDs.
+// in reports whether a response contains the marker or an ID that belongs to a tenant. Event IDs
+// are not considered, because they are short and may be substrings of other IDs.
 func (w tenancy) in(answer, marker string) bool {
 	for name, id := range w {
 		if name != "event_id" && strings.Contains(answer, id) {
@@ -173,7 +175,7 @@ func (w tenancy) in(answer, marker string) bool {
 }
 
 // answer returns the status and the body of a response, without the parts that differ in every
-// response. Of a stream, it returns the beginning.
+// response. If the response is a stream, answer returns the beginning of the stream.
 func (c *client) answer(method, path string, body any) string {
 	c.t.Helper()
 	if strings.HasSuffix(path, "/stream") {

@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Words that only clients with a scope may see.
+// Only clients that have the corresponding scope may see these words.
 const (
 	internalWord    = "redcurrant"
 	receiptOnlyWord = "blackcurrant"
 )
 
-// hidden returns a message with a part of each visibility and type. One name is written with an
-// escape, and one visibility is unknown.
+// hidden returns a message that contains a part for each combination of visibility and type. One
+// name is written with an escape, and one visibility value is unknown.
 func hidden(text string) object {
 	parts := []any{object{"type": "text", "text": text, "visibility": "public"}}
 	parts = append(parts, object{"type": "json", "visibility": "public", "value": object{"visibility": "of_tomorrow", "words": []string{receiptOnlyWord}}})
@@ -41,9 +41,9 @@ func hidden(text string) object {
 	return object{"role": "user", "parts": parts}
 }
 
-// TestVisibility verifies that a word that is internal or receipt_only appears in no answer,
-// stream, outcome, or artifact for a client without the scope for it, even if the model repeats
-// its input, after a restart, and in a replay.
+// TestVisibility verifies that, for a client without the required scope, an internal or
+// receipt_only word appears in no response, stream, outcome, or artifact. This also applies if the
+// model repeats its input, after a restart, and in a replay.
 func TestVisibility(t *testing.T) {
 	without := func(scopes ...protocol.Scope) func(*protocol.APIKey) {
 		return func(k *protocol.APIKey) {
@@ -58,7 +58,7 @@ func TestVisibility(t *testing.T) {
 	c.key = texts[2]
 	c.begin()
 
-	// A client without the scopes sends every kind of hidden value.
+	// A client without the scopes sends values with every kind of restricted visibility.
 	said := c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": hidden("peas")}, "Idempotency-Key", "said")
 	message := said["id"].(string)
 	task := c.post("/v1/sessions/"+c.session+"/tasks", 202, object{"input": hidden("beans")})["id"].(string)
@@ -126,7 +126,7 @@ func TestVisibility(t *testing.T) {
 	}
 }
 
-// streamed returns the events that a stream sends within a short time.
+// streamed returns the events that arrive on a stream within a short time.
 func (c *client) streamed(path string) []byte {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
@@ -142,6 +142,6 @@ func (c *client) streamed(path string) []byte {
 		c.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(answer.Body) // up to the deadline
+	text, _ := io.ReadAll(answer.Body) // reads until the deadline
 	return text
 }

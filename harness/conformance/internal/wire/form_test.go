@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// sample returns a value of a type.
+// sample returns a value of the given type.
 func sample(t *testing.T, kind string) any {
 	t.Helper()
 	if literal, ok := strings.CutPrefix(kind, "="); ok {
@@ -35,7 +35,7 @@ func sample(t *testing.T, kind string) any {
 	return instance(t, forms()[kind])
 }
 
-// instance returns an object with every member of a component.
+// instance returns an object that has every member of a component.
 func instance(t *testing.T, c *component) map[string]any {
 	t.Helper()
 	o := map[string]any{}
@@ -58,7 +58,8 @@ func check(t *testing.T, component string, value any) *Fault {
 	return CheckForm(component, doc.Root(), nil)
 }
 
-// TestForms removes each member of each component, and gives it values of other types.
+// TestForms verifies, for each member of each component, that CheckForm detects that a required
+// member is missing or that a value has a type that is not allowed.
 func TestForms(t *testing.T) {
 	if len(forms()) < 35 {
 		t.Fatalf("only %d components", len(forms()))
@@ -86,7 +87,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// allowed decides for a few plain values, without CheckForm, whether a type has them.
+// allowed reports whether a plain value has one of the given types, without using CheckForm.
 func allowed(types []string, value any) bool {
 	for _, kind := range types {
 		text, isText := value.(string)
@@ -109,7 +110,7 @@ func allowed(types []string, value any) bool {
 	return false
 }
 
-// TestTimes verifies that times are by RFC 3339 and in UTC.
+// TestTimes verifies that only RFC 3339 times in UTC are accepted.
 func TestTimes(t *testing.T) {
 	for text, want := range map[string]bool{
 		"2026-04-25T19:00:00Z": true, "2026-04-25T19:00:00.123Z": true, "2026-04-25T19:00:00+00:00": true, "2026-04-25t19:00:00z": true,
@@ -121,8 +122,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestRoutes verifies that every route is found again by its own request, and that its answer
-// is a component.
+// TestRoutes verifies that the request for each route is matched to that route, and that the
+// response is a component.
 func TestRoutes(t *testing.T) {
 	ids := map[string]string{}
 	for _, name := range []string{"workspace", "session", "task", "message", "artifact", "event", "outcome", "receipt"} {
@@ -145,7 +146,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestStays verifies which changes of a resource are found, for each client by itself.
+// TestStays verifies which changes to a resource are detected, separately for each client.
 func TestStays(t *testing.T) {
 	task := instance(t, forms()["Task"])
 	read := func(s *Seen, key, name string, value any) {
