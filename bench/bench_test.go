@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// few is a bench of some receipts and one round.
+// few returns a bench with a few receipts and one round.
 func few(t *testing.T) *bench {
 	t.Helper()
 	s, err := take(t.Context(), corpus.Config{Receipts: 40, Seed: seed}, 2, 40, nil)
@@ -35,7 +35,7 @@ func TestTake(t *testing.T) {
 	if len(lines) != 100 || len(s.first) != 100 || s.headBytes != int64(b.Len()) || s.set.Len() != 8 {
 		t.Fatalf("%d lines, %d receipts, %d bytes, %d keys", len(lines), len(s.first), s.headBytes, s.set.Len())
 	}
-	for i := range 10 { // every tenth, dealt in turn
+	for i := range 10 { // every tenth line, dealt to the slices in turn
 		if got := s.slices[i%3][i/3]; !bytes.Equal(got, lines[10*i]) {
 			t.Errorf("receipt %d of the sample is not that of line %d", i, 10*i+1)
 		}
@@ -49,7 +49,7 @@ func TestTake(t *testing.T) {
 }
 
 // TestContestantsAgree verifies that all contestants verify intact receipts and reject altered
-// ones, and that a contestant that does not is detected.
+// ones, and that a contestant with a wrong result is detected.
 func TestContestantsAgree(t *testing.T) {
 	b := few(t)
 	unsigned := contestants(nil)
@@ -73,8 +73,8 @@ func TestContestantsAgree(t *testing.T) {
 	}
 }
 
-// TestTampered: altered receipts are refuted for what was altered, not for being
-// no receipts any more.
+// TestTampered verifies that altered receipts are refuted because of the alteration, and remain
+// well-formed receipts.
 func TestTampered(t *testing.T) {
 	b := few(t)
 	v := verifier(b.sample.set)
@@ -164,8 +164,8 @@ func TestCanonicalTable(t *testing.T) {
 	}
 }
 
-// TestShortForm: each line of the short form is measured, those that count
-// something count nothing, and the record has the same lines.
+// TestShortForm verifies that every line of the short form is measured, that lines that count
+// violations report zero, and that the record has the same lines.
 func TestShortForm(t *testing.T) {
 	var messages bytes.Buffer
 	b := bench{ctx: t.Context(), slice: time.Nanosecond}
@@ -231,7 +231,8 @@ func TestDocumentIsCurrent(t *testing.T) {
 	}
 }
 
-// TestNode: node verifies the same, and is found out when it does not.
+// TestNode verifies that the Node.js verifier gives the same results, and that a wrong result is
+// detected.
 func TestNode(t *testing.T) {
 	b := few(t)
 	n, err := b.startNode()
@@ -287,7 +288,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNotMet: only -must makes a line that is not met an error.
+// TestNotMet verifies that a line whose bound is not met is an error only with -must.
 func TestNotMet(t *testing.T) {
 	missed := []result.Line{{Bound: result.Least, Must: 1}}
 	if err := verdict(missed, true); !errors.Is(err, errNotMet) {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
 )
 
-// TestCommand: the command is built and measured, on some receipts.
+// TestCommand verifies that the command is built and measured with a few receipts.
 func TestCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
@@ -33,7 +33,7 @@ func TestCommand(t *testing.T) {
 	if jobs := lines[0]; !jobs.Absent && jobs.Seen <= 0 {
 		t.Errorf("%+v", jobs)
 	}
-	// A Go program needs more than 5 MiB, and this program needs less than its limit.
+	// A Go program needs more than 5 MiB of memory, and the command must need less than its limit.
 	if memory := lines[1]; runtime.GOOS == "linux" && (memory.Seen < 5 || !memory.Met()) {
 		t.Errorf("%+v", memory)
 	}

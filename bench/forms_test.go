@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestForms: every form of output is measured, on some receipts, and was written.
+// TestForms verifies that every output format is measured with a few receipts, and that its output
+// is written.
 func TestForms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")

@@ -8,7 +8,7 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// TestBreakdown: a verification goes through the steps that are named.
+// TestBreakdown verifies that the profile of a verification contains the documented steps.
 func TestBreakdown(t *testing.T) {
 	steps := few(t).breakdown(time.Second)
 	sum, of := 0.0, map[string]float64{}

@@ -18,8 +18,8 @@ func newTestMill(t *testing.T) *mill {
 	return m
 }
 
-// TestDigest verifies that the verdicts of the first inputs are those of the tree, and that the
-// inputs reach most codes. The command judges all of them.
+// TestDigest verifies that the verdicts for the first inputs are the recorded ones, and that the
+// inputs reach most codes. The command itself processes all inputs.
 func TestDigest(t *testing.T) {
 	blocks := 2
 	if testing.Short() {
@@ -56,7 +56,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestCompare verifies that a changed, a missing, and an inconsistent digest are reported.
+// TestCompare verifies that changed, missing, and inconsistent digests are reported.
 func TestCompare(t *testing.T) {
 	recorded := strings.Fields(verdicts)
 	blocks := recorded[:len(recorded)-1]

@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
-// TestMain lets the test binary act as the measured command: "SUBJECT JOBS MIB CODE" works for a
-// time that decreases with the number of jobs, holds the given number of MiB, and exits with the
-// code.
+// TestMain lets the test binary act as the measured command. With the arguments SUBJECT JOBS MIB
+// CODE, it works for a time that decreases with the number of jobs, allocates the given number of
+// MiB, and exits with CODE.
 func TestMain(m *testing.M) {
 	if len(os.Args) != 5 || os.Args[1] != "SUBJECT" {
 		os.Exit(m.Run())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	held := bytes.Repeat([]byte{1}, n[1]<<20)
-	time.Sleep(600 * time.Millisecond / time.Duration(n[0])) // far longer than starting takes, even on a busy machine
+	time.Sleep(600 * time.Millisecond / time.Duration(n[0])) // much longer than the start of a process takes, even on a busy machine
 	runtime.KeepAlive(held)
 	os.Exit(n[2])
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestClaims verifies that everything that the claims name exists, and that docs/claims.md is
-// written from them.
+// TestClaims verifies that everything mentioned in the claims exists, and that docs/claims.md is
+// generated from the claims.
 func TestClaims(t *testing.T) {
 	root := filepath.Join("..", "..")
 	claims, err := parseClaims(claimsText)
@@ -33,7 +33,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestClaimsDiffer verifies that missing things are reported.
+// TestClaimsDiffer verifies that claims that mention missing things are reported.
 func TestClaimsDiffer(t *testing.T) {
 	for _, text := range []string{
 		"README.md: no such promise\ntest: receipt TestEveryLeaf",

@@ -21,7 +21,7 @@ func Check(n int, ok bool) error {
 }
 `
 
-// TestFind: each operator finds its place.
+// TestFind verifies that each operator finds the places to which it applies.
 func TestFind(t *testing.T) {
 	list, err := find("p.go", []byte(source))
 	if err != nil {
@@ -37,8 +37,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestTry: a mutant that a test notices is killed, another one survives, and the
-// file itself stays as it is.
+// TestTry verifies that a mutant is killed if a test detects it and survives otherwise, and that
+// the file on disk does not change.
 func TestTry(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26.0\n", "p/p.go": source,
@@ -67,8 +67,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestEquivalent: what is listed names files that are there, an operator and a
-// reason.
+// TestEquivalent verifies that each entry in the list of equivalent mutants has an existing file,
+// an operator, and a reason.
 func TestEquivalent(t *testing.T) {
 	all, err := findAll(filepath.Join("..", ".."), strings.Fields(packages))
 	if err != nil || len(all) < 1000 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestRun verifies that an engine gives the same result as the single machine whose receipts it is
-// given, and that otherwise nothing is measured.
+// TestRun verifies that an engine is measured only if its result matches the result of a single
+// machine for the same receipts.
 func TestRun(t *testing.T) {
 	m, err := measure(10_000, 7, 3)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// program writes a script to replace the command: it refutes files that contain a word.
+// program writes a script that replaces the command and refutes files that contain the given word.
 func program(t *testing.T, word, code string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "receipt")
@@ -28,8 +28,8 @@ echo '{"verdict":"verified","checks":[]}'
 	return path
 }
 
-// TestCompare verifies that another exit code, and another code with the same exit code,
-// are differences, and that equal versions have none.
+// TestCompare verifies that a different exit code is reported as a difference, that a different
+// code with the same exit code is too, and that identical versions have no differences.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	receipt, err := fixtures.Read("valid/task.json")
@@ -62,8 +62,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestMutants verifies that mutants are lines, that most differ, and that a seed gives the
-// same ones.
+// TestMutants verifies that each mutant is a single line, that most mutants differ, and that the
+// same seed produces the same mutants.
 func TestMutants(t *testing.T) {
 	receipt, err := fixtures.Read("valid/task.json")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fixed is a Turn that takes the given times and notes that it ran.
+// fixed returns a Turn that reports the given times and logs each run.
 func fixed(log *string, name string, seconds ...float64) Turn {
 	return func(round int) (float64, error) {
 		*log += fmt.Sprint(name, round, " ")
@@ -45,7 +45,8 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// TestRepeated: a turn lasts as long as it should, and its time is that of one.
+// TestRepeated verifies that a turn runs for at least the requested duration and reports the time
+// of a single repetition.
 func TestRepeated(t *testing.T) {
 	count, start := 0, Clock()
 	seconds, err := Repeated(20*time.Millisecond, func(int) error {

@@ -58,7 +58,7 @@ node                       not measured                no node
 	}
 }
 
-// squeeze leaves one space between cells.
+// squeeze replaces the spaces between cells with a single space.
 func squeeze(s string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(s)) {
@@ -67,8 +67,8 @@ func squeeze(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestTableAligns: cells of a column end, or in the first begin, one below the
-// other.
+// TestTableAligns verifies that the first column is aligned on the left and that all other columns
+// are aligned on the right.
 func TestTableAligns(t *testing.T) {
 	got := Table([][]string{{"a", "bb", "c", ""}, {"×××", "1", "10 ×", "note"}})
 	want := "a    bb     c\n×××   1  10 ×  note\n"
@@ -95,8 +95,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestGuard verifies that a line may lose 30 % of the recorded value, in either direction, and that
-// no line may be missing on either side.
+// TestGuard verifies that a result may be worse than the recorded value by at most 30 %, for either
+// direction of a bound, and that a line that exists on only one side is reported.
 func TestGuard(t *testing.T) {
 	least := func(id string, seen float64) Line { return Line{ID: id, Bound: Least, Seen: seen} }
 	most := func(id string, seen float64) Line { return Line{ID: id, Bound: Most, Seen: seen} }
@@ -184,7 +184,8 @@ func TestSaveLoad(t *testing.T) {
 	}
 }
 
-// TestFill: a template gets all tables, and the same record gives the same bytes.
+// TestFill verifies that a template receives all tables, and that the same record always produces
+// the same bytes.
 func TestFill(t *testing.T) {
 	text := template.Must(template.New("").Option("missingkey=error").Parse("{{.Machine}} {{.Rounds}} {{.Receipts}}\n{{.Lines}}{{.Canonical}}{{.Linear}}{{.Steps}}{{.Floor}}{{len .Missed}}"))
 	got, err := example().Fill(text)
