@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAudit verifies that the audit names the orders of receipts that are refuted, undecided, or not
-// checked completely.
+// TestAudit verifies that the audit lists the orders whose receipts are refuted, undecided, or not
+// completely checked.
 func TestAudit(t *testing.T) {
 	const trusted = "../../fixtures/keys/trust.json"
 	var messages []string

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// serving serves an existing handler with receipts.
+// serving starts a server that adds receipts to an existing handler.
 func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string, store *sqlite.Ledger) {
 	t.Helper()
 	data, err := os.ReadFile("../../fixtures/keys/key_2026_04.private.json")
@@ -43,8 +43,8 @@ func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string
 	return server.URL, store
 }
 
-// TestReceipts verifies that each request has a verified receipt that states its outcome, and that
-// the answer is that of the handler.
+// TestReceipts verifies that a verified receipt states the outcome of each request, and that the
+// response is the one from the handler.
 func TestReceipts(t *testing.T) {
 	var log bytes.Buffer
 	url, store := serving(t, existing, &log)
@@ -93,8 +93,8 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestNoReceipt verifies that a served request is answered even if no receipt can be issued, and
-// that the failure is logged.
+// TestNoReceipt verifies that a request is answered even if no receipt can be issued, and that the
+// failure is logged.
 func TestNoReceipt(t *testing.T) {
 	var log bytes.Buffer
 	url, store := serving(t, existing, &log)
@@ -109,7 +109,8 @@ func TestNoReceipt(t *testing.T) {
 	}
 }
 
-// TestRun verifies that the program serves until it is stopped, and that it leaves no files behind.
+// TestRun verifies that the program serves requests until it is stopped, and that it leaves no
+// files behind.
 func TestRun(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -131,7 +132,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v", answer)
 	}
 
-	// A request in progress when the program is stopped also gets a receipt.
+	// A request that is in progress when the program is stopped also gets a receipt.
 	body, rest := io.Pipe()
 	answered := make(chan *http.Response, 1)
 	go func() {
@@ -143,7 +144,7 @@ func TestRun(t *testing.T) {
 		answered <- answer
 	}()
 	io.WriteString(rest, "be")
-	time.Sleep(100 * time.Millisecond) // for the server to read it
+	time.Sleep(100 * time.Millisecond) // gives the server time to read the first part
 	cancel()
 	time.Sleep(100 * time.Millisecond)
 	io.WriteString(rest, "ans")
@@ -184,7 +185,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a text without their indentation.
+// lines returns the lines of a text without indentation.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, strings.TrimSpace(line))

@@ -24,8 +24,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestHarness verifies that the program serves the receipts of its tasks and the page, and ends
-// when interrupted. The second run continues the stream of the first.
+// TestHarness verifies that the program serves the page and the receipts of its tasks, and ends
+// when it is interrupted. The second run continues the stream from the first run.
 func TestHarness(t *testing.T) {
 	program, path := build(t), filepath.Join(t.TempDir(), "it's a ledger.db")
 	set := trust(t, keyFile)
@@ -59,7 +59,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFailedTask verifies that a failed task has a receipt that states the failure.
+// TestFailedTask verifies that the receipt for a failed task states the failure.
 func TestFailedTask(t *testing.T) {
 	for _, test := range []struct {
 		folder, site, calls string
@@ -87,8 +87,8 @@ func TestFailedTask(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome verifies that a draft is issued again until its outcome is known, even if the
-// program is being stopped.
+// TestUnknownOutcome verifies that the program retries a draft until the outcome is known, even
+// while the program is being stopped.
 func TestUnknownOutcome(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	i := issuer(t)
@@ -106,7 +106,7 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// forgetful stores receipts but reports an error.
+// forgetful is a store that stores receipts but reports an error.
 type forgetful struct {
 	ledger.Store
 	times int
@@ -121,7 +121,7 @@ func (f *forgetful) Append(ctx context.Context, runs ...ledger.Run) error {
 	return err
 }
 
-// issuer returns an issuer with its own ledger.
+// issuer returns an issuer that has a separate ledger.
 func issuer(t *testing.T) *ledger.Issuer {
 	t.Helper()
 	store, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -136,8 +136,8 @@ func issuer(t *testing.T) *ledger.Issuer {
 	return &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
 }
 
-// TestReadme verifies that each part of the README's excerpts of this program matches consecutive
-// lines of it.
+// TestReadme verifies that each part of the program excerpts in the README matches consecutive
+// lines of the program.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -165,7 +165,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a text without their indentation.
+// lines returns the lines of a text without indentation.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, strings.TrimSpace(line))
@@ -182,13 +182,13 @@ func contains(all, piece []string) bool {
 	return false
 }
 
-// A process is a run of the program.
+// A process is a running instance of the program.
 type process struct {
 	cmd      *exec.Cmd
 	errors   bytes.Buffer
 	url      string
 	receipts []string // their ids
-	replays  []string // IDs of the receipts of replays
+	replays  []string // IDs of the receipts for replays
 }
 
 const root, keyFile = "../..", "../../fixtures/keys/trust.json"
@@ -203,7 +203,7 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// build returns the program, which is the binary of these tests.
+// build returns the path of the program, which is the test binary itself.
 func build(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -216,7 +216,8 @@ func build(t *testing.T) string {
 	return program
 }
 
-// start starts the program in a directory of the clone and reads its output until it waits.
+// start starts the program in a directory of the clone, and reads its output until the program
+// waits.
 func start(t *testing.T, program string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(program, args...)}
@@ -252,7 +253,8 @@ func start(t *testing.T, program string, args ...string) *process {
 	return nil
 }
 
-// check gets a receipt as a reader would, and verifies it here and there.
+// check fetches a receipt over HTTP as a reader would, and verifies it both with the endpoint and
+// in the test.
 func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	t.Helper()
 	var answer struct {
@@ -277,7 +279,7 @@ func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	}
 }
 
-// do sends a request and checks that it succeeds.
+// do sends a request and fails the test if the request fails.
 func (p *process) do(t *testing.T, method, route string, body []byte) []byte {
 	t.Helper()
 	status, data := p.ask(t, method, route, body)
@@ -338,7 +340,7 @@ func verifier(t *testing.T, set *keys.Set) *receipt.Verifier {
 	return v
 }
 
-// fsck checks that a ledger is sound and has want receipts in one stream.
+// fsck checks that a ledger has no faults and contains want receipts in one stream.
 func fsck(t *testing.T, path string, set *keys.Set, want int) {
 	t.Helper()
 	ctx := context.Background()

@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestReplay verifies that a task can be replayed exactly, twice, and with one answer replaced. The
-// receipts are those of these replays, the two exact replays have equal receipts, and no action is
-// repeated.
+// TestReplay verifies that a task can be replayed twice exactly, and once with one answer replaced.
+// Each replay has its own receipt, the receipts of the two exact replays are equal, and no action
+// is repeated.
 func TestReplay(t *testing.T) {
 	asked := 0
 	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
@@ -69,8 +69,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayFlag verifies that -replay makes the program replay its last task and serve the
-// receipts of both replays.
+// TestReplayFlag verifies that, with -replay, the program replays its last task and serves the
+// receipts for both replays.
 func TestReplayFlag(t *testing.T) {
 	p := start(t, build(t), "-tasks", "1", "-replay")
 	if len(p.replays) != 2 {
@@ -84,8 +84,8 @@ func TestReplayFlag(t *testing.T) {
 	p.interrupt(t)
 }
 
-// TestReplayOverHTTP verifies that a client can request the replay of a task over HTTP and get its
-// receipt.
+// TestReplayOverHTTP verifies that a client can request the replay of a task over HTTP and receives
+// its receipt.
 func TestReplayOverHTTP(t *testing.T) {
 	p := start(t, build(t), "-tasks", "2")
 	var first struct {

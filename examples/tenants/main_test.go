@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ask sends a request with the token of a tenant, or without one.
+// ask sends a request with a tenant's token, or without a token.
 func ask(h http.Handler, method, path, token, body string) (int, map[string]any) {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -29,7 +29,7 @@ func ask(h http.Handler, method, path, token, body string) (int, map[string]any)
 	return w.Code, answer
 }
 
-// tenants returns the handler of the program over a new ledger.
+// tenants returns the handler of the program with a new ledger.
 func tenants(t *testing.T, names ...string) http.Handler {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -45,8 +45,8 @@ func tenants(t *testing.T, names ...string) http.Handler {
 
 const keyFile = "../../fixtures/keys/key_2026_04.private.json"
 
-// TestTenants verifies that each tenant issues signed receipts, even if it states another tenant,
-// and cannot see anything of another tenant, either by ID or in a list.
+// TestTenants verifies that each tenant can issue signed receipts, even if the draft names another
+// tenant, and that a tenant cannot see another tenant's data, either by ID or in a list.
 func TestTenants(t *testing.T) {
 	h := tenants(t, "a", "b")
 	draft := storetest.Draft("", "w")
@@ -90,7 +90,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// TestInvalidDrafts verifies that a draft that cannot be sealed is refused, with the reasons.
+// TestInvalidDrafts verifies that a draft that cannot be sealed is rejected, and that the response
+// states the reasons.
 func TestInvalidDrafts(t *testing.T) {
 	h := tenants(t, "a")
 	for body, want := range map[string]int{"{": 400, "{}": 422, strings.Repeat(" ", 1<<20) + "{}": 400} {

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// start starts the program over a new ledger, and returns its address when it accepts connections.
+// start starts the program with a new ledger, and returns its address as soon as it accepts
+// connections.
 func start(t *testing.T, path string) (program *exec.Cmd, address string) {
 	t.Helper()
 	must(0, must(sqlite.Create(t.Context(), path)).Close())
@@ -55,8 +56,9 @@ func start(t *testing.T, path string) (program *exec.Cmd, address string) {
 	return nil, ""
 }
 
-// lockWriting takes the lock of SQLite's writers, so that the program waits before it stores a
-// receipt: byte 120 of -shm (https://sqlite.org/walformat.html#locks). The result releases it.
+// lockWriting takes SQLite's write lock, which is byte 120 of the -shm file
+// (https://sqlite.org/walformat.html#locks), so that the program waits before it stores a receipt.
+// The returned function releases the lock.
 func lockWriting(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	f := must(os.OpenFile(path+"-shm", os.O_RDWR, 0))
@@ -65,8 +67,8 @@ func lockWriting(t *testing.T, path string) (unlock func()) {
 	return func() { f.Close() }
 }
 
-// TestStop verifies that, after SIGTERM, the program ends only after it has stored the receipt of
-// an accepted draft, even if the client has left.
+// TestStop verifies that, after SIGTERM, the program ends only after it has stored the receipt for
+// an accepted draft, even if the client has disconnected.
 func TestStop(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	program, address := start(t, path)
@@ -108,7 +110,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestAddressInUse verifies that the program ends with an error if it cannot listen.
+// TestAddressInUse verifies that the program ends with an error if it cannot listen on the address.
 func TestAddressInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	_, address := start(t, path)
