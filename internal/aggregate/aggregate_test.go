@@ -16,7 +16,7 @@ import (
 const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{"decision":"approved"},{"decision":"denied"},{"decision":"timeout"},{"decision":"denied"}],
 "side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
 
-// A seen contains the arguments of Add.
+// A seen contains the arguments for a call of Add.
 type seen struct {
 	rep  *receipt.Report
 	root canon.Node
@@ -73,7 +73,7 @@ func TestSums(t *testing.T) {
 		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0},"at_most":0,"reckoned":0}`)
 }
 
-// TestUntold verifies that unreported parts are counted next to the sums, once per receipt.
+// TestUntold verifies that unreported parts are counted separately from the sums, once per receipt.
 func TestUntold(t *testing.T) {
 	told := func(unreported string, egress string) seen {
 		src := fmt.Appendf(nil, `{"metadata":{"unreported":%s},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":0},"side_effects":{"network_egress":%s}}`, unreported, egress)
@@ -93,7 +93,7 @@ func TestUntold(t *testing.T) {
 	wants(t, got, `"untold":{"cost":2,"files":1,"egress":2,"tool_calls":1,"handoffs":1,"approvals":1}`)
 }
 
-// TestAtMost verifies that costs that may be too high are counted.
+// TestAtMost verifies that receipts whose costs are an upper bound are counted.
 func TestAtMost(t *testing.T) {
 	doc, err := canon.Parse([]byte(`{"metadata":{"at_most":["/autonomy_budget/consumed/usd","/cost/total"]},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":1}}`))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestAtMost(t *testing.T) {
 	wants(t, aggregated(t, seen{s.rep, doc.Root()}), `"at_most":1`)
 }
 
-// TestReckoned verifies that estimated costs are counted.
+// TestReckoned verifies that receipts with estimated costs are counted.
 func TestReckoned(t *testing.T) {
 	for estimated, want := range map[string]int{
 		`["/cost/total"]`: 1, `["/autonomy_budget/consumed/usd","/cost/provider_breakdown/0/amount"]`: 1, `["/cost"]`: 1,
@@ -123,8 +123,8 @@ func TestNothing(t *testing.T) {
 	wants(t, aggregated(t), `"currencies":[]`, `"bins":[]`, `"verified":{"receipts":0`, `"bytes_sent":"0"`, `"cost":{}`)
 }
 
-// TestEvidence verifies that an altered receipt adds nothing, and that an integrity check alone
-// does not count as verified.
+// TestEvidence verifies that an altered receipt adds nothing to the sums, and that a receipt whose
+// integrity alone was checked is not counted as verified.
 func TestEvidence(t *testing.T) {
 	altered := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "100")
 	altered.rep.Checks[2].Status = receipt.StatusFailed
@@ -136,8 +136,8 @@ func TestEvidence(t *testing.T) {
 	wants(t, got, `"left_out":{"hash":3,`, `"verified":{"receipts":0,`, `"other":{"receipts":1,`, `"cost":{"USD":"300"}`)
 }
 
-// TestCopies verifies that a receipt counts once in each class, so that an earlier copy without its
-// signature does not affect the verified one.
+// TestCopies verifies that a receipt is counted once in each class, so that an earlier copy without
+// a signature does not affect the verified copy.
 func TestCopies(t *testing.T) {
 	e := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "2")
 	stripped := entry(t, receipt.Undecided, "2026-04-25T19:17:33Z", "USD", "2")
@@ -162,8 +162,8 @@ func TestTimes(t *testing.T) {
 	wants(t, got, `"time":2,`, `{"start":"0000-01-01T00:00:00Z"`, `{"start":"9900-01-01T00:00:00Z"`, `"cost":{"USD":"4"}`)
 }
 
-// TestOutlier verifies that one receipt with a distant time does not make the bins coarse for all
-// others.
+// TestOutlier verifies that one receipt with a distant time does not make the bins for all other
+// receipts coarse.
 func TestOutlier(t *testing.T) {
 	var list []seen
 	for i := range 10 {
@@ -173,8 +173,8 @@ func TestOutlier(t *testing.T) {
 	wants(t, got, `{"unit":"hour"`, `{"start":"9999-01-01T00:00:00Z","empty":2562046,`, `{"start":"2026-04-25T09:00:00Z","empty":0,`)
 }
 
-// TestUnits verifies that the number of bins stays small, that every receipt is in one of them, and
-// that the order of the receipts does not matter.
+// TestUnits verifies that the number of bins stays small, that every receipt is counted in one of
+// them, and that the order of receipts does not matter.
 func TestUnits(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
 	for _, test := range []struct {
@@ -191,7 +191,7 @@ func TestUnits(t *testing.T) {
 		var list []seen
 		for i := range test.count {
 			at := begin
-			for range i { // a Duration can represent 292 years
+			for range i { // added in steps, because a Duration can represent at most 292 years
 				at = at.Add(test.step)
 			}
 			list = append(list, entry(t, receipt.Verified, at.Format(time.RFC3339), "USD", "0.1"))

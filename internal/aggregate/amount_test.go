@@ -43,8 +43,8 @@ func TestAmountRefuses(t *testing.T) {
 	}
 }
 
-// TestAmountOracle verifies sums against exact fractions of the shortest decimal strings of the
-// doubles.
+// TestAmountOracle verifies that sums equal the exact sums of the shortest decimal representations
+// of the doubles.
 func TestAmountOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var a amount

@@ -28,8 +28,8 @@ func ranked1(t *testing.T, i int, verdict receipt.Verdict, path, key string) see
 	return s
 }
 
-// TestRanked verifies that models, keys, and files are counted by name, verified receipts
-// separately, and that unreported values are not 0.
+// TestRanked verifies that models, keys, and files are counted by name, that verified receipts are
+// counted separately, and that unreported values are not counted as 0.
 func TestRanked(t *testing.T) {
 	got := aggregated(t, ranked1(t, 1, receipt.Verified, "b", "k"), ranked1(t, 2, receipt.Verified, "b", "k"), ranked1(t, 3, receipt.Undecided, "c", ""))
 	wants(t, got,
@@ -39,7 +39,8 @@ func TestRanked(t *testing.T) {
 		`"verdicts":{"unit":"hour","bins":[{"from":"2026-04-25T19:00:00Z","empty":0,"verified":2,"refuted":0,"undecided":1}],"untimed":0}`)
 }
 
-// TestVerdicts verifies that a refuted receipt is counted at its stated time, and is in no sum.
+// TestVerdicts verifies that a refuted receipt is counted at its stated time, but contributes to no
+// sum.
 func TestVerdicts(t *testing.T) {
 	bad := ranked1(t, 1, receipt.Refuted, "b", "k")
 	bad.rep.Checks[2].Status = receipt.StatusFailed
@@ -64,8 +65,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestRankedBounds verifies that the number of names is limited, and that further entries are
-// counted.
+// TestRankedBounds verifies that the number of names is limited, and that entries with other names
+// are counted.
 func TestRankedBounds(t *testing.T) {
 	var files tally[split]
 	for i := range 3 * maxFiles {

@@ -13,8 +13,8 @@ const silent = `{"metadata":{%q:[%s]},"lifecycle":{"completed_at":"1970-01-01T00
 "cost":{"currency":"USD","total":1,"provider_breakdown":[{"provider":"p","model":"m","amount":0,"input_tokens":5,"output_tokens":0}]},
 "side_effects":{"fs_writes":[],"network_egress":[{"bytes_sent":7}],"tool_calls":[],"a2a_handoffs":[]}}`
 
-// TestSilence verifies that unreported values are in no sum or bin and under no name and are
-// counted as missing, and that nothing is missing if all values are reported.
+// TestSilence verifies that unreported values are counted as missing and contribute to no sum, bin,
+// or name, and that nothing is missing if all values are reported.
 func TestSilence(t *testing.T) {
 	for listed, parts := range map[string][]string{
 		``: {`"1970-01-01T00:00:00Z","empty":0,"verified":1`, `"untimed":0`, `"bytes_sent":"7","egress":1`, `"approved":1,"denied":1`, `"provider":"p"`,
@@ -34,7 +34,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestBounds verifies that sums with values that may be too high are marked.
+// TestBounds verifies that sums that include an upper bound are marked.
 func TestBounds(t *testing.T) {
 	for listed, part := range map[string]string{
 		`"/cost/provider_breakdown/0/amount"`:        `"untold":0,"cost_over":1}`,
@@ -47,14 +47,15 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// listing returns a verified receipt that lists pointers under a name in its metadata.
+// listing returns a verified receipt whose metadata contains a list of pointers under the given
+// name.
 func listing(t *testing.T, name, pointers string) seen {
 	t.Helper()
 	return sound(t, fmt.Appendf(nil, silent, name, pointers))
 }
 
-// TestNoCost verifies that unreported costs have no sum, not even 0, and that reported parts of a
-// cost are added.
+// TestNoCost verifies that unreported costs have no sum, not even 0, and that the reported parts of
+// a cost are added.
 func TestNoCost(t *testing.T) {
 	src := fmt.Appendf(nil, silent, "unreported", `"/cost/total"`)
 	free := bytes.Replace(src, []byte(`"total":1`), []byte(`"total":0`), 1)
@@ -63,7 +64,7 @@ func TestNoCost(t *testing.T) {
 	wants(t, aggregated(t, sound(t, bytes.Replace(free, []byte("/cost/total"), []byte("/cost/other"), 1))), `"timeout":0},"cost":{"USD":"0"}},"other"`)
 }
 
-// sound returns a verified receipt.
+// sound returns a verified receipt with the given content.
 func sound(t *testing.T, src []byte) seen {
 	t.Helper()
 	doc, err := canon.Parse(src)

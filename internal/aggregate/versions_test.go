@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestVersions verifies that a receipt and its successor are added once, in either order, and that
-// neither another issuer nor an unconfirmed receipt removes anything from the sums.
+// TestVersions verifies that a receipt and its successor are counted once, in either order, and
+// that receipts from another issuer and unconfirmed receipts remove nothing from the sums.
 func TestVersions(t *testing.T) {
 	of := func(issuer, supersedes string, verdict receipt.Verdict) seen {
 		src := fmt.Appendf(nil, `{"issuer":{"id":%q},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":2.5},"metadata":{"supersedes":%q}}`, issuer, supersedes)
@@ -40,17 +40,17 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A told is a receipt in a set that is added in all orders.
+// A told is a receipt in a set whose receipts are added in every possible order.
 type told struct {
 	seen
 	issuer, supersedes string
 }
 
 // tell returns a receipt that contributes to every sum. Its costs, paths, models, and time are
-// unique, so that any remainder is detected.
+// unique, so that any remainder in the sums is detected.
 func tell(t *testing.T, i int, issuer, supersedes string) told {
 	t.Helper()
-	long := strings.Repeat("long", 200) // a name that is too long to keep
+	long := strings.Repeat("long", 200) // a name that is too long to be stored
 	missing := `"/side_effects/a2a_handoffs"`
 	if i%2 == 1 {
 		missing = `"/lifecycle/completed_at","/cost/total","/cost/provider_breakdown/0/amount"`
@@ -75,8 +75,8 @@ func (r told) unconfirmed() told {
 
 func (r told) verified() bool { return r.rep.Verdict == receipt.Verified }
 
-// newestOf returns the receipts of a set, without copies, that no other receipt supersedes, and
-// counts the copies and the superseded receipts.
+// newestOf returns the receipts in a set that no other receipt supersedes, without copies. It also
+// returns the numbers of copies and of superseded receipts.
 func newestOf(set []told) (newest []seen, copies, older int) {
 	known := map[sighting]bool{}
 	for _, r := range set {
@@ -96,7 +96,8 @@ func newestOf(set []told) (newest []seen, copies, older int) {
 	return newest, copies, older
 }
 
-// sums returns the JSON form without members that depend on receipts that are not in any sum.
+// sums returns the JSON form of an aggregate without the members that depend on receipts that
+// contribute to no sum.
 func sums(t *testing.T, text string) (sums map[string]any, copies, older float64) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &sums); err != nil {
@@ -111,9 +112,9 @@ func sums(t *testing.T, text string) (sums map[string]any, copies, older float64
 	return sums, copies, older
 }
 
-// TestVersionOrders verifies that the sums of a set are those of its newest versions, in all orders
-// of all small sets: chains, branches, copies, receipts of another issuer, and unconfirmed
-// receipts.
+// TestVersionOrders verifies that the sums for a set equal the sums for its newest versions. It
+// tests all orders of all small sets: chains, branches, copies, receipts from another issuer, and
+// unconfirmed receipts.
 func TestVersionOrders(t *testing.T) {
 	a := tell(t, 0, "x", "")
 	hash := func(r told) string { return r.rep.ReceiptHash.String() }
@@ -159,8 +160,8 @@ func TestVersionOrders(t *testing.T) {
 	}
 }
 
-// TestKept verifies that a version that cannot be subtracted is kept, that its successors are
-// omitted, and that the aggregate reports their number.
+// TestKept verifies that a version that cannot be subtracted remains in the sums, that its
+// successors are omitted, and that the aggregate reports their number.
 func TestKept(t *testing.T) {
 	a := tell(t, 0, "x", "")
 	b := tell(t, 1, "x", a.rep.ReceiptHash.String())
@@ -176,7 +177,7 @@ func TestKept(t *testing.T) {
 	}
 	wants(t, string(text), `"verified":{"receipts":1,`, `"currencies":["C0"]`, `"newer":2`)
 
-	// Subtracting a receipt makes room for others.
+	// Subtracting a receipt frees space for other receipts.
 	var room Aggregate
 	room.Add(a.rep, a.root)
 	before := room.versions.kept

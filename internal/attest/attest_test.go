@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestFixtures verifies that an attestation has the verdict of its receipt, and that a refuted
+// TestFixtures verifies that an attestation has the same verdict as its receipt, and that a refuted
 // receipt cannot be attested.
 func TestFixtures(t *testing.T) {
 	m, err := fixtures.Load()
@@ -48,7 +48,7 @@ func TestFixtures(t *testing.T) {
 }
 
 // TestJudge verifies that a document that is not an attestation is refuted if an attestation is
-// expected, at the step that [receipt.Codes] lists.
+// expected. The failed step must be the one that [receipt.Codes] lists for the code.
 func TestJudge(t *testing.T) {
 	d, rep := newDesk(t, receipt.Policy{}), new(receipt.Report)
 	for text, want := range map[string]string{
@@ -68,8 +68,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestInvalidReceiptInside verifies that an attestation of content that does not match the
-// schema is refuted for that reason, and that its signature is not checked.
+// TestInvalidReceiptInside verifies that an attestation is refuted if the receipt inside does not
+// match the schema, and that the signature is not checked in that case.
 func TestInvalidReceiptInside(t *testing.T) {
 	text := bytes.Replace(payload(t, bundle(t, "valid/task.json", "", "key_2026_04")), []byte(`"cost":`), []byte(`"coste":`), 1)
 	rep := newDesk(t, receipt.Policy{}).judge(t, signed(t, attest.PayloadType, text, "key_2026_04"))

@@ -24,8 +24,8 @@ func change(t testing.TB, data []byte, from, to string) []byte {
 	return bytes.Replace(data, []byte(from), []byte(to), 1)
 }
 
-// TestBundleForm violates each rule of a bundle once. Malformed bundles are refuted, and other
-// kinds of bundles are undecided, each with its own check.
+// TestBundleForm verifies the result for bundles that each violate one rule. Malformed bundles are
+// refuted, and other kinds of bundles are undecided. The failed check is different for each rule.
 func TestBundleForm(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	sig := func(b []byte) string { return between(t, b, `"sig":"`, `"`) }
@@ -36,7 +36,7 @@ func TestBundleForm(t *testing.T) {
 	}
 
 	tests := []struct{ name, from, to, want, detail string }{
-		// Other versions, and other features of Sigstore.
+		// These bundles have other versions or use other features of Sigstore.
 		{"version 0.2", "bundle.v0.3+json", "bundle+json;version=0.2", "undecided parse attestation_unsupported", "mediaType"},
 		{"version 0.4", "bundle.v0.3+json", "bundle.v0.4+json", "undecided parse attestation_unsupported", "mediaType"},
 		{"a certificate", `{"publicKey":{"hint":"key_2026_04"}}`, `{"certificate":{"rawBytes":""}}`, "undecided parse attestation_unsupported", "certificate"},
@@ -45,7 +45,7 @@ func TestBundleForm(t *testing.T) {
 		{"a timestamp", `{"publicKey"`, `{"timestampVerificationData":{},"publicKey"`, "undecided parse attestation_unsupported", "timestampVerificationData"},
 		{"a signature of bytes", `"dsseEnvelope":{`, `"messageSignature":{},"dsseEnvelope":{`, "undecided parse attestation_unsupported", "signs bytes"},
 
-		// Members that are missing, have the wrong type, or are surplus.
+		// These members are missing, have the wrong type, or are unexpected.
 		{"a number for a type", `"` + attest.MediaType + `"`, `3`, "refuted parse attestation_invalid", `mediaType is "3"`},
 		{"one more member", `"dsseEnvelope":{`, `"note":1,"dsseEnvelope":{`, "refuted parse attestation_invalid", `unknown member "note"`},
 		{"one more in the material", `{"publicKey"`, `{"note":1,"publicKey"`, "refuted parse attestation_invalid", `unknown member "note"`},
@@ -71,7 +71,7 @@ func TestBundleForm(t *testing.T) {
 		{"the same keyid", `{"sig"`, `{"keyid":"key_2026_04","sig"`, "verified", ""},
 		{"an empty keyid", `{"sig"`, `{"keyid":"","sig"`, "verified", ""},
 
-		// One encoding of bytes.
+		// Bytes must have exactly one encoding.
 		{"no padding", sig(good), strings.TrimRight(sig(good), "="), "refuted parse attestation_invalid", "not standard base64"},
 		{"unused bits", sig(good), looseBits(sig(good)), "refuted parse attestation_invalid", "not standard base64"},
 		{"a line end", sig(good), sig(good)[:8] + `\n` + sig(good)[8:], "refuted parse attestation_invalid", "not standard base64"},
@@ -82,7 +82,7 @@ func TestBundleForm(t *testing.T) {
 		{"a line end in the payload", text, text[:80] + `\r\n` + text[80:], "refuted parse attestation_invalid", "the payload is not standard base64"},
 		{"no payload", text, "", "refuted signatures signature_invalid", ""},
 
-		// The parts outside the signature.
+		// These parts are not covered by the signature.
 		{"another trusted key", `"hint":"key_2026_04"`, `"hint":"key_second"`, "refuted signatures signature_invalid", `not a signature of "key_second" over the envelope`},
 		{"an unknown key", `"hint":"key_2026_04"`, `"hint":"key_2026_05"`, "undecided signatures unknown_key", "key_2026_05"},
 		{"a key of another algorithm", `"hint":"key_2026_04"`, `"hint":"key_es256"`, "refuted signatures signature_invalid", "key_es256"},
@@ -93,7 +93,7 @@ func TestBundleForm(t *testing.T) {
 	for _, test := range tests {
 		rep := d.judge(t, change(t, good, test.from, test.to))
 		want := test.want
-		if test.name == "no payload" { // the type is ours: a false signature is found first
+		if test.name == "no payload" { // the payload type is the expected one, so the invalid signature is reported first
 			want = "refuted parse signature_invalid"
 		}
 		if got := outcome(rep); got != want || !strings.Contains(rep.Finding().Detail, test.detail) {
@@ -101,8 +101,8 @@ func TestBundleForm(t *testing.T) {
 		}
 	}
 
-	// A document that looks like a bundle is treated as a bundle, and one that looks like a receipt
-	// is not.
+	// A document that looks like a bundle is treated as a bundle, but a document that looks like a
+	// receipt is not.
 	for text, want := range map[string]string{
 		`{"dsseEnvelope":7}`: "refuted parse attestation_invalid",
 		`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`:                                                "refuted parse attestation_invalid",
@@ -116,7 +116,7 @@ func TestBundleForm(t *testing.T) {
 		}
 	}
 
-	// Strict JSON is checked first.
+	// The document is first checked to be strict JSON.
 	for name, data := range map[string][]byte{
 		"duplicate_name":  change(t, good, `"dsseEnvelope":{`, `"dsseEnvelope":{},"dsseEnvelope":{`),
 		"duplicate_name ": change(t, good, `{"payload"`, `{"payload":"","payload"`),
@@ -138,15 +138,15 @@ func between(t testing.TB, data []byte, before, after string) string {
 	return string(text)
 }
 
-// looseBits sets an unused bit of the last base64 character before ==.
+// looseBits sets an unused bit in the last base64 character before the padding ==.
 func looseBits(text string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	at := len(text) - 3
 	return text[:at] + string(alphabet[strings.IndexByte(alphabet, text[at])|1]) + text[at+1:]
 }
 
-// TestStatementForm signs statements that differ from the statement of the receipt. Their
-// signatures are valid, and they are not verified.
+// TestStatementForm verifies that signed statements that differ from the statement for the receipt
+// are not verified. Their signatures are valid.
 func TestStatementForm(t *testing.T) {
 	d := newDesk(t, receipt.Policy{})
 	text := string(payload(t, bundle(t, "valid/task.json", head, "key_2026_04")))
@@ -192,20 +192,21 @@ func TestStatementForm(t *testing.T) {
 		}
 	}
 
-	// Other subjects contradict the receipt only if the key is known.
+	// Different subjects contradict the receipt only if the key is known.
 	stranger := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"name":"src/beds.rs"}`, `"name":"src/main.rs"}`), "key_stranger"))
 	if got := outcome(stranger); got != "undecided parse unknown_key" || !strings.Contains(stranger.Finding().Detail, "other subjects") {
 		t.Errorf("%s: %s", got, stranger.Finding().Detail)
 	}
 
-	// An altered receipt in a valid attestation is refuted in the same way as without it.
+	// An altered receipt in a valid attestation is refuted in the same way as a separate altered
+	// receipt.
 	rep := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"SUCCEEDED"`, `"CANCELED"`), "key_2026_04"))
 	if got := outcome(rep); got != "refuted hash hash_mismatch" {
 		t.Error(got)
 	}
 }
 
-// TestEveryByte verifies that a bundle with one changed byte, and a truncated bundle, are not
+// TestEveryByte verifies that neither a bundle with a changed byte nor a truncated bundle is
 // verified.
 func TestEveryByte(t *testing.T) {
 	good := bundle(t, "valid/minimal.json", head, "key_2026_04")
@@ -220,7 +221,7 @@ func TestEveryByte(t *testing.T) {
 		t.Fatal(got)
 	}
 
-	end := len(good) - 1 // a line end, which is white space
+	end := len(good) - 1 // the last byte is a line feed, which is whitespace
 	for at := range end {
 		bits := []byte{0x01, 0x20, 0x80}
 		if !testsize.Full() {
@@ -241,7 +242,8 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// TestEveryPayloadByte changes the signed bytes, inside their base64.
+// TestEveryPayloadByte verifies that a bundle is not verified if a signed byte was changed inside
+// the base64 encoding.
 func TestEveryPayloadByte(t *testing.T) {
 	good := bundle(t, "valid/minimal.json", head, "key_es256")
 	d := newDesk(t, receipt.Policy{})
@@ -261,8 +263,8 @@ func TestEveryPayloadByte(t *testing.T) {
 	}
 }
 
-// TestUnwrapIsAsked verifies that without an Opener a bundle is not a receipt, and nothing in
-// it is judged.
+// TestUnwrapIsAsked verifies that, without an Opener, a bundle is not treated as a receipt and its
+// content is not evaluated.
 func TestUnwrapIsAsked(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	d := newDesk(t, receipt.Policy{})
@@ -275,7 +277,7 @@ func TestUnwrapIsAsked(t *testing.T) {
 	}
 }
 
-// TestLines verifies that attestations on separate lines are judged separately.
+// TestLines verifies that attestations on separate lines are evaluated separately.
 func TestLines(t *testing.T) {
 	d := newDesk(t, receipt.Policy{})
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
@@ -293,8 +295,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLarge verifies that an attestation larger than one document of an input is rejected when
-// it is created, and when it is read.
+// TestLarge verifies that an attestation that is larger than the limit for one document is
+// rejected, both when it is created and when it is read.
 func TestLarge(t *testing.T) {
 	s, err := attest.NewStatement(sealedWith(t, `[]`, `[]`, `{"note":"`+strings.Repeat("x", 13_000_000)+`"}`), head)
 	if err != nil {

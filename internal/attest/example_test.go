@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A harness attests its receipt for the commit that its task led to.
+// A harness attests its receipt for the commit that resulted from the task.
 func ExampleSign() {
 	data, _ := fixtures.Read("valid/task.json")
 	secret, _ := fixtures.Read("keys/key_2026_04.private.json")
@@ -47,7 +47,7 @@ func ExampleSign() {
 	// {"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"
 }
 
-// The recipient of the attestation checks whether it is for a commit.
+// The recipient of the attestation checks whether it refers to a given commit.
 func ExampleOpener_Judge() {
 	data, _ := fixtures.Read("valid/task.json")
 	secret, _ := fixtures.Read("keys/key_2026_04.private.json")

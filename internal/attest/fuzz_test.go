@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// FuzzJudge verifies that a bundle is only verified if its payload is byte for byte one that
-// was signed.
+// FuzzJudge verifies that a bundle is verified only if its payload is, byte for byte, a payload
+// that was signed.
 func FuzzJudge(f *testing.F) {
 	ours := map[string]bool{}
 	for file, key := range map[string]string{"valid/minimal.json": "key_second", "valid/task.json": "key_2026_04", "valid/signed-es256.json": "key_es256"} {
@@ -23,7 +23,7 @@ func FuzzJudge(f *testing.F) {
 		}
 	}
 
-	// Signed, and yet no statement of ours.
+	// These bundles are signed, but do not contain a statement for a receipt.
 	f.Add(signed(f, attest.PayloadType, []byte(`{"_type":"https://in-toto.io/Statement/v1","predicateType":"x","subject":[]}`), "key_second"))
 	f.Add(signed(f, "text/plain", payload(f, bundle(f, "valid/minimal.json", head, "key_second")), "key_second"))
 	f.Add([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","dsseEnvelope":{"payload":"` + base64.StdEncoding.EncodeToString([]byte("{}")) + `"}}`))
@@ -44,8 +44,8 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// FuzzStatement verifies that only the text determined by the receipt inside and the commit is
-// accepted as a statement.
+// FuzzStatement verifies that a text is accepted as a statement only if it is the text determined
+// by the embedded receipt and the commit.
 func FuzzStatement(f *testing.F) {
 	for _, commit := range []string{"", head} {
 		for _, file := range []string{"valid/minimal.json", "valid/task.json"} {
@@ -73,7 +73,7 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// signedBy returns a bundle that contains a text, with a signature that no key made.
+// signedBy returns a bundle that contains the given text and a signature that no key created.
 func signedBy(text []byte) []byte {
 	return []byte(`{"mediaType":"` + attest.MediaType + `","verificationMaterial":{"publicKey":{"hint":"k"}},"dsseEnvelope":{"payload":"` +
 		base64.StdEncoding.EncodeToString(text) + `","payloadType":"` + attest.PayloadType + `","signatures":[{"sig":"AA=="}]}}`)

@@ -53,7 +53,7 @@ func sealed(t testing.TB, data []byte) *receipt.Sealed {
 	return s
 }
 
-// statement creates the statement of a fixture.
+// statement creates the statement for a fixture.
 func statement(t testing.TB, file, commit string) *attest.Statement {
 	t.Helper()
 	s, err := attest.NewStatement(sealed(t, read(t, file)), commit)
@@ -63,7 +63,7 @@ func statement(t testing.TB, file, commit string) *attest.Statement {
 	return s
 }
 
-// bundle attests a fixture with a key.
+// bundle creates an attestation of a fixture with a key.
 func bundle(t testing.TB, file, commit, key string) []byte {
 	t.Helper()
 	e, err := attest.Sign(context.Background(), statement(t, file, commit), keys.NewSigner(private(t, key), nil))
@@ -73,7 +73,7 @@ func bundle(t testing.TB, file, commit, key string) []byte {
 	return e.Bytes()
 }
 
-// signed puts any text of any type into a bundle, signed with a key.
+// signed returns a bundle that contains a payload of any type, signed with a key.
 func signed(t testing.TB, payloadType string, payload []byte, key string) []byte {
 	t.Helper()
 	sig, err := keys.NewSigner(private(t, key), nil).Sign(context.Background(), attest.Encode(payloadType, payload))
@@ -109,7 +109,7 @@ func newDesk(t testing.TB, policy receipt.Policy, asked ...attest.Subject) *desk
 	return &desk{v, attest.NewOpener(trusted(t), policy, asked...)}
 }
 
-// judge returns the only report of an input.
+// judge returns the only report for an input.
 func (d *desk) judge(t testing.TB, data []byte) *receipt.Report {
 	t.Helper()
 	run := stream.Verify(context.Background(), d.v, bytes.NewReader(data), stream.Options{Unwrap: d.o.Unwrap, Jobs: 1})
@@ -123,7 +123,7 @@ func (d *desk) judge(t testing.TB, data []byte) *receipt.Report {
 	return all[0]
 }
 
-// outcome is a verdict with the code that explains it.
+// outcome returns the verdict and the code that explains it.
 func outcome(rep *receipt.Report) string {
 	text := rep.Verdict.String()
 	if f := rep.Finding(); f.Code != "" {
@@ -132,7 +132,7 @@ func outcome(rep *receipt.Report) string {
 	return text
 }
 
-// payload returns the content of a bundle.
+// payload returns the decoded payload of a bundle.
 func payload(t testing.TB, bundle []byte) []byte {
 	t.Helper()
 	doc, err := canon.Parse(bundle)

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestKeys verifies that the signer of an envelope is judged by the same rules, and at the same
-// time, as the signer of a receipt.
+// TestKeys verifies that the signer of an envelope is subject to the same rules as the signer of a
+// receipt, and at the same time.
 func TestKeys(t *testing.T) {
 	issued := time.Date(2026, 4, 25, 19, 17, 33, 0, time.UTC)
 	for _, test := range []struct {
@@ -45,14 +45,14 @@ func TestKeys(t *testing.T) {
 		}
 	}
 
-	// Of a receipt that names its key another one does not attest.
+	// If a receipt names its key, an attestation with another key is not sufficient.
 	rep := newDesk(t, receipt.Policy{}).judge(t, bundle(t, "valid/task.json", head, "key_second"))
 	if got := outcome(rep); got != "undecided signatures named_key_missing" {
 		t.Error(got)
 	}
 }
 
-// TestIntegrity verifies that, without keys, the form and the subjects are judged and the
+// TestIntegrity verifies that, without keys, the form and the subjects are checked but the
 // signature is not.
 func TestIntegrity(t *testing.T) {
 	d := newDesk(t, receipt.Policy{IntegrityOnly: true})
@@ -76,8 +76,8 @@ func TestIntegrity(t *testing.T) {
 	}
 }
 
-// TestSign verifies that keys for other algorithms sign no envelopes, and that Sign does not
-// wait for a signer after the context ends.
+// TestSign verifies that keys for other algorithms cannot sign envelopes, and that Sign stops
+// waiting for a signer when the context ends.
 func TestSign(t *testing.T) {
 	s := statement(t, "valid/task.json", head)
 	for _, name := range []string{"key_rs256", "key_ps256", "key_es384", "key_es512"} {
@@ -93,7 +93,7 @@ func TestSign(t *testing.T) {
 		}
 	}
 
-	// Ed25519 produces the same bundle each time.
+	// Ed25519 signatures are deterministic, so the bundle is the same each time.
 	if a, b := bundle(t, "valid/task.json", head, "key_second"), bundle(t, "valid/task.json", head, "key_second"); string(a) != string(b) {
 		t.Errorf("two bundles:\n%s%s", a, b)
 	}

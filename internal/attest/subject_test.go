@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// sealedWith seals the minimal receipt with other artifacts, writes and metadata.
+// sealedWith seals the minimal receipt with the given artifacts, writes, and metadata.
 func sealedWith(t testing.TB, artifacts, writes, metadata string) *receipt.Sealed {
 	t.Helper()
 	var d members
@@ -43,11 +43,11 @@ func sealedWith(t testing.TB, artifacts, writes, metadata string) *receipt.Seale
 	return s
 }
 
-// hash is a digest of one digit.
+// hash returns a digest in which all digits are the same.
 func hash(digit string) string { return `"sha256:` + strings.Repeat(digit, 64) + `"` }
 
-// TestSubjects verifies that the subjects are exactly the results of the task according to the
-// receipt.
+// TestSubjects verifies that the subjects are exactly the results of the task that the receipt
+// states.
 func TestSubjects(t *testing.T) {
 	const other = "0123456789abcdef0123456789abcdef01234567"
 	long := strings.Repeat("ab", 32)
@@ -82,7 +82,7 @@ func TestSubjects(t *testing.T) {
 		{"the commit that was checked out before", `[]`, `[]`, `{"source":{"git_commit":"` + other + `"}}`, head, []string{"git commit gitCommit:8f94"}},
 		{"and nothing more", `[]`, list(write("f", "create", hash("b"))), `{"source":{"git_commit":"` + other + `"}}`, "", []string{"f " + b}},
 
-		// Absent is not zero.
+		// An absent value is not the same as zero.
 		{"a digest that was not told", list(artifact("p", "patch", hash("a")), artifact("q", "patch", hash("b"))), `[]`, `{"unreported":["/final_artifacts/0/sha256"]}`, "", []string{"q " + b}},
 		{"an entry that was not told", `[]`, list(write("f", "create", hash("a")), write("g", "create", hash("b"))), `{"unreported":["/side_effects/fs_writes/1"]}`, "", []string{"f " + a}},
 		{"a list that goes on", list(artifact("p", "patch", hash("a"))), `[]`, `{"unreported":["/final_artifacts"]}`, "", []string{"p " + a}},
@@ -108,7 +108,7 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 
-		// Its bytes are canonical, and the same each time.
+		// The statement is canonical, and its bytes are the same each time.
 		canonical, err := canon.Transform(s.Bytes())
 		if err != nil || string(canonical) != string(s.Bytes()) {
 			t.Errorf("%s: not canonical: %s, %v", test.name, s.Bytes(), err)
@@ -162,8 +162,8 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestCommits verifies that the caller's commit must be the name of a commit, and must not
-// contradict the receipt.
+// TestCommits verifies that a commit that the caller passes must be a valid commit name and must
+// not contradict the receipt.
 func TestCommits(t *testing.T) {
 	naming := sealedWith(t, `[{"artifact_id":"`+head+`","kind":"git_commit"}]`, `[]`, `{}`)
 	for word, want := range map[string]string{
@@ -181,8 +181,8 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestMaxSubjects verifies that a statement with more subjects than other verifiers accept is
-// not created.
+// TestMaxSubjects verifies that no statement is created if it would have more subjects than other
+// verifiers accept.
 func TestMaxSubjects(t *testing.T) {
 	var writes []string
 	for i := range attest.MaxSubjects {
@@ -216,7 +216,7 @@ func TestParseSubject(t *testing.T) {
 	}
 }
 
-// TestAsked verifies that a receipt is verified if it is attested for all required subjects.
+// TestAsked verifies that a receipt is verified only if it is attested for all required subjects.
 func TestAsked(t *testing.T) {
 	file, commit := attest.Subject{Algorithm: attest.SHA256, Digest: "f39592393ef0859cb196a52693d2cea00fb2df784b3c04ae54aa7cadb8e562f8"}, attest.Subject{Algorithm: attest.GitCommit, Digest: head}
 	before := attest.Subject{Algorithm: attest.GitCommit, Digest: strings.Repeat("ab", 20)}

@@ -15,11 +15,12 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// most is the connection limit of the servers in these tests; a quarter of it is two.
+// most is the connection limit of the servers in these tests. A quarter of the limit is two
+// connections.
 const most = 8
 
-// A limited server answers /waits when the test signals it, and all other requests immediately. A
-// request with an Authorization header has presented a key.
+// A limited server responds to /waits when the test signals it, and to all other requests
+// immediately. A request with an Authorization header counts as one that presented a key.
 type limited struct {
 	t    *testing.T
 	addr string
@@ -35,7 +36,7 @@ func start(t *testing.T) *limited {
 			conn.ShowedKey(r.Context())
 		}
 		if r.URL.Path == "/waits" {
-			_ = http.NewResponseController(w).Flush() // so that the client sees the beginning of the answer
+			_ = http.NewResponseController(w).Flush() // the client must receive the beginning of the response
 			<-ctx.Done()
 		}
 	}))
@@ -47,7 +48,7 @@ func start(t *testing.T) *limited {
 	return l
 }
 
-// A client is a client with one connection.
+// A client sends requests over a single connection.
 type client struct {
 	net.Conn
 	t    *testing.T
@@ -64,7 +65,7 @@ func (l *limited) dial() *client {
 	return &client{c, l.t, bufio.NewReader(c)}
 }
 
-// dials returns n connections, each of which has received the beginning of a response.
+// dials returns n connections that have each received the beginning of a response.
 func (l *limited) dials(n int, path, header string) (list []*client) {
 	l.t.Helper()
 	for range n {
@@ -79,7 +80,7 @@ func (l *limited) dials(n int, path, header string) (list []*client) {
 
 const keyed = "Authorization: Bearer key\r\n"
 
-// ask sends a request, and reads the head of the answer and, if the answer ends, its body.
+// ask sends a request, and reads the response header and, if the response ends, its body.
 func (c *client) ask(path, header string) error {
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n"+header+"\r\n"); err != nil {
@@ -95,15 +96,16 @@ func (c *client) ask(path, header string) error {
 // closed reports whether the server closes the connection within a minute.
 func (c *client) closed() bool { return !c.asleep(time.Minute) }
 
-// asleep reports whether no data arrives for some time.
+// asleep reports whether no data arrives for the given time.
 func (c *client) asleep(long time.Duration) bool {
 	_ = c.SetDeadline(time.Now().Add(long))
 	_, err := c.from.ReadByte()
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestNewIsHeard verifies that a client that sends a request soon after connecting is answered,
-// regardless of how many others connect without a request, and that those connections are closed.
+// TestNewIsHeard verifies that a client that sends a request soon after it connects receives a
+// response, regardless of how many other clients connect without a request. The idle connections
+// must be closed.
 func TestNewIsHeard(t *testing.T) {
 	for range 100 {
 		l, began := start(t), time.Now()
@@ -113,7 +115,7 @@ func TestNewIsHeard(t *testing.T) {
 			silent = append(silent, l.dial())
 		}
 		if time.Since(began) > 100*time.Millisecond {
-			continue // the machine is busy, so the request was late
+			continue // the machine is busy, so the request was sent too late
 		}
 		if err := one.ask("/", ""); err != nil {
 			t.Errorf("not answered: %v", err)
@@ -128,7 +130,8 @@ func TestNewIsHeard(t *testing.T) {
 	t.Skip("the machine is too busy")
 }
 
-// TestWaitingMakeRoom verifies that waiting connections without a key do not keep others out.
+// TestWaitingMakeRoom verifies that waiting connections without a key do not prevent other clients
+// from connecting.
 func TestWaitingMakeRoom(t *testing.T) {
 	for _, n := range []int{1, 2, 3, most, 3 * most} {
 		l := start(t)
@@ -139,7 +142,7 @@ func TestWaitingMakeRoom(t *testing.T) {
 			}
 		}
 		closed := make(chan bool, n)
-		for _, c := range waiting { // it is unknown whose response ended first
+		for _, c := range waiting { // the order in which the responses ended is unknown
 			go func() { closed <- c.closed() }()
 		}
 		for range n - 2 {
@@ -150,8 +153,8 @@ func TestWaitingMakeRoom(t *testing.T) {
 	}
 }
 
-// TestActiveMakeRoom verifies that connections without a key that are being answered do not keep
-// others out, and that only the oldest of them is closed to make room.
+// TestActiveMakeRoom verifies that active connections without a key do not prevent other clients
+// from connecting, and that only the oldest of these connections is closed to make room.
 func TestActiveMakeRoom(t *testing.T) {
 	l := start(t)
 	active := l.dials(most, "/waits", "")
@@ -166,7 +169,7 @@ func TestActiveMakeRoom(t *testing.T) {
 	}
 }
 
-// TestSilentAreClosed verifies that connections without a request are closed after enough time,
+// TestSilentAreClosed verifies that connections without a request are closed after some time,
 // except for a quarter of the limit.
 func TestSilentAreClosed(t *testing.T) {
 	l := start(t)
@@ -185,13 +188,13 @@ func TestSilentAreClosed(t *testing.T) {
 			t.Error("more than a quarter stay open")
 		}
 	}
-	if !silent[4].asleep(time.Millisecond) { // the other connection in the quarter is the new one
+	if !silent[4].asleep(time.Millisecond) { // the quarter consists of this connection and the new one
 		t.Error("one of the quarter was closed")
 	}
 }
 
-// TestKeyedStay verifies that a connection with a key is never closed while it is being answered,
-// and is closed while it waits only if there is no other candidate.
+// TestKeyedStay verifies that a connection with a key is never closed during a response, and that
+// an idle connection with a key is closed only if there is no other candidate.
 func TestKeyedStay(t *testing.T) {
 	l := start(t)
 	active := l.dials(most-2, "/waits", keyed)
@@ -208,7 +211,7 @@ func TestKeyedStay(t *testing.T) {
 
 	l.end()
 	for _, c := range active {
-		// The rest of its response, and the next response.
+		// The connection must deliver the rest of its response and another response.
 		if _, err := io.CopyN(io.Discard, c.from, int64(len("0\r\n\r\n"))); err != nil {
 			t.Fatalf("a request with a key was broken off: %v", err)
 		}

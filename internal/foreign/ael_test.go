@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// aelKeys returns the keys of a case, by their fingerprints. Malformed keys are omitted.
+// aelKeys returns the keys for a case, indexed by fingerprint. Malformed keys are omitted.
 func aelKeys(t testing.TB, dir string) *keys.Set {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "keys", "*.pub"))
@@ -53,8 +53,8 @@ func aelKeys(t testing.TB, dir string) *keys.Set {
 	return set
 }
 
-// TestAEL verifies for the recorders of every public case that the lines are verified if and only if
-// the checks a, b, w, and e pass, and refuted if one of them fails.
+// TestAEL verifies, for the recorders in every public case, that the lines are verified if the
+// checks a, b, w, and e pass, and refuted if one of them fails.
 func TestAEL(t *testing.T) {
 	var cases map[string]struct {
 		Runs []struct{ Must map[string]string }
@@ -121,7 +121,8 @@ func TestAEL(t *testing.T) {
 	}
 }
 
-// aelDirectory returns the document of a directory, without the keys and the expected result.
+// aelDirectory returns the document that represents a directory, without the keys and the expected
+// result.
 func aelDirectory(t testing.TB, dir string) []byte {
 	t.Helper()
 	files := map[string]string{}
@@ -140,8 +141,8 @@ func aelDirectory(t testing.TB, dir string) []byte {
 	return []byte(compact(t, map[string]any{"ael_directory": files}))
 }
 
-// TestAELArtifacts verifies the outcome of every public case: checks that fail on complete evidence
-// refute, and others leave the artifact undecided.
+// TestAELArtifacts verifies the outcome for every public case: an artifact is refuted if a check
+// fails on complete evidence, and undecided if another check fails.
 func TestAELArtifacts(t *testing.T) {
 	var cases map[string]struct {
 		Runs []struct {
@@ -166,7 +167,7 @@ func TestAELArtifacts(t *testing.T) {
 				want = receipt.Undecided
 			}
 			for letter, result := range run.Must {
-				if result == "FAIL" && strings.Contains("a b d e g i m n o p r s t w R", letter) { // the case of i has a close
+				if result == "FAIL" && strings.Contains("a b d e g i m n o p r s t w R", letter) { // check i fails on complete evidence because its case contains a close record
 					letters = append(letters, letter)
 				}
 			}
@@ -184,7 +185,7 @@ func TestAELArtifacts(t *testing.T) {
 	}
 }
 
-// member returns a member of a JSON text, or nil.
+// member returns a member of a JSON text, or nil if the member is absent.
 func member(text []byte, path ...string) []byte {
 	for _, name := range path {
 		var members map[string]json.RawMessage
@@ -196,7 +197,7 @@ func member(text []byte, path ...string) []byte {
 	return text
 }
 
-// withLog returns a set in which one key is that of a log.
+// withLog returns a key set in which the given key has the role of a log.
 func withLog(t testing.TB, set *keys.Set, id string) *keys.Set {
 	t.Helper()
 	list := set.Keys()
@@ -212,8 +213,8 @@ func withLog(t testing.TB, set *keys.Set, id string) *keys.Set {
 	return again
 }
 
-// TestAELAnchors verifies that anchors with unknown members, without entries, or that are not JSON
-// refute an artifact (w, o, n).
+// TestAELAnchors verifies that an artifact is refuted if an anchor has unknown members, has no
+// entries, or is not JSON (w, o, n).
 func TestAELAnchors(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
 	set := withLog(t, aelKeys(t, dir), strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
@@ -236,7 +237,7 @@ func TestAELAnchors(t *testing.T) {
 	}
 }
 
-// TestAELLines verifies the outcome of changed lines.
+// TestAELLines verifies the outcome for lines that were changed.
 func TestAELLines(t *testing.T) {
 	const record = `{"key":"k","prev":"0000000000000000000000000000000000000000000000000000000000000000","recorder":"r1","run":"run","seq":0,"ts":"2026-01-01T00:00:00Z","type":"heartbeat","v":1}`
 	line := func(payload string) []byte {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// evidence returns a receipt of Pipelock, version 2, after another one.
+// evidence returns a Pipelock receipt (version 2) that follows a previous receipt.
 func evidence(t testing.TB, seq int, previous, key string) string {
 	members := fmt.Sprintf(`"record_type":"evidence_receipt_v2","receipt_version":2,"payload_kind":"proxy_decision","event_id":"e%d","timestamp":"2026-01-02T03:04:05Z","chain_seq":%d,"chain_prev_hash":"%s","payload":{}`, seq, seq, previous)
 	blank := jcs(t, `{`+members+`,"signature":{"signer_key_id":"","key_purpose":"","algorithm":"","signature":""}}`)
@@ -22,8 +22,8 @@ func hashOf(t testing.TB, text string) string {
 	return strings.TrimPrefix(canon.Sum(jcs(t, text)).String(), "sha256:")
 }
 
-// TestChains verifies that links inside one source are checked, and that no authentic receipt is
-// refuted because the source is a selection, contains other chains, or contains a forged receipt.
+// TestChains verifies that links within one source are checked, and that no authentic receipt is
+// refuted because its source is a selection, contains other chains, or contains a forged receipt.
 func TestChains(t *testing.T) {
 	set := testSet(t, "k")
 	a0 := evidence(t, 0, "genesis", "k")

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// rows returns the rows of the table of disagreements in the documentation.
+// rows returns the rows of the table of disagreements in docs/foreign.md.
 func rows(t testing.TB) (list [][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/foreign.md")

@@ -19,11 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestHostile verifies the outcome of changes that other verifiers have accepted.
+// TestHostile verifies the outcome for changes that other verifiers have accepted.
 func TestHostile(t *testing.T) {
 	all := seeds(t)
 	for _, test := range []struct{ seed, from, to, want string }{
-		// Other encodings of the same bytes.
+		// These cases have other encodings of the same bytes.
 		{"acta-envelope", `"sig":"4`, `"sig":"4` + "\\n", "refuted malformed_signature"},
 		{"acta-envelope", `"sig":"`, `"sig":"0x`, "refuted malformed_signature"},
 		{"acta-envelope", `d5c9c`, `D5C9C`, "refuted malformed_signature"},
@@ -33,7 +33,7 @@ func TestHostile(t *testing.T) {
 		{"obsigna", `"proofValue":"u`, `"proofValue":"`, "refuted malformed_signature"},
 		{"harn-provenance", `"signature_base64":"`, `"signature_base64":"\n`, "refuted malformed_signature"},
 
-		// Other algorithms and other keys.
+		// These cases use other algorithms or other keys.
 		{"acta-envelope", `"EdDSA"`, `"none"`, "undecided unsupported_algorithm"},
 		{"acta-envelope", `"EdDSA"`, `"ES256"`, "refuted algorithm_mismatch"},
 		{"acta-envelope", `"kid":"sb:issuer:7"`, `"kid":"sb:issuer:8"`, "refuted issuer_mismatch"},
@@ -46,7 +46,8 @@ func TestHostile(t *testing.T) {
 		{"obsigna", `did:a#1`, `did:b#1`, "undecided unknown_key"},
 		{"harn-provenance", `"key_id":"ed25519:`, `"key_id":"ed25519:0`, "refuted malformed_signature"},
 
-		// A signature inside the signed object, members that nothing covers, and repeated ones.
+		// These cases have a signature inside the signed object, members that no signature covers,
+		// or repeated members.
 		{"acta-envelope", `"session_id":"s"`, `"session_id":"s","signature":null`, "refuted schema_invalid"},
 		{"acta-envelope", `"sig":`, `"jku":"https://x","sig":`, "refuted schema_invalid"},
 		{"acta-envelope", `"decision":"deny"`, `"decision":"deny","decision":"allow"`, "refuted duplicate_name"},

@@ -49,7 +49,7 @@ func signerOf(t testing.TB, name string) *keys.Signer {
 	return keys.NewSigner(k, nil)
 }
 
-// readForeign judges a document in another format in the same way as the command.
+// readForeign verifies a document in another format in the same way as the command.
 func readForeign(t testing.TB, set *keys.Set, data []byte) receipt.Verdict {
 	t.Helper()
 	v, err := receipt.NewVerifier(set, receipt.Policy{})
@@ -68,19 +68,19 @@ func readForeign(t testing.TB, set *keys.Set, data []byte) receipt.Verdict {
 	return rep.Verdict
 }
 
-// changes returns copies of a document that differ from it in one byte.
+// changes returns copies of a document that each differ from it in one byte.
 func changes(data []byte) (list [][]byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		changed := bytes.Clone(data)
-		changed[r.IntN(len(data)-1)] ^= 1 << r.IntN(7) // a line end is the last
+		changed[r.IntN(len(data)-1)] ^= 1 << r.IntN(7) // the last byte is a line feed
 		list = append(list, changed)
 	}
 	return list
 }
 
 // TestStatements verifies that sigstore-go accepts every receipt as an audit record and as both
-// kinds of verdicts, and that neither verifier accepts a changed one.
+// kinds of verdicts, and that both verifiers reject a changed document.
 func TestStatements(t *testing.T) {
 	set, signer := trusted(t), signerOf(t, "key_second")
 	o := newOther(t, set)
@@ -128,8 +128,8 @@ func subjectOf(t testing.TB, text []byte) attest.Subject {
 	return attest.Subject{Algorithm: attest.SHA256, Digest: s.Subject[0].Digest["sha256"]}
 }
 
-// TestCOSE verifies that go-cose accepts every receipt as a statement of SCITT, by keys of each
-// algorithm, and that neither verifier accepts a changed one.
+// TestCOSE verifies that go-cose accepts every receipt as a SCITT statement, with keys for each
+// algorithm, and that both verifiers reject a changed statement.
 func TestCOSE(t *testing.T) {
 	set := trusted(t)
 	for name, sealed := range receipts(t) {
@@ -172,8 +172,8 @@ func coseVerifies(data []byte, public crypto.PublicKey, alg string) error {
 	return m.Verify(nil, v)
 }
 
-// TestCards verifies that go-jose accepts the signatures of an agent card over the canonical card
-// without signatures, and that neither verifier accepts a changed one.
+// TestCards verifies that go-jose accepts the signatures of an agent card, which cover the
+// canonical card without its signatures, and that both verifiers reject a changed card.
 func TestCards(t *testing.T) {
 	set := trusted(t)
 	const card = `{"capabilities":{"streaming":false},"description":"","name":"Gardener","skills":[],"version":"1.0"}`

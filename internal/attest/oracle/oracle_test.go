@@ -45,7 +45,7 @@ func trusted(t testing.TB) *keys.Set {
 	return set
 }
 
-// attested creates the statement of a fixture, and its bundle.
+// attested creates the statement and the bundle for a fixture.
 func attested(t testing.TB, file, key string) (*attest.Statement, []byte) {
 	t.Helper()
 	sealed, err := receipt.ParseSealed(read(t, file))
@@ -67,7 +67,7 @@ func attested(t testing.TB, file, key string) (*attest.Statement, []byte) {
 	return s, e.Bytes()
 }
 
-// An other verifies bundles as sigstore-go does, with the same keys.
+// An other verifies bundles with sigstore-go and the same keys.
 type other struct {
 	t testing.TB
 	v *verify.Verifier
@@ -93,7 +93,7 @@ func newOther(t testing.TB, set *keys.Set) *other {
 	return &other{t, v}
 }
 
-// verifies reports why a bundle does not verify for a subject; nil when it does.
+// verifies returns the reason why a bundle does not verify for a subject, or nil if it does.
 func (o *other) verifies(data []byte, s attest.Subject) error {
 	b := new(bundle.Bundle)
 	if err := b.UnmarshalJSON(data); err != nil {
@@ -107,7 +107,7 @@ func (o *other) verifies(data []byte, s attest.Subject) error {
 	return err
 }
 
-// ours judges a bundle as the command does.
+// ours verifies a bundle in the same way as the command.
 func ours(t testing.TB, set *keys.Set) func([]byte) receipt.Verdict {
 	t.Helper()
 	v, err := receipt.NewVerifier(set, receipt.Policy{})
@@ -121,8 +121,8 @@ func ours(t testing.TB, set *keys.Set) func([]byte) receipt.Verdict {
 	}
 }
 
-// TestSigstoreVerifies verifies that sigstore-go verifies our output for each of its subjects, and
-// for no other subject.
+// TestSigstoreVerifies verifies that sigstore-go accepts a bundle from this module for each of its
+// subjects, and for no other subject.
 func TestSigstoreVerifies(t *testing.T) {
 	set := trusted(t)
 	o := newOther(t, set)
@@ -141,8 +141,9 @@ func TestSigstoreVerifies(t *testing.T) {
 	}
 }
 
-// TestChanged verifies that neither implementation verifies a bundle with one changed byte, and that
-// every changed bundle that verifies here also verifies with sigstore-go.
+// TestChanged verifies that neither implementation accepts a bundle in which one byte of the
+// content was changed, and that every changed bundle that this module accepts is also accepted by
+// sigstore-go.
 func TestChanged(t *testing.T) {
 	set := trusted(t)
 	o, judge := newOther(t, set), ours(t, set)
@@ -154,7 +155,7 @@ func TestChanged(t *testing.T) {
 		}
 
 		regions, unseen := map[string]int{}, 0
-		for at := range len(data) - 1 { // a line end is the last
+		for at := range len(data) - 1 { // the last byte is a line feed
 			for _, bit := range []byte{0x01, 0x02, 0x20} {
 				changed := bytes.Clone(data)
 				changed[at] ^= bit
@@ -173,7 +174,8 @@ func TestChanged(t *testing.T) {
 			}
 		}
 
-		// The last character of each base64 string has a few unused bits.
+		// Only the last character of a base64 string has unused bits, so sigstore-go can ignore
+		// only a few changes.
 		if unseen > 8 {
 			t.Errorf("%s: %d changes that sigstore-go does not see", key, unseen)
 		}
@@ -185,7 +187,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// regionOf returns the name of the member whose text contains a byte of a bundle.
+// regionOf returns the name of the member whose text contains the given byte of a bundle.
 func regionOf(data []byte, at int) string {
 	for _, name := range []string{"mediaType", "hint", "payload", "payloadType", "sig"} {
 		from := bytes.Index(data, []byte(`"`+name+`":"`)) + len(name) + 4
@@ -196,8 +198,8 @@ func regionOf(data []byte, at int) string {
 	return ""
 }
 
-// lenient reports whether sigstore-go ignores a change: in base64, unused bits of the last
-// character, or another alphabet, represent the same bytes to it.
+// lenient reports whether sigstore-go ignores a change. It decodes base64 to the same bytes even if
+// unused bits of the last character or the alphabet differ.
 func lenient(data, changed []byte) bool {
 	var a, b struct {
 		DsseEnvelope struct {
@@ -218,8 +220,8 @@ func lenient(data, changed []byte) bool {
 	return loose(a.DsseEnvelope.Payload) == loose(b.DsseEnvelope.Payload) && loose(a.DsseEnvelope.Signatures[0].Sig) == loose(b.DsseEnvelope.Signatures[0].Sig)
 }
 
-// TestSigstoreWrites: a bundle that sigstore-go makes of our statement is read here, with its
-// key in the trust file.
+// TestSigstoreWrites verifies that this module accepts a bundle that sigstore-go creates from a
+// statement, if the key is in the trust file.
 func TestSigstoreWrites(t *testing.T) {
 	s, _ := attested(t, "valid/minimal.json", "key_second")
 	pair, err := sign.NewEphemeralKeypair(nil)
@@ -252,7 +254,7 @@ func TestSigstoreWrites(t *testing.T) {
 	}
 }
 
-// TestEncoding: both sign the same bytes.
+// TestEncoding verifies that both implementations sign the same bytes.
 func TestEncoding(t *testing.T) {
 	s, _ := attested(t, "valid/task.json", "key_second")
 	for _, data := range [][]byte{s.Bytes(), nil, []byte(" ")} {
