@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// receiptLike returns an indented document with the structure and the approximate mean size of a
-// receipt, 11 KB: unsorted names, some escapes, monetary amounts, and digests.
+// receiptLike returns an indented document with the structure and approximate mean size (11 KB) of
+// a receipt, including unsorted names, escapes, monetary amounts, and digests.
 func receiptLike() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{
@@ -59,7 +59,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkCanonical measures a stream's work for each receipt, except SHA-256.
+// BenchmarkCanonical measures the work that a stream does for each receipt, except SHA-256.
 func BenchmarkCanonical(b *testing.B) {
 	src := receiptLike()
 	var d Document
@@ -96,8 +96,8 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// BenchmarkTransform and BenchmarkReference measure the same task: processing one document at a
-// time, with all memory newly allocated.
+// BenchmarkTransform and BenchmarkReference measure the same task: they process one document at a
+// time and allocate all memory anew.
 func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
 
 func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }

@@ -191,8 +191,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// checkNodes fails unless each node of d is found by its own pointer and its canonical form matches
-// that of its own text.
+// checkNodes fails unless each node of d can be found by its own pointer and its canonical form
+// matches the canonical form of its source text.
 func checkNodes(tb testing.TB, d *Document) {
 	tb.Helper()
 	eachNode(d.Root(), func(n Node) {
@@ -330,7 +330,7 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
-// TestPlainDecimal verifies that strconv writes every number that plainDecimal accepts exactly as
+// TestPlainDecimal verifies that strconv formats every number that plainDecimal accepts exactly as
 // it was written.
 func TestPlainDecimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 3))
@@ -361,8 +361,8 @@ func TestPlainDecimal(t *testing.T) {
 	}
 }
 
-// randomDecimal returns a number without an exponent, often with about as many digits as a double
-// can represent.
+// randomDecimal returns a number without an exponent, which often has about as many digits as a
+// double can represent.
 func randomDecimal(rng *rand.Rand) string {
 	digits := func(n int) (s string) {
 		for range n {

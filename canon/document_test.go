@@ -173,8 +173,8 @@ func TestPointer(t *testing.T) {
 	}
 }
 
-// TestFind verifies lookups by pointer, including pointers with tokens that resemble array indexes
-// or escapes (reliability #217).
+// TestFind verifies lookups by pointer, including pointers whose tokens resemble array indexes or
+// escapes (reliability #217).
 func TestFind(t *testing.T) {
 	d := parse(t, `{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"~1":9,"k\"l":6,"x\ny":7,"ʼ":5,"01":{"-":4},"n":1,"s":"ab"}`)
 	for text, want := range map[string]string{
@@ -281,8 +281,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestMalformed verifies that every other spelling is rejected (reliability #61, #62),
-// including spellings that replace a byte with a similar byte.
+// TestDigestMalformed verifies that every noncanonical spelling of a digest is rejected
+// (reliability #61, #62), including spellings that replace a byte with a similar byte.
 func TestDigestMalformed(t *testing.T) {
 	digits := strings.Repeat("0123456789abcdef", 4)
 	good := "sha256:" + digits

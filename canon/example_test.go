@@ -40,7 +40,7 @@ func ExampleTransform_refused() {
 }
 
 // A receipt's preimage is the receipt without its own digest and its signatures. The preimage is
-// created without editing a copy.
+// created without copying and editing the document.
 func ExampleDocument_AppendCanonical() {
 	d, err := canon.Parse([]byte(`{"id": 7, "chain": {"receipt_hash": "sha256:…", "previous_receipt_hash": null}, "signatures": []}`))
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleDocument_Find() {
 	// Output: true true 34
 }
 
-// The code can follow a path to an absent value without checking each step.
+// Code can follow a path to an absent value without checking each step.
 func ExampleNode_Member() {
 	d, err := canon.Parse([]byte(`{"cost": {"usd": 0.25}}`))
 	if err != nil {

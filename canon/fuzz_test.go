@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTransform verifies that accepted documents have all required properties, that an error comes
-// with no value and with a position inside the input, and that a reused Document behaves like a new
-// one.
+// FuzzTransform verifies that accepted documents have all required properties, that an error is
+// returned without a value and with a position inside the input, and that a reused Document behaves
+// like a new one.
 func FuzzTransform(f *testing.F) {
 	for _, test := range transforms {
 		f.Add([]byte(test.src))
@@ -63,8 +63,8 @@ func checkRefused(t *testing.T, src, out []byte, err error) {
 	}
 }
 
-// stricter lists the reasons for which this package may reject input that the reference accepts. It
-// never rejects for another reason, and never accepts input that the reference rejects.
+// stricter lists the only reasons for which this package may reject input that the reference
+// accepts. This package never accepts input that the reference rejects.
 var stricter = map[Code]string{
 	CodeDepthLimit:  "the default is 1,000 levels, the reference stops at 10,000",
 	CodeSizeLimit:   "the reference has no limit of its own",

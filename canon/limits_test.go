@@ -41,7 +41,8 @@ func TestSizeLimit(t *testing.T) {
 		}
 		checkLimit(t, d.Parse(src, Limits{Bytes: test.limit}), CodeSizeLimit)
 	}
-	// The size is checked first, so that input that is too long is never read.
+	// The size is checked first, so input that is too long is rejected before its bytes are
+	// examined.
 	checkLimit(t, d.Parse([]byte("\xff\xff"), Limits{Bytes: 1}), CodeSizeLimit)
 }
 
@@ -99,7 +100,7 @@ func TestHostile(t *testing.T) {
 		var out []byte
 		var err error
 		took := most + 1
-		// A busy machine may be less busy during the next attempt.
+		// If the machine is busy, the next attempt may be faster.
 		for try := 0; try < 3 && took > most; try++ {
 			began := time.Now()
 			out, err = Transform([]byte(test.src))
@@ -114,8 +115,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// members returns an object with n members whose names share a long prefix: in descending order if
-// order is -1, and shuffled otherwise.
+// members returns an object with n members whose names share a long prefix. They are in descending
+// order if order is -1, and shuffled otherwise.
 func members(n int, beginning string, order int) string {
 	rng := rand.New(rand.NewPCG(8785, 6))
 	names := rng.Perm(n)
@@ -158,8 +159,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that the size of the index is at most the documented multiple of the source:
-// two source bytes produce at most one node of 20 bytes.
+// TestMemory verifies that the index is at most as many times larger than the source as documented,
+// because two source bytes produce at most one node of 20 bytes.
 func TestMemory(t *testing.T) {
 	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
 	d, err := Parse(src)

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMutants damages documents in their structure and in their bytes. For accepted documents, it
-// verifies that the output equals the reference's output. Rejected documents must be rejected by
-// the reference, too, except for the reasons in stricter. A Document that was used for all previous
-// inputs must behave like a new one.
+// TestMutants damages documents in their structure and in their bytes. For accepted documents, the
+// test verifies that the output equals the reference's output. The reference must reject each
+// rejected document, too, unless the reason is in stricter. A Document that was reused for all
+// previous inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
 	count := 1000
@@ -90,8 +90,8 @@ func mutant(c *rand.Rand, seeds []*mutate.Value) []byte {
 	return text
 }
 
-// checkLeavingOut verifies that omitting some members of the root, at regular intervals, produces
-// the same output as a document that never contained those members.
+// checkLeavingOut verifies that omitting root members at regular intervals produces the same output
+// as a document that never contained them.
 func checkLeavingOut(t *testing.T, d *Document, i int) {
 	t.Helper()
 	root := d.Root()

@@ -8,9 +8,9 @@ import (
 	"unicode/utf16"
 )
 
-// TestManyNames verifies the order of many names that are as similar as an attacker can make them:
-// composed of a few pieces, with long shared prefixes, ending where other names continue with U+0000,
-// on both sides of the surrogates, and with some names repeated.
+// TestManyNames verifies the order of many names that are as similar as an attacker can make them.
+// The names are composed of a few pieces and share long prefixes. Some end where others continue
+// with U+0000, some are on different sides of the surrogates, and some are repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))
 	pieces := []string{"\x00", "a", "b", "é", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "aaaaaaaa", "\x00\x00\x00\x00\x00\x00\x00\x00"}
@@ -31,7 +31,7 @@ func TestManyNames(t *testing.T) {
 		}
 		checkNames(t, names)
 	}
-	var long []string // each name is a prefix of the next
+	var long []string // each name is a prefix of the next name
 	for i := range 500 {
 		long = append(long, strings.Repeat("a", i), strings.Repeat("\x00", i+1))
 	}
@@ -39,8 +39,8 @@ func TestManyNames(t *testing.T) {
 	checkNames(t, long)
 }
 
-// checkNames verifies that the canonical order of an object's members matches the order of their
-// UTF-16 code units (RFC 8785 section 3.2.3), and that duplicates are reported correctly.
+// checkNames verifies that an object's members are sorted by the UTF-16 code units of their names
+// (RFC 8785 section 3.2.3), and that duplicates are reported correctly.
 func checkNames(t *testing.T, names []string) {
 	t.Helper()
 	var src []byte

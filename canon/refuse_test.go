@@ -144,8 +144,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedControlCharacters verifies that every control character must be escaped
-// (reliability #18), at every position in the eight bytes that are checked together.
+// TestRefusedControlCharacters verifies that an unescaped control character is rejected
+// (reliability #18) at every position in the eight bytes that are checked together.
 func TestRefusedControlCharacters(t *testing.T) {
 	for c := range 0x20 {
 		for before := range 17 {
@@ -157,8 +157,8 @@ func TestRefusedControlCharacters(t *testing.T) {
 	}
 }
 
-// TestRefusedBytes verifies the offset reported for bytes that are not UTF-8, for quotation marks,
-// and for backslashes.
+// TestRefusedBytes verifies the offsets that are reported for invalid UTF-8, quotation marks, and
+// backslashes.
 func TestRefusedBytes(t *testing.T) {
 	for c := 0x80; c < 0x100; c++ {
 		for before := range 17 {
@@ -211,7 +211,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestErrorBounded verifies that the pointer in an error begins at the root regardless of its
+// TestErrorBounded verifies that the pointer in an error begins at the root, regardless of its
 // length, and that a message contains a bounded amount of input text.
 func TestErrorBounded(t *testing.T) {
 	src := `{"start":` + strings.Repeat(`[0,`, 600) + `x`

@@ -30,7 +30,7 @@ func TestSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		src  string
 		most int64 // times the source
-		step bool  // parts of its index grow in steps
+		step bool  // some parts of the index grow in steps
 	}{
 		"digits":            {fill(`[`, `1,`, `]`), 11, false},
 		"objects":           {fill(`[`, `{},`, `]`), 14, false},
@@ -53,10 +53,10 @@ func TestSize(t *testing.T) {
 		if (err != nil) != (name == "an error") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		// The copy of the source, and the memory that append allocates before the remaining nodes
-		// are counted.
+		// This covers the copy of the source and the memory that append allocates before the
+		// remaining nodes are counted.
 		took, size := int64(after.TotalAlloc-before.TotalAlloc)-int64(len(c.src)), Size([]byte(c.src))
-		if c.step { // all steps together allocate five times as much as the last step
+		if c.step { // all steps together allocate five times as much memory as the last step
 			took /= 2
 		}
 		if slack := int64(5 * largeIndex * nodeBytes); took > size+slack || size > c.most*int64(len(c.src))+slack {
@@ -69,7 +69,7 @@ func TestSize(t *testing.T) {
 }
 
 // TestMostNodes verifies that no document has more nodes than mostNodes returns, regardless of
-// where its strings begin and end.
+// where strings begin and end.
 func TestMostNodes(t *testing.T) {
 	for _, src := range []string{`1`, `[]`, `[1]`, `{}`, `{"a":1}`, `["\\"]`, `["\\\"","\\",1]`, `{"\"":["\\\\",{"a":"\""}]}`, `"a`, `"\`, `"\"`, `["\\\\\""]`} {
 		var d Document

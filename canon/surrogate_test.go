@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSurrogateAlone verifies that the second half of a pair must be written as \u.
+// TestSurrogateAlone verifies that the second half of a surrogate pair must be written as a \u
+// escape.
 func TestSurrogateAlone(t *testing.T) {
 	for _, text := range []string{`"\ud83d\nde00"`, `"\ud83d\"de00"`, `"\ud83d/ude00"`, `"\ud83d\Ude00"`, `"\ud83d"`} {
 		_, err := Parse([]byte(text))

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// A tree is a randomly generated JSON value that can be written in many spellings.
+// A tree is a randomly generated JSON value that can be formatted with many spellings.
 type tree struct {
 	kind  Kind
 	text  string // literal
@@ -83,7 +83,8 @@ func randomString(rng *rand.Rand) string {
 	return s
 }
 
-// A spelling specifies how to write a tree. The zero spelling is compact, with members in order.
+// A spelling specifies how to write a tree. The zero spelling is compact and keeps the order of
+// members.
 type spelling struct {
 	space, shuffle, escape, number bool
 }

@@ -33,7 +33,7 @@ func readJSON(tb testing.TB, path string, v any) {
 	}
 }
 
-// refused fails unless src is rejected with the code, and returns the error.
+// refused fails unless src is rejected with the given code, and returns the error.
 func refused(tb testing.TB, src []byte, want Code) *SyntaxError {
 	tb.Helper()
 	out, err := Transform(src)
@@ -65,8 +65,8 @@ func accepted(tb testing.TB, src []byte, want string) {
 	}
 }
 
-// TestVectorsJCS verifies the files by the RFC's author and those from the reference implementation
-// in Go: the input, the expected output, and the output in hexadecimal.
+// TestVectorsJCS verifies the vectors by the RFC's author and those of the Go reference
+// implementation: the input, the expected output, and the output in hexadecimal.
 func TestVectorsJCS(t *testing.T) {
 	for folder, counts := range map[string]struct{ inputs, hexes int }{
 		"jcs-cyberphone": {6, 6},
@@ -115,7 +115,7 @@ func TestVectorsAppendixB(t *testing.T) {
 		}
 		f := math.Float64frombits(bits)
 		got := string(AppendFloat(nil, f))
-		if row.Expected == nil { // NaN and infinities have no JSON form
+		if row.Expected == nil { // JSON cannot represent NaN and infinities
 			if json.Valid([]byte(got)) {
 				t.Errorf("%s is written as JSON: %s", row.IEEE754, got)
 			}
@@ -148,7 +148,7 @@ func TestVectorsES6File(t *testing.T) {
 }
 
 // TestVectorsES6Generator verifies the first million generated lines of the ES6 number file
-// (reliability #28), or the first tenth of these lines at modest size.
+// (reliability #28), or the first tenth of them unless the tests run at full size.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
@@ -219,8 +219,8 @@ func TestVectorsES6Generator(t *testing.T) {
 	}
 }
 
-// The cases that the JSON Parsing Test Suite leaves to the implementation (reliability #47), each
-// with its canonical form or error code.
+// These are the cases for which the JSON Parsing Test Suite allows either result (reliability #47),
+// each with its canonical form or error code.
 var nstImplementation = map[string]any{
 	"i_number_double_huge_neg_exp.json":   "[0]",
 	"i_number_real_underflow.json":        "[0]",
@@ -307,7 +307,7 @@ func TestVectorsNSTParsing(t *testing.T) {
 }
 
 // TestVectorsNSTTransform verifies the handling of files that other parsers silently change
-// (reliability #48). A lossy integer is rounded as RFC 8785 requires, and reported.
+// (reliability #48). A lossy integer is rounded as RFC 8785 requires, and is also reported.
 func TestVectorsNSTTransform(t *testing.T) {
 	const nfc, nfd = "\u00e9", "e\u0301"
 	cases := map[string]any{
@@ -377,7 +377,7 @@ func TestVectorsNumbers(t *testing.T) {
 			text := []byte(fields[3])
 			want := math.Float64frombits(bits)
 			switch {
-			case !json.Valid(text): // .5, 1., +1, nan
+			case !json.Valid(text): // these spellings are invalid: .5, 1., +1, nan
 				refused(t, text, CodeSyntax)
 				other++
 			case math.IsInf(want, 0):
@@ -394,8 +394,8 @@ func TestVectorsNumbers(t *testing.T) {
 	}
 }
 
-// checkNumber fails unless text has the value want, and its canonical form has the same bits
-// (except for -0, which becomes 0) and is its own canonical form.
+// checkNumber fails unless text has the value want and its canonical form has the same bits and is
+// its own canonical form. The only exception is -0, which becomes 0.
 func checkNumber(t *testing.T, text []byte, want float64) {
 	t.Helper()
 	d, err := Parse(text)
@@ -443,7 +443,7 @@ func TestVectorsPointers(t *testing.T) {
 				}
 				ops = append(ops, op.Op)
 			}
-			// The document remains unchanged only if every step is a test.
+			// The document is unchanged only if every step is a test.
 			if len(ops) == 0 || strings.Trim(strings.Join(ops, ""), "tes") != "" {
 				continue
 			}
