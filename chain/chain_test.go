@@ -23,13 +23,12 @@ func parse(t testing.TB, text []byte) *canon.Document {
 	return d
 }
 
-// TestUpstream computes the actual hashes of the upstream fixtures, which state placeholders
-// instead.
+// TestUpstream computes the hashes of the upstream fixtures, which contain only placeholders.
 func TestUpstream(t *testing.T) {
 	dir := vectors.Dir(t, "harn")
 	for _, c := range []struct {
 		file    string
-		without string // a member to remove first
+		without string // a member to remove before hashing
 		size    int    // of the preimage
 		hash    string
 	}{
@@ -92,8 +91,8 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 	}
 }
 
-// content compares a receipt without its chain and signatures with the reference's result for that
-// receipt.
+// content compares a receipt without its chain and signatures with the result of the reference
+// implementation.
 func content(t *testing.T, src []byte) {
 	t.Helper()
 	d := parse(t, src)

@@ -31,7 +31,7 @@ func fold(s chain.Stream, list []chain.Link) (whole chain.Segment) {
 	return whole
 }
 
-// damage removes, repeats, exchanges, and forges links.
+// damage removes, repeats, swaps, and forges links.
 func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 	for range r.IntN(4) {
 		i, j := r.IntN(len(list)), r.IntN(len(list))
@@ -53,7 +53,8 @@ func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 }
 
 // TestMergeIsAssociative verifies that merging the parts of a run produces the same segment as a
-// single pass, regardless of how the run is split and in which order adjacent parts are merged.
+// single pass, regardless of how the run is split and of the order in which adjacent parts are
+// merged.
 func TestMergeIsAssociative(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}
@@ -83,13 +84,13 @@ func TestMergeIsAssociative(t *testing.T) {
 	}
 }
 
-// TestJoins verifies that every segment can follow and precede the empty segment, and that any
-// other segment's first receipt must name the head before it.
+// TestJoins verifies that every segment can be joined to the empty segment on either side, and that
+// the first receipt of any other segment must name the head that precedes it.
 func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
 	first, middle, last, none := fold(s, list[:2]), fold(s, list[2:3]), fold(s, list[3:]), chain.Segment{}
-	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, the hash of no receipt
+	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes as its predecessor, which is not the hash of a receipt
 	for _, c := range []struct {
 		a, b chain.Segment
 		want bool
@@ -118,8 +119,8 @@ func TestSegmentFailures(t *testing.T) {
 	}
 }
 
-// TestJoinAnyOrder verifies that receipts from complete streams join into one segment per stream,
-// regardless of their order and of earlier joins.
+// TestJoinAnyOrder verifies that the receipts of complete streams are joined into one segment per
+// stream, regardless of their order and of earlier joins.
 func TestJoinAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
@@ -127,7 +128,7 @@ func TestJoinAnyOrder(t *testing.T) {
 		for i := range 1 + r.IntN(3) {
 			s := chain.Stream{Issuer: "i", Tenant: string(rune('a' + i)), HasTenant: true}
 			list := links(1 + r.IntN(60))
-			if r.IntN(2) == 0 && len(list) > 2 { // its beginning, or another piece of it, is elsewhere
+			if r.IntN(2) == 0 && len(list) > 2 { // its beginning or another piece of the stream is elsewhere
 				list = list[1:]
 			}
 			if r.IntN(2) == 0 && len(list) > 3 {
