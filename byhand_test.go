@@ -24,7 +24,8 @@ import (
 // harnHash is the computed hash of the upstream receipt. The file itself contains a dummy hash.
 const harnHash = "sha256:6dda1c76c5adc8c210892ba1b7e566dd3b6e3644f7ab6b0dcd14ae34a0b323a7"
 
-// snippet returns the only fenced block of docs/by-hand.md in the language that contains a string.
+// snippet returns the fenced block in docs/by-hand.md that is written in the given language and
+// contains the given string. There must be exactly one.
 func snippet(t *testing.T, language, containing string) string {
 	t.Helper()
 	doc, err := os.ReadFile("docs/by-hand.md")
@@ -76,8 +77,8 @@ func (b byHand) write(t *testing.T) (file string) {
 	return file
 }
 
-// loops contains code that runs a program once per receipt and prints a zero byte after each
-// preimage, because starting node or python3 takes longer than running the program.
+// Each loop runs a program once per receipt and prints a zero byte after each preimage. Only one
+// process is started, because starting node or python3 takes longer than running the program.
 var loops = map[string]string{
 	"node": `
 		const [program, ...receipts] = process.argv.slice(1);
@@ -158,8 +159,8 @@ func parseFile(t *testing.T, file string) *canon.Document {
 	return doc
 }
 
-// TestByHandPreimage verifies that the programs produce the same preimages, byte for byte, as this
-// module for numbers and names that are hard to canonicalize.
+// TestByHandPreimage verifies that the programs produce the same preimages as this module, byte for
+// byte, for numbers and names that are hard to canonicalize.
 func TestByHandPreimage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hard.json")
 	if err := os.WriteFile(file, hard(), 0o644); err != nil {

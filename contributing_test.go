@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestContributingNamesWhatIsThere verifies that each path that CONTRIBUTING.md and
-// docs/architecture.md name exists in the tree.
+// TestContributingNamesWhatIsThere verifies that every path mentioned in CONTRIBUTING.md and
+// docs/architecture.md exists in the tree.
 func TestContributingNamesWhatIsThere(t *testing.T) {
 	for file, atLeast := range map[string]int{"CONTRIBUTING.md": 30, "docs/architecture.md": 15} {
 		text, err := os.ReadFile(file)
@@ -30,8 +30,8 @@ func TestContributingNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-// paths returns the quoted paths of this tree: their first element is a directory here, or they
-// name a file at the top.
+// paths returns the quoted paths in text that refer to this tree, because either the first element
+// is a directory or the path is a file in the root directory.
 func paths(text string) (list []string) {
 	for _, quoted := range regexp.MustCompile("`[^`\n ]+`").FindAllString(text, -1) {
 		path := strings.Trim(quoted, "`")
@@ -97,7 +97,7 @@ func written(t *testing.T, file string) string {
 	switch filepath.Base(file) {
 	case "codes.md", "claims.md":
 		return ""
-	case "events.md": // generated from its first table on
+	case "events.md": // everything after the first table is generated
 		text, _, _ = strings.Cut(text, "\n|")
 	case "performance.md", "record.md":
 		return regexp.MustCompile(`(?m)^\|.*\n`).ReplaceAllString(text, "")

@@ -1,5 +1,5 @@
-// The rules of the architecture: which packages each package may import, what pure packages must
-// not use, and that each library is used in only one package.
+// The rules of the architecture specify which packages each package may import, which features pure
+// packages must not use, and the single package that may use each library.
 package receiptkit_test
 
 import (
@@ -22,12 +22,12 @@ import (
 
 const module = "github.com/receiptkit/receiptkit"
 
-// A room is an entry of the architecture: a package, with the packages below it that have no entry
-// of their own.
+// A room is an entry in the list of packages. It covers a package and all packages below it that
+// have no separate entry.
 type room struct {
-	pure bool     // no clock, randomness, files, network, or mutable state
-	may  []string // packages that it may import; "receipt/" is every package below receipt
-	libs []string // import paths outside the standard library
+	pure bool     // uses no clock, randomness, files, network, or mutable state
+	may  []string // packages that may be imported; "receipt/" means all packages below receipt
+	libs []string // imported packages outside the standard library
 }
 
 var core = []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
@@ -45,12 +45,12 @@ var rooms = map[string]room{
 	"schemas":               {pure: true, may: []string{"internal/untrusted", "canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
 	"receipt":               {pure: true, may: []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
-	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: other packages depend on these two
+	"receipt/archive":       {may: core, libs: anyLib}, // all other packages depend on these two
 	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge"}, core...)},
-	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // and its readers of logs
+	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // also covers its log readers
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
-	"receipt/protocol":      {may: []string{"internal/untrusted", "canon", "chain", "receipt", "internal/conn"}}, // and the packages below it, for a harness without receipts
+	"receipt/protocol":      {may: []string{"internal/untrusted", "canon", "chain", "receipt", "internal/conn"}}, // also covers the packages below it, for a harness that issues no receipts
 	"internal/aggregate":    {pure: true, may: core},
 	"internal/attest":       {pure: true, may: core},
 	"internal/conn":         {},
@@ -62,13 +62,13 @@ var rooms = map[string]room{
 	"internal/untrusted":    {pure: true},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "internal/foreign", "internal/kind", "internal/unpack"}, core...)},
-	"receipt/ledger":        {may: core}, // no database: its stores are below it
+	"receipt/ledger":        {may: core}, // uses no database: the stores are in packages below it
 	"receipt/ledger/":       {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"receipt/":              {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "internal/", "redact/rulefile"}, core...), libs: anyLib},
 	"cmd/receipt":           {may: below(append(verbs, "root"), append(lower, "issue"), "redact/rulefile", "cmd/receipt/commands"), libs: anyLib},
-	"cmd/receipt/commands":  {may: below([]string{"root", "cli"}, nil), libs: anyLib}, // other modules import it
+	"cmd/receipt/commands":  {may: below([]string{"root", "cli"}, nil), libs: anyLib}, // imported by other modules
 	inside + "root":         {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
 	inside + "cli":          {may: below(nil, nil), libs: anyLib},
 	inside + "input":        {may: below([]string{"cli"}, nil), libs: anyLib},
@@ -84,22 +84,22 @@ var rooms = map[string]room{
 	inside + "browse":       {may: below(lower, nil), libs: anyLib},
 	inside + "conformance":  {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
-	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
+	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // imported by tests of other packages, so it has few dependencies
 	"harness/feed":          {may: []string{"canon", "receipt", "receipt/protocol"}},
 	"harness/journal":       {may: []string{"canon", "chain", "receipt", "receipt/protocol", "harness/feed"}},
 	"harness/openapi":       {may: []string{"receipt/protocol"}},
 	"harness/internal/":     {may: append([]string{"receipt/", "harness/feed", "harness/journal", "harness/openapi"}, core...)},
-	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
-	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
+	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // uses no library either, except as a guest
+	"examples/":             {may: append([]string{"receipt/"}, core...)},             // uses no library, because examples import only this module
 
 	"internal/foreign":                 {pure: true, may: append([]string{"internal/foreign/", "internal/kind"}, core...)},
-	"internal/foreign/":                {pure: true, may: append([]string{"internal/foreign/internal/form"}, core...)}, // a reader per format, without keys
+	"internal/foreign/":                {pure: true, may: append([]string{"internal/foreign/internal/form"}, core...)}, // one reader per format, without keys
 	"internal/foreign/internal/form":   {pure: true, may: core},
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/join"}, core...)},                  // not the bytes of an input, and no summary
-	"receipt/internal/event":           {pure: true, may: core},                                                                             // the contents of a log, for packages that record or replay it
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // decides the kind of a document, but not how documents are related
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/join"}, core...)},                  // handles neither the bytes of an input nor the summary
+	"receipt/internal/event":           {pure: true, may: core},                                                                             // represents the contents of a log for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"internal/join":                    {pure: true, may: core}, // which receipt a finding applies to, not how receipts are sorted
+	"internal/join":                    {pure: true, may: core}, // decides which receipt a finding applies to, but not how receipts are sorted
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	"fixtures/keyservice":              {libs: anyLib},
 }
@@ -112,14 +112,15 @@ var anyLib = []string{"*"}
 // inside is the directory of the packages of the command.
 const inside = "cmd/receipt/internal/"
 
-// The packages that the commands depend on, from the lowest layer up, and the packages of the
-// commands themselves.
+// These lists contain the packages that the commands depend on, from the lowest layer up, and the
+// packages that implement the commands.
 var (
 	lower = []string{"cli", "input", "custody", "trust", "print"}
 	verbs = []string{"verify", "issue", "logs", "keyring", "server", "browse", "conformance", "setup"}
 )
 
-// below returns what a package of the command may import: the library and the given packages.
+// below returns the packages that a package of the command may import: the library packages and the
+// given packages.
 func below(rooms, more []string, others ...string) (list []string) {
 	list = append(append([]string{"receipt/", "internal/"}, core...), others...)
 	for _, name := range slices.Concat(rooms, more) {
@@ -252,7 +253,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 }
 
 // TestOwnModules verifies that users who import the library or install the command do not download
-// the dependencies of programs with separate modules.
+// the dependencies of programs in separate modules.
 func TestOwnModules(t *testing.T) {
 	graph := run(t, "go", "list", "-m", "all")
 	for _, module := range []string{"gocloud.dev", "github.com/aws/", "cloud.google.com/", "github.com/Azure/", "github.com/apache/beam", "github.com/sigstore/", "github.com/goreleaser/"} {
@@ -262,7 +263,7 @@ func TestOwnModules(t *testing.T) {
 	}
 }
 
-// TestConnections verifies that the library and the command connect to nothing except an ssh-agent,
+// TestConnections verifies that the library and the command open connections only to an ssh-agent,
 // and that only the servers of the command accept connections.
 func TestConnections(t *testing.T) {
 	allowed := []string{inside + "browse net.ListenConfig", inside + "custody net.Dialer", inside + "server net.ListenConfig"}
@@ -283,7 +284,8 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestConnectionsCaught verifies that a connection is found, also under another name of a package.
+// TestConnectionsCaught verifies that code that opens a connection is detected, even if it imports
+// the package under another name.
 func TestConnectionsCaught(t *testing.T) {
 	for text, want := range map[string]string{
 		`import "net/http"; var _, _ = http.Get("")`:               "net/http.Get",
@@ -307,7 +309,8 @@ func TestConnectionsCaught(t *testing.T) {
 	}
 }
 
-// connecting returns the names in a file that make or accept connections, with their packages.
+// connecting returns the names in a file that open or accept connections, together with their
+// packages.
 func connecting(file *ast.File) (list []string) {
 	connects := map[string][]string{
 		"net":        {"Dial*", "Listen*", "Lookup*", "Resolve*", "DefaultResolver"},
@@ -351,7 +354,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// inspect returns the violations in the modules at root, and the packages of these modules.
+// inspect returns the violations in the modules at root, and the packages in these modules.
 func inspect(root string) (violations, packages []string, err error) {
 	files, err := parse(root)
 	if err != nil {
@@ -364,11 +367,12 @@ func inspect(root string) (violations, packages []string, err error) {
 	return violations, packages, nil
 }
 
-// sources returns the non-test files of this module and of harness that are built. Callers must not
-// modify them.
+// sources returns the parsed files of this module and of harness, without tests and files that are
+// never built. Callers must not modify the files.
 var sources = sync.OnceValues(func() ([]sourceFile, error) { return parse(".") })
 
-// parse parses the non-test files of the module at root and of harness that are built.
+// parse parses the files of the module at root and of harness, without tests and files that are
+// never built.
 func parse(root string) (files []sourceFile, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -396,7 +400,7 @@ func parse(root string) (files []sourceFile, err error) {
 	return files, err
 }
 
-// judge returns the violations in the files, and their packages.
+// judge returns the violations in the given files, and the packages to which the files belong.
 func judge(files []sourceFile) (violations, packages []string) {
 	documented := map[string]bool{}
 	for _, f := range files {
@@ -413,8 +417,8 @@ func judge(files []sourceFile) (violations, packages []string) {
 	return violations, packages
 }
 
-// skip skips directories that the go command skips, except the module harness, which is part of the
-// architecture.
+// skip reports whether to skip a directory: it is true for each directory that the go command
+// skips, except the module harness, which is part of the architecture.
 func skip(root, dir, name string) error {
 	if dir == root || dir == filepath.Join(root, "harness") {
 		return nil
@@ -426,7 +430,7 @@ func skip(root, dir, name string) error {
 }
 
 type sourceFile struct {
-	dir    string // "." for the root
+	dir    string // "." for the root directory
 	name   string
 	syntax *ast.File
 	set    *token.FileSet
@@ -474,7 +478,7 @@ func (f sourceFile) check() []string {
 	return bad
 }
 
-// roomOf returns the entry to which a directory belongs, which is the deepest one listed.
+// roomOf returns the deepest listed directory that contains the given directory.
 func roomOf(dir string) (string, room, bool) {
 	for at := dir; at != "."; at = path.Dir(at) {
 		if r, ok := rooms[at]; ok {
@@ -496,7 +500,7 @@ func covers(pattern, imported string) bool {
 	return imported == pattern
 }
 
-// refuses returns why a package must not import another, or "".
+// refuses returns the reason why a package must not import another package, or "" if it may.
 func (r room) refuses(name, imported string) string {
 	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
 		target, _, known := roomOf(own)
@@ -557,11 +561,11 @@ func embeds(doc *ast.CommentGroup) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
-// constant reports whether a variable is a constant in all but name. An interface check has no
-// value. Code could assign to a sentinel error but does not, and the language has no other way to
-// name an error value. A function that sync.OnceValue or OnceValues returns has no arguments and
-// computes its result when first called. Except for the time it takes, it behaves like a function
-// that computes the result on each call.
+// constant reports whether a variable is effectively a constant. An interface check such as var _ I
+// = T{} has no value. Code could assign to a sentinel error but never does, and Go has no other way
+// to declare an error value. A function returned by sync.OnceValue or sync.OnceValues has no
+// arguments and computes its result on the first call. Apart from the time a call takes, this is
+// the same as a function that computes its result on each call.
 func constant(spec *ast.ValueSpec) bool {
 	if once, ok := spec.Type.(*ast.StructType); ok && len(spec.Values) == 0 {
 		return len(once.Fields.List) > 0 && selects(once.Fields.List[0].Type, "sync", "Once")
@@ -619,7 +623,7 @@ func (f sourceFile) checkClock(report reporter) {
 	})
 }
 
-// TestHouseCatches verifies that a violation of each rule in a small tree is detected.
+// TestHouseCatches verifies that violations of each rule are detected in a small tree.
 func TestHouseCatches(t *testing.T) {
 	const doc = "// Package x is documented.\npackage x\n"
 	use := func(paths ...string) string {
@@ -741,7 +745,7 @@ func write(t *testing.T, root, name, text string) {
 	}
 }
 
-// eachSource calls do for each file in sources.
+// eachSource calls do for each file that sources returns.
 func eachSource(t *testing.T, do func(set *token.FileSet, name string, file *ast.File)) {
 	t.Helper()
 	files, err := sources()

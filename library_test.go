@@ -17,8 +17,8 @@ import (
 // comments, and blank lines.
 const maxProgram = 60
 
-// TestLibraryPage verifies that docs/library.md shows the files of its programs completely, that it
-// states how many exported names they use, and that no program is long.
+// TestLibraryPage verifies that docs/library.md shows each program file completely and states the
+// correct number of exported names, and that no program is too long.
 func TestLibraryPage(t *testing.T) {
 	page, err := os.ReadFile("docs/library.md")
 	if err != nil {
@@ -55,7 +55,7 @@ func TestLibraryPage(t *testing.T) {
 	}
 }
 
-// namesOf returns the exported names of packages of this repository that a program uses.
+// namesOf returns the exported names from this repository that a program uses.
 func namesOf(t *testing.T, code string) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "main.go", code, 0)

@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// Methods belong in the file of their type. The number of exceptions must not grow: write a smaller
-// type or a function instead.
+// Methods belong in the same file as their type. The number of exceptions must not grow. Instead of
+// adding one, declare a smaller type or write a function.
 const (
-	mostAway   = 56 // methods in another file than their type
-	mostSpread = 0  // types with methods in four files or more
+	mostAway   = 56 // methods that are not in the file of their type
+	mostSpread = 0  // types whose methods are in four or more files
 )
 
-// A typeHome records the file that declares a type and the files of its methods.
+// A typeHome records which file declares a type and which files contain its methods.
 type typeHome struct {
 	file    string
 	methods map[string]int // by file
 }
 
-// away returns the number of methods that are in another file than their type.
+// away returns the number of methods that are not in the file of their type.
 func (h *typeHome) away() (n int) {
 	for file, methods := range h.methods {
 		if h.file != "" && file != h.file {
@@ -31,7 +31,7 @@ func (h *typeHome) away() (n int) {
 	return n
 }
 
-// typeHomes contains the types of the packages in the architecture, by package and name.
+// typeHomes contains the types of all packages in the architecture, keyed by package and name.
 type typeHomes map[string]*typeHome
 
 func (list typeHomes) of(file, name string) *typeHome {
@@ -59,8 +59,7 @@ func (list typeHomes) add(name string, file *ast.File) {
 	}
 }
 
-// receiverOf returns the name of the type that a function is a method of, or "" if it is not a
-// method.
+// receiverOf returns the receiver type of a method, or "" if the declaration is not a method.
 func receiverOf(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) != 1 {
 		return ""
@@ -79,8 +78,8 @@ func receiverOf(f *ast.FuncDecl) string {
 	return name.Name
 }
 
-// count returns the number of methods in another file than their type and the number of spread
-// types.
+// count returns the number of methods outside the file of their type and the number of types that
+// are spread over many files.
 func (list typeHomes) count() (away, spread int) {
 	for _, h := range list {
 		away += h.away()
@@ -94,8 +93,8 @@ func (list typeHomes) count() (away, spread int) {
 func TestMethodsStandWithTheirTypes(t *testing.T) {
 	list := typeHomes{}
 	eachSource(t, func(_ *token.FileSet, name string, file *ast.File) {
-		// Code for one operating system is in a separate file. Examples, the reference harness, and
-		// fixtures are not packages of the library.
+		// Code for one operating system must be in a separate file. Examples, the reference
+		// harness, and fixtures are not packages of the library.
 		if strings.HasSuffix(name, "_linux.go") || strings.HasSuffix(name, "_other.go") || strings.HasPrefix(name, "fixtures/") || strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "harness/internal/") {
 			return
 		}
@@ -118,8 +117,8 @@ func TestMethodsStandWithTheirTypes(t *testing.T) {
 	}
 }
 
-// TestHomesAreCounted verifies that a method in another file is counted as away and that a type
-// with methods in four files is counted as spread.
+// TestHomesAreCounted verifies that a method outside the file of its type is counted as away, and
+// that a type with methods in four files is counted as spread.
 func TestHomesAreCounted(t *testing.T) {
 	list := typeHomes{}
 	for _, file := range []string{"x/a.go", "x/b.go", "x/c.go", "x/d.go"} {

@@ -44,7 +44,7 @@ import (
 
 // shared contains the values that all goroutines of TestShared use concurrently.
 type shared struct {
-	doc       *canon.Document // a receipt that is not in canonical form, so that its digest needs a buffer
+	doc       *canon.Document // a receipt that is not in canonical form, so that computing its digest needs a buffer
 	sealed    *receipt.Sealed
 	draft     *canon.Document
 	event     *canon.Document
@@ -63,7 +63,7 @@ type shared struct {
 	issuer    *ledger.Issuer
 }
 
-// foreign judges what a reader of another format found.
+// foreign evaluates the findings of the reader of another format.
 func (s *shared) foreign(f *receipt.Foreign) any {
 	rep := new(receipt.Report)
 	s.verifier.Foreign(s.doc.Source(), f, rep)
@@ -73,7 +73,7 @@ func (s *shared) foreign(f *receipt.Foreign) any {
 // Trust makes s a source of keys.
 func (s *shared) Trust(context.Context) (receipt.Trust, string, error) { return s.trust, "1", nil }
 
-// exclusive names the functions that may not be called on shared values, and why.
+// exclusive lists the functions that must not be called on shared values, with the reasons.
 var exclusive = map[string]string{
 	"canon.Document.Parse":         "writes the document",
 	"receipt/stream.Receipt":       "parses the text into the document",
@@ -82,7 +82,8 @@ var exclusive = map[string]string{
 }
 
 // uses contains a call of each exported function or method that has a Document, Sealed, Verifier,
-// or Policy as a parameter or receiver. Each call returns the result that a caller would see.
+// or Policy as its receiver or as a parameter. Each call returns everything that a caller could
+// observe.
 var uses = map[string]func(s *shared) any{
 	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
 	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },
@@ -261,7 +262,7 @@ var uses = map[string]func(s *shared) any{
 }
 
 // TestShared verifies that the functions in uses return the same results on eight goroutines as on
-// one. CI runs it with the race detector.
+// one. CI runs this test with the race detector.
 func TestShared(t *testing.T) {
 	s := newShared(t)
 	want := map[string]string{}
@@ -284,8 +285,8 @@ func TestShared(t *testing.T) {
 	})
 }
 
-// TestSharedHashes verifies that concurrent hashes of one document on eight goroutines are correct,
-// with a million hashes in CI.
+// TestSharedHashes verifies that eight goroutines that hash the same document concurrently compute
+// the correct hash. CI computes a million hashes.
 func TestSharedHashes(t *testing.T) {
 	s := newShared(t)
 	hash, err := chain.Hash(s.doc)
@@ -313,8 +314,8 @@ func TestSharedHashes(t *testing.T) {
 	})
 }
 
-// TestSharedIsComplete verifies that uses contains every exported function that takes one of the
-// shared types.
+// TestSharedIsComplete verifies that uses contains every exported function that has a receiver or
+// parameter of a shared type.
 func TestSharedIsComplete(t *testing.T) {
 	files, err := sources()
 	if err != nil {
@@ -344,25 +345,25 @@ func TestSharedIsComplete(t *testing.T) {
 	}
 }
 
-// checked reports whether uses also has the functions of an internal package, because servers call
-// them with shared values.
+// checked reports whether uses must also contain the functions of an internal package, because
+// servers call them with shared values.
 func checked(dir string) bool {
 	return dir == "internal/attest" || dir == "internal/foreign" || path.Dir(dir) == "internal/foreign"
 }
 
-// sharedTypes lists the types whose values several goroutines may use at the same time.
+// sharedTypes lists the types whose values may be used by several goroutines at the same time.
 var sharedTypes = []string{"canon.Document", "receipt.Sealed", "ledger.Run", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
 
-// sharing returns the name of the function that d declares if it is exported and has a
-// receiver or parameter of a shared type, or is a method of a document's nodes, and
-// otherwise "".
+// sharing returns the name of the function that d declares. It returns "" unless the function is
+// exported and either has a receiver or parameter of a shared type or is a method of a document's
+// nodes.
 func sharing(dir string, d ast.Decl) string {
 	f, is := d.(*ast.FuncDecl)
 	if !is || !f.Name.IsExported() {
 		return ""
 	}
 
-	// A type without a package name belongs to the package of dir.
+	// An unqualified type belongs to the package in dir.
 	takes := false
 	look := func(list *ast.FieldList) {
 		ast.Inspect(list, func(n ast.Node) bool {

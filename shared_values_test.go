@@ -88,7 +88,7 @@ func (s *shared) find(pointer string) canon.Node {
 	return n
 }
 
-// report returns the report of judge as JSON.
+// report returns the JSON form of the report that judge creates.
 func (s *shared) report(judge func(*receipt.Report)) string {
 	rep := new(receipt.Report)
 	s.verifier.Verify(s.doc, rep)
@@ -147,7 +147,7 @@ func (s *shared) sources() []stream.Source {
 	}}}
 }
 
-// salts returns a source that yields the same salts each time.
+// salts returns a source that yields the same salts in each run.
 func salts() io.Reader { return rand.NewChaCha8([32]byte{1}) }
 
 func nothing(func([]byte, error) bool) {}
@@ -172,7 +172,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// draftOf returns a receipt without the members that sealing adds.
+// draftOf returns a sealed receipt without the members that sealing adds.
 func draftOf(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -203,7 +203,7 @@ func summary(r *stream.Run) string {
 	return text(json.Marshal(sum))
 }
 
-// walk lists the values of the subtree of n.
+// walk returns the values in the subtree of n.
 func walk(n canon.Node) (list []string) {
 	for _, e := range n.Elements() {
 		list = append(append(list, string(e.Raw())), walk(e)...)
@@ -214,8 +214,8 @@ func walk(n canon.Node) (list []string) {
 	return list
 }
 
-// signed returns the results of the signature of the sealed receipt with its own message and with
-// another one.
+// signed returns the results of checking a signature of the sealed receipt against its own message
+// and against another message.
 func (s *shared) signed() string {
 	signature, err := s.signer.Sign(context.Background(), []byte(s.sealed.Hash().String()))
 	if err != nil {

@@ -22,11 +22,11 @@ var update = flag.Bool("update", false, "write docs/api.txt")
 // frozen lists the packages whose exported names are stable.
 var frozen = []string{"canon", "chain", "merkle", "schemas", "receipt", "receipt/keys", "receipt/stream"}
 
-// listed lists packages that may still change, but on which programs depend.
+// listed contains packages that may still change but that programs depend on.
 var listed = []string{"receipt/protocol", "receipt/serve"}
 
-// TestSurface verifies that docs/api.txt lists the exported names of the frozen and listed packages,
-// so that a reviewer reads each change of them. With -update it writes the file.
+// TestSurface verifies that docs/api.txt lists the exported names of the frozen and listed
+// packages, so that reviewers see each change. With -update, the test writes the file.
 func TestSurface(t *testing.T) {
 	const name = "docs/api.txt"
 	var b bytes.Buffer
@@ -58,8 +58,8 @@ func TestSurface(t *testing.T) {
 // gofmt formats declarations as gofmt does.
 var gofmt = printer.Config{Mode: printer.UseSpaces | printer.TabIndent, Tabwidth: 8}
 
-// surface returns the exported declarations of the package in dir, without comments and function
-// bodies, constants first and then by name.
+// surface returns the exported declarations of the package in dir, sorted by kind (constants first)
+// and then by name, without comments and function bodies.
 func surface(dir string) ([]string, error) {
 	set := token.NewFileSet()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -67,7 +67,7 @@ func surface(dir string) ([]string, error) {
 		return nil, err
 	}
 
-	printed := map[string]string{} // by order and name
+	printed := map[string]string{} // sorted by kind and name
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -98,8 +98,8 @@ func surface(dir string) ([]string, error) {
 	return list, nil
 }
 
-// declared returns the place of a declaration in the listing, or "" if nothing in it is exported.
-// It removes the body of a function. Methods follow their type.
+// declared returns the sort key of a declaration in the listing, or "" if the declaration exports
+// nothing. It also removes function bodies. Methods are listed after their type.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -124,7 +124,7 @@ func declared(d ast.Decl) string {
 	return ""
 }
 
-// receiver returns the name of a method's type.
+// receiver returns the name of a method's receiver type.
 func receiver(e ast.Expr) *ast.Ident {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -137,7 +137,7 @@ func receiver(e ast.Expr) *ast.Ident {
 	panic(fmt.Sprintf("a receiver of the form %T", e))
 }
 
-// TestDocsNames verifies that the documentation names only exported names that exist.
+// TestDocsNames verifies that every exported name mentioned in the documentation exists.
 func TestDocsNames(t *testing.T) {
 	dirs := slices.Concat(frozen, listed, []string{"receipt/ledger", "receipt/ledger/sqlite", "receipt/ledger/served", "receipt/ledger/storetest",
 		"receipt/record", "receipt/replay", "merkle/tlog", "harness/feed", "harness/journal", "postgres", "cmd/receipt/commands"})
@@ -148,7 +148,7 @@ func TestDocsNames(t *testing.T) {
 
 	var text []byte
 	for _, page := range append(pages, "README.md") {
-		if page == "docs/performance.md" { // its tlog is that of golang.org/x/mod/sumdb
+		if page == "docs/performance.md" { // on this page, tlog means golang.org/x/mod/sumdb/tlog
 			continue
 		}
 		data, err := os.ReadFile(page)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// givesVerdicts returns the positions at which a file itself creates a verdict: it assigns one of
-// the three verdicts, returns one, or stores one in a value. A command may compare, count, and name
+// givesVerdicts returns the positions at which a file creates a verdict, which means that it
+// assigns, returns, or stores one of the three verdicts. A command may compare, count, and print
 // verdicts.
 func givesVerdicts(set *token.FileSet, name string, file *ast.File) (list []string) {
 	verdict := func(e ast.Expr) bool {
@@ -79,7 +79,7 @@ func TestNoVerdictUnderCmdCatches(t *testing.T) {
 	}
 }
 
-// TestRoomsOfTheCommandAreSmall verifies that each package of the command stays below a size that
+// TestRoomsOfTheCommandAreSmall verifies that each package of the command stays below the size that
 // one task needs.
 func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 	const most = 20
@@ -100,15 +100,15 @@ func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 }
 
 // TestOneWriterOfFiles verifies that code under cmd writes complete files in only one way, so that
-// all of them are synced and appear in one step, and errors name no temporary file.
+// each file is synced and appears in one step, and no error contains the name of a temporary file.
 func TestOneWriterOfFiles(t *testing.T) {
 	may := map[string][]string{
 		"cmd/receipt/internal/cli/file.go":           {"CreateTemp", "Rename", "Link", "OpenFile"},
-		"cmd/receipt/internal/cli/unnamed_linux.go":  {"OpenFile"},   // cli.File without a name
-		"cmd/receipt/internal/input/sources.go":      {"CreateTemp"}, // stdin, which is read twice
-		"cmd/receipt/internal/custody/passphrase.go": {"OpenFile"},   // a terminal, not a regular file
-		"cmd/receipt/internal/setup/hook.go":         {"OpenFile"},   // the output of a process in the background
-		"harness/cmd/agents-conformance/print.go":    {"WriteFile"},  // a report in addition to stdout, which the next run recreates
+		"cmd/receipt/internal/cli/unnamed_linux.go":  {"OpenFile"},   // an unnamed temporary file for cli.File
+		"cmd/receipt/internal/input/sources.go":      {"CreateTemp"}, // a copy of stdin that can be read twice
+		"cmd/receipt/internal/custody/passphrase.go": {"OpenFile"},   // opens a terminal instead of a regular file
+		"cmd/receipt/internal/setup/hook.go":         {"OpenFile"},   // the output of a background process
+		"harness/cmd/agents-conformance/print.go":    {"WriteFile"},  // a report in addition to stdout, which the next run can recreate
 	}
 	found := 0
 	eachSource(t, func(set *token.FileSet, name string, file *ast.File) {
