@@ -2,28 +2,28 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Approximate memory, in bytes, in addition to the bytes of strings: entries of maps and lists, and
-// values of fixed size.
+// These are approximate amounts of memory, in bytes, for map and list entries and for values of
+// fixed size. The bytes of strings are counted separately.
 const (
 	TextCost     = 64  // a string
 	eventCost    = 96  // the digests of an event
-	sequenceCost = 80  // the last sequence of a resource
-	entryCost    = 768 // an entry of the draft
-	PartCost     = 192 // a part of an entry
+	sequenceCost = 80  // the last sequence number of a resource
+	entryCost    = 768 // an entry in a list of the draft
+	PartCost     = 192 // a list element within an entry
 )
 
-// A Budget counts the memory that a recording keeps until its draft is created, which is at most
-// MaxKept bytes. Equal strings are stored and counted once.
+// A Budget counts the memory that a recording keeps until its draft is created, up to MaxKept
+// bytes. Equal strings are stored and counted once.
 type Budget struct {
 	used    int
-	entries int // in all lists of the draft
+	entries int // number of entries in all lists of the draft
 	texts   map[string]string
 }
 
 // NewBudget returns an empty Budget.
 func NewBudget() *Budget { return &Budget{texts: map[string]string{}} }
 
-// text stores a string.
+// text returns a stored copy of a string.
 func (b *Budget) text(text []byte) string {
 	if have, ok := b.texts[string(text)]; ok {
 		return have
@@ -34,14 +34,14 @@ func (b *Budget) text(text []byte) string {
 	return s
 }
 
-// Charge adds bytes, and refuses the event if the budget is exceeded.
+// Charge adds n bytes to the memory in use, and refuses the event if the budget is exceeded.
 func (b *Budget) Charge(e *Event, at canon.Node, n int) {
 	if b.used += n; b.used > MaxKept {
 		e.Exceed("MaxKept", at, b.used)
 	}
 }
 
-// Keep charges for bytes that are kept until the draft is created, or until they are freed.
+// Keep charges for bytes that are kept until the draft is created or until Free is called.
 func (b *Budget) Keep(e *Event, data []byte) []byte {
 	if b.Charge(e, e.Payload, len(data)); e.Err != nil {
 		return nil
@@ -52,13 +52,13 @@ func (b *Budget) Keep(e *Event, data []byte) []byte {
 // Free subtracts bytes that are no longer kept.
 func (b *Budget) Free(n int) { b.used -= n }
 
-// Room charges for one more entry of the draft.
+// Room charges for another entry in a list of the draft.
 func (b *Budget) Room(e *Event) { b.List(e, entryCost) }
 
-// Part charges for one more list element in an entry.
+// Part charges for another list element within an entry.
 func (b *Budget) Part(e *Event) { b.List(e, PartCost) }
 
-// List charges for one more list element, with a cost in bytes.
+// List charges for another list element, which costs the given number of bytes.
 func (b *Budget) List(e *Event, cost int) {
 	if b.entries++; b.entries > MaxEntries {
 		e.Exceed("MaxEntries", e.Root, b.entries)

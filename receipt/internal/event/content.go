@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Content is the content of a message, which is built up from blocks. Its digest covers the RFC
-// 8785 form of an array of blocks in which successive texts are joined, so the digest does not
-// depend on how the message was split.
+// A Content is the content of a message, which is added block by block. Its digest is computed over
+// the RFC 8785 form of an array of blocks in which successive text blocks are joined, so the digest
+// does not depend on how the message was split.
 type Content struct {
 	sum    hash.Hash
 	blocks int
@@ -23,7 +23,7 @@ func NewContent() *Content {
 	return c
 }
 
-// Block adds a block. A plain text is joined with the preceding text.
+// Block adds a block to the content. A plain text block is joined with a preceding text block.
 func (c *Content) Block(n canon.Node) {
 	if text := n.Member("text"); plain(n) {
 		c.Text(text)
@@ -33,21 +33,21 @@ func (c *Content) Block(n canon.Node) {
 	c.sum.Write(n.AppendCanonical(nil))
 }
 
-// Text adds a text block with the string n.
+// Text adds a text block whose text is the string n.
 func (c *Content) Text(n canon.Node) {
-	// RFC 8785 section 3.2.3: the member text precedes type.
+	// In canonical form, the member text precedes type (RFC 8785 section 3.2.3).
 	if !c.inText {
 		c.begin()
 		c.sum.Write([]byte(`{"text":"`))
 		c.inText = true
 	}
 
-	// RFC 8785 section 3.2.2.2: a string has only one spelling.
+	// In canonical form, a string has only one spelling (RFC 8785 section 3.2.2.2).
 	quoted := canon.AppendString(nil, n.String())
 	c.sum.Write(quoted[1 : len(quoted)-1])
 }
 
-// begin ends the current text and starts a block.
+// begin ends the current text block and starts a new block.
 func (c *Content) begin() {
 	c.endText()
 	if c.blocks++; c.blocks > 1 {
@@ -62,14 +62,14 @@ func (c *Content) endText() {
 	}
 }
 
-// Digest ends the content and returns its digest.
+// Digest completes the content and returns its digest.
 func (c *Content) Digest() canon.Digest {
 	c.endText()
 	c.sum.Write([]byte{']'})
 	return canon.Digest(c.sum.Sum(nil))
 }
 
-// plain reports whether a block is a text without other members.
+// plain reports whether a block is a text block without further members.
 func plain(n canon.Node) bool {
 	if n.Member("type").String() != "text" || n.Member("text").Kind() != canon.KindString {
 		return false

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// DeltaID returns the default ID of the delta of an override key.
+// DeltaID returns the default ID of the delta for an override key.
 func DeltaID(key string) string { return "delta_" + strings.Map(alphanumeric, key) }
 
 func alphanumeric(c rune) rune {
@@ -16,8 +16,8 @@ func alphanumeric(c rune) rune {
 	return '_'
 }
 
-// DeltaPath returns the default path of the delta of an override key: a lifecycle time, a material
-// by its ID, or a label if receipts have no member for it.
+// DeltaPath returns the default path of the delta for an override key: a lifecycle time, a material
+// with its ID, or a label if receipts have no corresponding member.
 func DeltaPath(key string) string {
 	under := "/replay_input/materials"
 	switch {

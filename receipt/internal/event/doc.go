@@ -1,4 +1,4 @@
-// Package event reads logs of the protocol's events, for packages that record or replay them.
+// Package event reads event logs of the protocol, for packages that record or replay events.
 //
 //	log := event.NewLog(event.Scope{Task: "task_7", Apply: apply, Ended: ended}, event.NewBudget())
 //	lines := event.NewLines(file)
@@ -16,24 +16,25 @@
 //
 // # Selection
 //
-// A [Log] passes each event of one task to a function, once and in sequence order. The [Scope]
-// selects the task. Without a selection, the first event that names a task selects it. A
-// redelivered event counts once, whether or not it is marked as replayed. An event that is out of
-// order or missing, or that has the ID of an event with different contents, ends the reading.
-// Events about a compaction or a branch that name no task belong to the task if they name its
-// session. They are held until the session is known. No receipt includes receipt.* events.
+// A [Log] passes each event of one task to a function, only once and in sequence order. The [Scope]
+// selects the task. If it selects no task, the first event that names a task does. A redelivered
+// event is counted once, regardless of whether it is marked as replayed. Reading ends with an error
+// if an event is out of order, if an event is missing, or if two events have the same ID but
+// different contents. An event about a compaction or a branch that names no task belongs to the
+// task if it names the session of the task. Such an event is held until the session is known. No
+// receipt covers receipt.* events.
 //
 // # Digest
 //
-// [Log.Digest] returns the digest that a receipt states as its event_log: SHA-256 of the canonical
-// forms (RFC 8785) of all events of the task, including unknown kinds, each followed by a line
-// feed. The function that applies the events reports which of them come after the end and are not
-// covered.
+// [Log.Digest] returns the digest of the log that a receipt states as its event_log: the SHA-256 of
+// the canonical forms (RFC 8785) of all events of the task, including events of unknown kinds, each
+// followed by a line feed. The function that applies an event reports whether the digest covers the
+// event; events after the end are not covered.
 //
 // # Members
 //
-// An [Event] contains the envelope, and has methods that read members of any object in the event.
-// The methods keep the first error, so that they can be called in sequence. A null member is
-// equivalent to a missing one. A [Budget] counts the memory that is kept, subject to [Limits].
-// Errors contain no content of payloads.
+// An [Event] contains the envelope, and has methods that read the members of any object in the
+// event. These methods keep the first error, so that they can be called one after another. A null
+// member is treated as a missing member. A [Budget] counts the memory that is kept, and [Limits]
+// bound it. Errors never contain the content of payloads.
 package event

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Emitter creates numbered events for a recorder, which parses and checks them like logged
-// events.
+// An Emitter creates numbered events for a recorder, which parses and checks these in the same way
+// as logged events.
 type Emitter struct {
 	add    func(*canon.Document) error
-	number int // of the latest event
+	number int // number of the latest event
 	doc    *canon.Document
 	text   []byte
 }
@@ -23,7 +23,7 @@ func NewEmitter(add func(*canon.Document) error) Emitter {
 	return Emitter{add: add, doc: new(canon.Document)}
 }
 
-// A Part is the source of an event, such as a frame: its number, counted from 1, its name in
+// A Part identifies the source of an event, such as a frame: its number (from 1), its name in
 // errors, and its time.
 type Part struct {
 	Index int
@@ -31,13 +31,13 @@ type Part struct {
 	At    time.Time
 }
 
-// Emit passes on the next event, which has the given kind. The payload is a JSON object. An
-// *[Error] refers to the part instead of the event.
+// Emit creates the next event, with the given kind, and passes it to the recorder. The payload must
+// be a JSON object. If the recorder returns an *[Error], its Index is that of the part.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
-	// The recorder parses the text, so that created and logged events are checked alike.
+	// The recorder parses the text, so that created events get the same checks as logged events.
 	m.number++
 	m.text = around.Append(m.text[:0], m.number, kind, of.At, payload)
-	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // such as a kind that is not UTF-8
+	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // for example, if the kind is not valid UTF-8
 		return Unparsed(of.Index, of.Name, err)
 	}
 
@@ -51,21 +51,21 @@ func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) er
 	return err
 }
 
-// Resume continues numbering after the event with the given number.
+// Resume makes the next event get the number after the given number.
 func (m *Emitter) Resume(number int) { m.number = max(m.number, number) }
 
 // Latest returns the latest event.
 func (m *Emitter) Latest() canon.Node { return m.doc.Root() }
 
-// An Envelope contains the members around the payloads of created events, which all belong to one
-// task. Empty members are omitted.
+// An Envelope contains the members that surround the payloads of created events, all of which
+// belong to one task. Empty members are omitted.
 type Envelope struct {
 	TaskID, SessionID, WorkspaceRef string
 	Replayed, Replay                canon.Node
 }
 
-// Append appends an event of the task, with its number in decimal as both ID and sequence. The
-// payload is a JSON object.
+// Append appends an event of the task, using the number, in decimal, as both the ID and the
+// sequence. The payload must be a JSON object.
 func (v Envelope) Append(b []byte, number int, kind string, at time.Time, payload []byte) []byte {
 	id, when := strconv.Itoa(number), receipt.At(at).String()
 	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), id...)

@@ -8,40 +8,41 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code is the reason why an event or a frame is refused. Codes are never renamed.
+// A Code identifies the reason why an event or a frame is refused. Codes are never renamed.
 type Code string
 
 const (
-	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required envelope members are missing or of another type
-	CodePayload    Code = "payload"     // a payload member has a type or value that the kind does not allow
-	CodeConflict   Code = "conflict"    // two events with the same ID but different contents
-	CodeOrder      Code = "order"       // a sequence not higher than the previous one of the resource
-	CodeGap        Code = "gap"         // a missing sequence number of the task
-	CodeOtherTask  Code = "other_task"  // a second task, but none was selected
-	CodeTransition Code = "transition"  // a state that cannot follow the current state
-	CodeAfterEnd   Code = "after_end"   // an event after the terminal event that would change the receipt
-	CodeLimit      Code = "limit"       // too many events, entries, or bytes
-	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
-	CodeTime       Code = "time"        // a frame without a time
-	CodeAmbiguous  Code = "ambiguous"   // a response that could answer either of two open requests
-	CodeReplay     Code = "replay"      // a replay without replay.started, or two substitutions with the same key
-	CodeSession    Code = "session"     // a second session, but none was selected
-	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the reverse
+	CodeMalformed  Code = "malformed"   // the event is not an I-JSON object, or a required envelope member is missing or has the wrong type
+	CodePayload    Code = "payload"     // a payload member has a type or value that is not allowed for this kind of event
+	CodeConflict   Code = "conflict"    // two events have the same ID but different contents
+	CodeOrder      Code = "order"       // a sequence number is not higher than the previous one of the same resource
+	CodeGap        Code = "gap"         // a sequence number of the task is missing
+	CodeOtherTask  Code = "other_task"  // there is a second task, but the scope selects none
+	CodeTransition Code = "transition"  // the task cannot change from its current state to this state
+	CodeAfterEnd   Code = "after_end"   // an event after the terminal event would change the receipt
+	CodeLimit      Code = "limit"       // there are too many events, entries, or bytes
+	CodeCurrency   Code = "currency"    // costs are in two currencies, so they cannot be added
+	CodeTime       Code = "time"        // a frame has no time
+	CodeAmbiguous  Code = "ambiguous"   // a response could answer either of two open requests
+	CodeReplay     Code = "replay"      // a replay has no replay.started event, or two substitutions have the same key
+	CodeSession    Code = "session"     // there is a second session, but the scope selects none
+	CodeTwoFormats Code = "two_formats" // a line of an event log is among frames, or a frame is among events
 )
 
-// An Error describes a refused event or frame. It contains no content of payloads.
+// An Error describes why an event or a frame was refused. It never contains the content of a
+// payload.
 type Error struct {
-	Index   int    // number of the call of Add, from 1
+	Index   int    // number of the call to Add, from 1
 	ID      string // of the event
-	Kind    string // of the event or the frame
-	Pointer string // JSON Pointer (RFC 6901) into the event or the frame; "" for the entire event or frame
+	Kind    string // kind of the event or the frame
+	Pointer string // JSON Pointer (RFC 6901) to a value in the event or the frame; "" for all of it
 	Code    Code
-	Detail  string // the actual value and the expected values
+	Detail  string // actual and expected value
 
 	err error
 }
 
-// Error returns the location and the detail on one line.
+// Error returns the location and the detail, on one line.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("event %d", e.Index)
 	if e.Kind != "" {
@@ -56,11 +57,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("record: %s: %s: %s", text, e.Code, e.Detail)
 }
 
-// Unwrap returns a *[LimitError] if a limit was exceeded, or an error of package canon if the text
-// is not strict JSON.
+// Unwrap returns a *[LimitError] if a limit was exceeded, or an error from package canon if the
+// event is not strict JSON.
 func (e *Error) Unwrap() error { return e.err }
 
-// Unparsed returns the error for text that is not strict JSON.
+// Unparsed returns the error for an event that is not strict JSON.
 func Unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
 	var limit *LimitError
@@ -68,7 +69,7 @@ func Unparsed(index int, kind string, err error) *Error {
 		e.Code = CodeLimit
 	}
 
-	// Only the column is useful, because the caller knows the line number.
+	// The message contains only the column, because the caller adds the line number.
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
 		if syntax.Line == 1 {
@@ -87,7 +88,7 @@ func OverLimit(index int, name string, found int64) *Error {
 	return &Error{Index: index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 }
 
-const maxQuoted = 64 // maximum bytes of untrusted text in a message
+const maxQuoted = 64 // maximum length of untrusted text in a message, in bytes
 
 // Quote quotes untrusted text for a message.
 func Quote(s string) string { return untrusted.Quote(s, maxQuoted) }

@@ -13,31 +13,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Event is an event that is being applied. Its methods that read members keep the first error,
-// so that they can be called in sequence.
+// An Event is an event that is being applied. The methods that read its members keep the first
+// error, so that they can be called one after another.
 type Event struct {
-	Index    int // number among the events passed to the log, from 1
+	Index    int // number of the event among those passed to the log, from 1
 	ID, Kind string
-	Task     string // the task that the event names, or its resource if that is a task; "" if neither
+	Task     string // the task that the event names, or else its resource if that is a task; otherwise ""
 	Resource Resource
-	Sequence int64 // sequence within the events of its resource
+	Sequence int64 // sequence number among the events of the same resource
 	At       time.Time
-	Root     canon.Node // the entire event; valid while it is applied
+	Root     canon.Node // the entire event, which is valid while it is being applied
 	Payload  canon.Node
-	Kept     *Budget // stores the strings that are read; if nil, they are not stored
+	Kept     *Budget // stores the strings that are read; if nil, strings are not stored
 	Err      *Error  // the first error
 }
 
-// A Resource has events with their own sequence numbers.
+// A Resource is an object of the protocol whose events have their own sequence numbers.
 type Resource struct{ Object, ID string }
 
-// digest returns a short key for the resource.
+// digest returns a map key of fixed length for the resource.
 func (r Resource) digest() canon.Digest {
 	b := strconv.AppendInt(make([]byte, 0, 128), int64(len(r.Object)), 10)
 	return canon.Sum(append(append(append(b, ':'), r.Object...), r.ID...))
 }
 
-// read reads the envelope. Other members are ignored.
+// read reads the envelope of an event. It ignores members that are not part of the envelope.
 func read(index int, doc *canon.Document) (*Event, *Error) {
 	e := &Event{Index: index, Root: doc.Root(), Payload: doc.Root().Member("payload")}
 	if k := e.Root.Kind(); k != canon.KindObject {
@@ -59,21 +59,22 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 			e.Fail(CodeMalformed, e.Root, "the member %s is missing", name)
 		}
 	}
-	if e.At.IsZero() { // a missing time is the zero time
+	if e.At.IsZero() { // the zero time also represents a missing time
 		e.Fail(CodeMalformed, e.Root.Member("created_at"), "expected a time after 0001-01-01T00:00:00Z")
 	}
 	if e.Payload.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, e.Root, "expected an object as payload")
 	}
 
-	// An event of the task resource need not name the task again.
+	// An event whose resource is the task does not have to name the task again.
 	if e.Task = e.Text(e.Root, "task_id"); e.Task == "" && e.Resource.Object == "task" {
 		e.Task = e.Resource.ID
 	}
 
 	e.optional()
 
-	// The same methods read payloads. Here, their errors are about the envelope.
+	// The methods that report these errors also read payloads. Here, an error concerns the
+	// envelope, so its code changes.
 	if e.Err != nil {
 		if e.Err.Code == CodePayload {
 			e.Err.Code = CodeMalformed
@@ -84,7 +85,7 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	return e, nil
 }
 
-// optional checks members that are read later or only for some events, so that the validity of an
+// optional checks members that are read later, or only for some events, so that the validity of an
 // event does not depend on other events.
 func (e *Event) optional() {
 	for name, value := range e.Root.Members() {
@@ -101,7 +102,7 @@ func (e *Event) optional() {
 	}
 }
 
-// retelling checks the origin of a redelivered event.
+// retelling checks the members that describe the origin of a redelivered event.
 func (e *Event) retelling(replay canon.Node) {
 	if !Absent(replay) && replay.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, replay, "expected an object")
@@ -114,8 +115,8 @@ func (e *Event) retelling(replay canon.Node) {
 	}
 }
 
-// identity returns the digest of the contents of an event, without the marks of redelivery.
-// canonical is its canonical form.
+// identity returns the digest of an event's contents, without the members that mark a redelivery;
+// canonical is the canonical form of the event.
 func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
 	if replayed.IsZero() && replay.IsZero() {
@@ -124,7 +125,7 @@ func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	return doc.Digest(replayed, replay)
 }
 
-// Fail records an error, unless there already is one, and returns the first error.
+// Fail records an error unless there already is one, and returns the first error.
 func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Error {
 	if e.Err == nil {
 		e.Err = &Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: at.Pointer(), Code: code, Detail: fmt.Sprintf(format, args...)}
@@ -132,7 +133,7 @@ func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Erro
 	return e.Err
 }
 
-// Exceed refuses an event because it exceeds a limit.
+// Exceed refuses the event because it exceeds a limit.
 func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	if e.Err == nil {
 		limit := exceeded(name, int64(found))
@@ -142,15 +143,15 @@ func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	return e.Err
 }
 
-// Absent reports whether a member is missing or null, which are equivalent.
+// Absent reports whether a member is missing or null, which are treated as equivalent.
 func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
 
-// Text returns an optional string.
+// Text returns an optional string member, or "".
 func (e *Event) Text(of canon.Node, name string) string {
 	return e.TextOf(of.Member(name))
 }
 
-// TextOf returns the string of an optional member.
+// TextOf returns the value of an optional string member, or "".
 func (e *Event) TextOf(n canon.Node) string {
 	if Absent(n) || !e.isText(n) {
 		return ""
@@ -171,8 +172,8 @@ func (e *Event) isText(n canon.Node) bool {
 	return true
 }
 
-// Once returns a stored copy of a string, which exists only once regardless of how often the string
-// occurs.
+// Once returns a stored copy of a string, which is the same copy for every occurrence of the
+// string.
 func (e *Event) Once(text []byte) string {
 	if e.Kept == nil {
 		return string(text)
@@ -180,7 +181,7 @@ func (e *Event) Once(text []byte) string {
 	return e.Kept.text(text)
 }
 
-// Words returns an optional string for display, shortened.
+// Words returns an optional string member, shortened for display.
 func (e *Event) Words(of canon.Node, name string) string {
 	s := e.Text(of, name)
 	if short := Shorten(s); len(short) != len(s) {
@@ -189,7 +190,7 @@ func (e *Event) Words(of canon.Node, name string) string {
 	return s
 }
 
-// Required returns a string that must be present and not empty.
+// Required returns a string member, which must be present and not empty.
 func (e *Event) Required(of canon.Node, name string) string {
 	s := e.Text(of, name)
 	if s == "" {
@@ -198,7 +199,7 @@ func (e *Event) Required(of canon.Node, name string) string {
 	return s
 }
 
-// Count returns an optional nonnegative integer.
+// Count returns an optional member that is a nonnegative integer, or 0.
 func (e *Event) Count(of canon.Node, name string) int64 {
 	n := of.Member(name)
 	if !e.isCount(n) {
@@ -212,7 +213,7 @@ func (e *Event) isCount(n canon.Node) bool {
 		return true
 	}
 
-	// RFC 7493 section 2.2: integers in this range are exact in every parser.
+	// Integers in this range are exact in every JSON parser (RFC 7493 section 2.2).
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > MaxTokens || f != math.Trunc(f) {
 		e.Fail(CodePayload, n, "expected an integer from 0 to 2^53-1")
@@ -221,7 +222,8 @@ func (e *Event) isCount(n canon.Node) bool {
 	return true
 }
 
-// OptionalCount returns a nonnegative integer, or nil if the member is missing or null.
+// OptionalCount returns a member that is a nonnegative integer, or nil if the member is missing or
+// null.
 func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
 	if Absent(of.Member(name)) {
 		return nil
@@ -230,7 +232,7 @@ func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
 	return &n
 }
 
-// Flag returns an optional boolean.
+// Flag returns an optional boolean member, or false.
 func (e *Event) Flag(of canon.Node, name string) bool {
 	n := of.Member(name)
 	e.isFlag(n)
@@ -243,7 +245,7 @@ func (e *Event) isFlag(n canon.Node) {
 	}
 }
 
-// Time returns an optional RFC 3339 date-time, or the zero time.
+// Time returns an optional member that is an RFC 3339 date-time, or the zero time.
 func (e *Event) Time(of canon.Node, name string) time.Time { return e.timeOf(of.Member(name)) }
 
 func (e *Event) timeOf(n canon.Node) time.Time {
@@ -251,7 +253,7 @@ func (e *Event) timeOf(n canon.Node) time.Time {
 		return time.Time{}
 	}
 
-	// RFC 3339 sections 1 and 5.6: a date-time in the years 0 to 9999.
+	// RFC 3339 allows only date-times in the years 0 to 9999 (sections 1 and 5.6).
 	t, err := receipt.ParseTime(n.Text())
 	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 || !leaps(n.Text(), t.UTC()) {
 		e.Fail(CodePayload, n, "expected an RFC 3339 date-time")
@@ -260,14 +262,14 @@ func (e *Event) timeOf(n canon.Node) time.Time {
 	return receipt.At(t).Time
 }
 
-// leaps reports whether a second 60, if present, is the last second of a UTC day (RFC 3339 section
-// 5.7).
+// leaps reports whether a second 60, if the time has one, is the last second of a UTC day (RFC 3339
+// section 5.7).
 func leaps(text []byte, t time.Time) bool {
 	return string(text[17:19]) != "60" || t.Hour() == 0 && t.Minute() == 0
 }
 
-// Digest returns an optional SHA-256. The prefix is optional and case does not matter, as in the
-// protocol's resources.
+// Digest returns an optional member that is a SHA-256 digest, or the zero digest. The prefix
+// sha256: is optional and uppercase digits are allowed, as in the protocol's resources.
 func (e *Event) Digest(of canon.Node, name string) canon.Digest { return e.digestOf(of.Member(name)) }
 
 func (e *Event) digestOf(n canon.Node) canon.Digest {
@@ -281,8 +283,8 @@ func (e *Event) digestOf(n canon.Node) canon.Digest {
 	return d
 }
 
-// Abbreviated reports whether a digest is shortened for display, as in 3a7b…. The full digest is
-// then unknown, so the member is unreported.
+// Abbreviated reports whether a digest has been shortened for display, as in 3a7b…. The full digest
+// is then unknown, so the value is treated as unreported.
 func Abbreviated(n canon.Node) bool {
 	head, mark, tail := ends(n.String())
 	return n.Kind() == canon.KindString && isHex(head, 1, 63) && isHex(tail, 0, 62) && mark >= 1 && mark <= 3
@@ -292,15 +294,15 @@ func isHex(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Abbreviates reports whether an abbreviated digest can be an abbreviation of a digest.
+// Abbreviates reports whether short can be an abbreviation of the digest d.
 func Abbreviates(short string, d canon.Digest) bool {
 	head, _, tail := ends(short)
 	hex := strings.TrimPrefix(d.String(), "sha256:")
 	return !d.IsZero() && strings.HasPrefix(hex, head) && strings.HasSuffix(hex, tail)
 }
 
-// ends returns the lowercase beginning and end of an abbreviated digest, and the number of
-// characters in the mark between them. A valid mark has one to three characters.
+// ends returns the beginning and end of an abbreviated digest, in lowercase, and the number of
+// characters in the ellipsis between them. A valid ellipsis has one to three characters.
 func ends(short string) (head string, mark int, tail string) {
 	const marks = ".…"
 	short = strings.ToLower(strings.TrimPrefix(short, "sha256:"))
@@ -312,14 +314,14 @@ func ends(short string) (head string, mark int, tail string) {
 	return short[:i], utf8.RuneCountInString(short[i : len(short)-len(tail)]), tail
 }
 
-// OptionalDigest returns a digest, or null if no content exists. A missing member is neither a
-// digest nor null.
+// OptionalDigest returns a digest, or null if the member states that no content exists. If the
+// member is missing, the result is neither a digest nor null.
 func (e *Event) OptionalDigest(of canon.Node, name string) receipt.OptionalDigest {
 	return receipt.OptionalDigest{Digest: e.Digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
 }
 
-// replays returns the task of the replay that repeats this event if the event names the task of its
-// source, and "" otherwise.
+// replays returns the ID of the replay task that this event belongs to if the event names the task
+// of the replay's source, and "" otherwise.
 func (e *Event) replays() string {
 	meta := e.Root.Member("replay")
 	if source := e.Text(meta, "source_task_id"); source == "" || source != e.Task {
@@ -328,20 +330,21 @@ func (e *Event) replays() string {
 	return e.Text(meta, "replay_task_id")
 }
 
-// Session returns the session of an event. The payload takes precedence over the envelope.
+// Session returns the session that an event names. A session in the payload takes precedence over a
+// session in the envelope.
 func (e *Event) Session() string {
 	return cmp.Or(e.Text(e.Payload, "session_id"), e.Text(e.Root, "session_id"))
 }
 
-// ParseDigest parses a SHA-256 with an optional prefix, in uppercase or lowercase.
+// ParseDigest parses a SHA-256 digest with an optional prefix and digits in either case.
 func ParseDigest(n canon.Node) (canon.Digest, bool) {
 	hex := strings.ToLower(strings.TrimPrefix(n.String(), "sha256:"))
 	d, err := canon.ParseDigest("sha256:" + hex)
 	return d, err == nil
 }
 
-// Content returns the digest of a member or, if the member is missing, the digest in the member
-// with the suffix _sha256. Null is a value here.
+// Content returns the digest of a member's value or, if the member is missing, the digest stated in
+// the member with the suffix _sha256. Null counts as a value here.
 func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	if n := of.Member(name); !n.IsZero() {
 		return HashOf(n)
@@ -349,10 +352,10 @@ func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	return e.Digest(of, name+"_sha256")
 }
 
-// HashOf returns the SHA-256 of the RFC 8785 form of a value.
+// HashOf returns the SHA-256 of a value's canonical form (RFC 8785).
 func HashOf(n canon.Node) canon.Digest { return canon.Sum(n.AppendCanonical(nil)) }
 
-// Elements returns the objects in an optional list.
+// Elements returns the elements of an optional list, which must be objects.
 func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 	list := of.Member(name)
 	if Absent(list) {
@@ -363,7 +366,7 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 		return nil
 	}
 
-	// Do not allocate memory based on the length of a list in a log.
+	// The capacity is limited, because the list in the log may be very long.
 	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {
@@ -376,8 +379,8 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 	return all
 }
 
-// Actor returns the actor of an event, from a string or from the id of an object. The payload takes
-// precedence over the envelope.
+// Actor returns the actor of an event, which is either a string or the id of an object. An actor in
+// the payload takes precedence over an actor in the envelope.
 func (e *Event) Actor() string { return cmp.Or(e.Named(), e.actorOf(e.Root)) }
 
 // Named returns the actor in the payload.

@@ -7,31 +7,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Limits of one recording. If a limit is exceeded, the recording fails with [CodeLimit] and a
-// *[LimitError]; nothing is truncated. With these limits, a recording uses at most 256 MiB of
-// memory, and its time is proportional to the size of the log.
+// These are limits on a recording. If a limit is exceeded, the recording fails with [CodeLimit] and
+// a *[LimitError]; nothing is truncated. Within these limits, a recording uses at most 256 MiB of
+// memory and an amount of time proportional to the size of the log.
 const (
-	MaxLine    = canon.MaxBytes // bytes of one line, 16 MiB
-	MaxValues  = 1 << 20        // JSON values in one line, including names of members
-	MaxEvents  = 1 << 18        // events of one task
-	MaxEntries = 1 << 16        // entries of all lists of the draft together
-	MaxKept    = 64 << 20       // bytes kept until the draft is created: names, digests, questions, answers
-	MaxText    = 4 << 10        // bytes of one ID, name, or path
-	MaxFailure = 64 << 10       // bytes of a failure, in canonical form
-	MaxTokens  = 1<<53 - 1      // sum of all tokens
-	MaxPending = 1 << 16        // requests without a response, in a log of frames
+	MaxLine    = canon.MaxBytes // bytes in one line (16 MiB)
+	MaxValues  = 1 << 20        // JSON values in one line, including member names
+	MaxEvents  = 1 << 18        // events in one task
+	MaxEntries = 1 << 16        // entries in all lists of the draft together
+	MaxKept    = 64 << 20       // bytes kept until the draft is created: names, digests, questions, and answers
+	MaxText    = 4 << 10        // bytes in an ID, name, or path
+	MaxFailure = 64 << 10       // bytes in the canonical form of a failure
+	MaxTokens  = 1<<53 - 1      // total number of tokens
+	MaxPending = 1 << 16        // requests without a response in a log of frames
 )
 
 const (
-	MaxPaths     = 1 << 12 // files that a single call may change
+	MaxPaths     = 1 << 12 // files that one call may change
 	MaxReviewers = 1_000   // of one approval
 )
 
-// MaxFailureDepth leaves levels for the objects around a failure, because a receipt has at most
-// receipt.MaxDepth levels.
+// MaxFailureDepth is the maximum depth of a failure. It is lower than receipt.MaxDepth, because the
+// failure is nested in other objects of the receipt.
 const MaxFailureDepth = 100
 
-// A Limit is one limit of a recording.
+// A Limit describes one limit on a recording.
 type Limit struct {
 	Name string // name of the constant, or a description if there is no constant
 	Most int64
@@ -39,7 +39,7 @@ type Limit struct {
 	Do   string // how to stay within the limit
 }
 
-// Limits returns all limits. docs/record.md is generated from them.
+// Limits returns all limits; docs/record.md is generated from them.
 func Limits() []Limit {
 	const (
 		shorter = "log its digest instead, in a member with a name that ends in _sha256"
@@ -62,7 +62,7 @@ func Limits() []Limit {
 	}
 }
 
-// Names of limits whose constants are unexported.
+// These are the names of limits whose constants are not exported.
 const (
 	LimitPaths     = "files of a call"
 	LimitReviewers = "reviewers"
@@ -72,10 +72,10 @@ const (
 // A LimitError indicates that a limit was exceeded.
 type LimitError struct {
 	Limit
-	Found int64 // a lower bound; 0 if the number exceeds Most and was not counted
+	Found int64 // a lower bound on the actual number; 0 if only the fact that it exceeds Most is known
 }
 
-// Error returns the limit, the actual number, and a way to stay within the limit.
+// Error returns the limit, the actual number, and a way to avoid exceeding the limit.
 func (e *LimitError) Error() string {
 	found := "more"
 	if e.Found > 0 {

@@ -10,24 +10,24 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Lines reads the lines of a log that are not blank.
+// Lines reads the nonblank lines of a log.
 type Lines struct {
 	in     *bufio.Reader
 	number int
-	next   int64 // offset of the next line
-	start  int64 // offset of the latest line
+	next   int64 // offset of the line that is read next
+	start  int64 // offset of the latest line that was read
 	buf    []byte
 }
 
-// NewLines returns the lines of a log.
+// NewLines returns a Lines that reads from in.
 func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 
-// Next returns the next line, or io.EOF after the last line. The bytes are valid until the next
-// call. If a line is too long, the error is a *[LineError].
+// Next returns the next nonblank line, or io.EOF after the last line. The line is valid until the
+// next call. If a line is too long, the error is a *[LineError].
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		l.start = l.next
-		line, err := l.in.ReadSlice('\n') // most lines fit into the reader's buffer
+		line, err := l.in.ReadSlice('\n') // most lines fit into the buffer of the reader
 		if err == bufio.ErrBufferFull {
 			l.buf = append(l.buf[:0], line...)
 			for err == bufio.ErrBufferFull && len(l.buf) <= MaxLine {
@@ -37,7 +37,7 @@ func (l *Lines) Next() ([]byte, error) {
 			line = l.buf
 		}
 
-		// The rest of a line over the limit is not read.
+		// The rest of a line that exceeds the limit is not read.
 		l.next += int64(len(line))
 		if len(line) > 0 {
 			l.number++
@@ -58,9 +58,9 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// Each calls do for each line that is not blank. It passes the line number, from 1, and the
-// document, or an error if the line is not strict JSON. The document is valid until do returns. An
-// *[Error] from do becomes a *[LineError].
+// Each calls do for each nonblank line. The arguments are the line number, from 1, and either the
+// document or an error if the line is not strict JSON. The document is valid only until do returns.
+// If do returns an *[Error], Each returns a *[LineError] that contains it.
 func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	lines, doc := NewLines(in), new(canon.Document)
 	for n := 1; ; n++ {
@@ -87,8 +87,8 @@ func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) err
 	}
 }
 
-// AppendPart appends a part of a line whose maximum length is most bytes. It doubles the capacity,
-// because append would grow it by a quarter and copy a long line five times.
+// AppendPart appends part to a line whose length is limited to most bytes. It doubles the capacity
+// when necessary, because append would grow a long line by only a quarter and copy it five times.
 func AppendPart(line, part []byte, most int) []byte {
 	if need := len(line) + len(part); need > cap(line) {
 		room := max(min(2*cap(line), most), need)
@@ -97,20 +97,20 @@ func AppendPart(line, part []byte, most int) []byte {
 	return append(line, part...)
 }
 
-// A LineError is an error at a line of a log.
+// A LineError adds a line number to an error.
 type LineError struct {
 	Line int // from 1
 	Err  error
 }
 
-// Error returns the line number and the error.
+// Error returns the line number and the message of the error.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns the error, such as an *[Error].
+// Unwrap returns the underlying error, such as an *[Error].
 func (e *LineError) Unwrap() error { return e.Err }
 
 // Line returns the number of the latest line, from 1.
 func (l *Lines) Line() int { return l.number }
 
-// Offset returns the offset of the latest line, in bytes from the start of the log.
+// Offset returns the offset of the latest line, in bytes.
 func (l *Lines) Offset() int64 { return l.start }

@@ -1,12 +1,13 @@
 package event
 
-// A List has an entry for each ID, in order of first appearance. The zero List is empty.
+// A List has one entry for each ID, in the order in which the IDs first appear. The zero List is
+// empty.
 type List[T any] struct {
 	ByID  map[string]*T
 	Order []*T
 }
 
-// Entry returns the entry for an ID, and reports whether it is new.
+// Entry returns the entry for an ID, and reports whether the entry is new.
 func (l *List[T]) Entry(id string) (*T, bool) {
 	if have, ok := l.ByID[id]; ok {
 		return have, false

@@ -9,62 +9,64 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Log selects the events of one task. It passes them on in sequence order and without gaps. It
-// passes each event once, and accepts only one content for each ID. It is not safe for concurrent
-// use.
+// A Log selects the events of one task and passes them on. It checks that they are in sequence
+// order without gaps. It passes each event on only once, and rejects two events with the same ID
+// but different contents. A Log is not safe for concurrent use.
 type Log struct {
 	scope  Scope
 	budget *Budget
 	doc    *canon.Document
 
 	index     int
-	err       error                         // the first error, which ended the reading
+	err       error                         // the first error, after which nothing more is read
 	task      string                        // "" until an event names a task
 	session   string                        // "" until an event names a session
-	seen      map[canon.Digest]canon.Digest // digests of contents, keyed by the digests of IDs
-	sequences map[canon.Digest]int64        // the last sequence, keyed by the digests of resources
-	sum       hash.Hash                     // hash of the canonical events, each followed by a line feed
-	line      []byte                        // canonical form of the latest event
-	waiting   []sessionEvent                // events of sessions, held while the session is unknown
+	seen      map[canon.Digest]canon.Digest // digests of event contents, keyed by the digests of the IDs
+	sequences map[canon.Digest]int64        // the last sequence number, keyed by the digest of the resource
+	sum       hash.Hash                     // hash of the canonical form of each event, followed by a line feed
+	line      []byte                        // the canonical form of the latest event
+	waiting   []sessionEvent                // events that name a session but no task, while the session is unknown
 	replays   bool                          // the task is a replay of another task
 	counts    Counts
 }
 
-// A Scope selects the events of a Log, and receives them.
+// A Scope selects the events that a Log passes on, and receives them.
 type Scope struct {
-	Task    string // "": the task that the first event names; any other task is then an error
-	Session string // "": the session that the first event names; any other session is then an error
+	Task    string // "" selects the first task that an event names; naming another task is then an error
+	Session string // "" selects the first session that an event names; naming another session is then an error
 
-	// Apply receives each event of the task, except receipt.* events, which result from issuing. It
-	// reports whether the digest of the log covers the event; no receipt covers an event after the
-	// end. An error ends the reading.
+	// Apply is called for each event of the task, except for receipt.* events, which are created
+	// when a receipt is issued. It reports whether the digest of the log covers the event; an event
+	// after the end is not covered. If Apply returns an error, nothing more is read.
 	Apply func(*Event) (covered bool, err *Error)
 
-	// Ended reports whether the terminal event of the task was applied.
+	// Ended reports whether the terminal event of the task has been applied.
 	Ended func() bool
 
-	// Keep, if it is not nil, receives the canonical form (RFC 8785) of each event that the digest
-	// covers, followed by a line feed. The bytes are valid only during the call. An error is final.
+	// Keep, if not nil, is called with the canonical form (RFC 8785) of each event that the digest
+	// covers, followed by a line feed. The bytes are valid only until Keep returns. If Keep returns
+	// an error, nothing more is read.
 	Keep func(line []byte) error
 }
 
-// Counts contains the numbers of events that were read without an error.
+// Counts contains numbers of events that were read without an error.
 type Counts struct {
-	Events     int // events of the task that the digest of the log covers
-	Repeated   int // repeated deliveries of events
-	OtherTasks int // events of other tasks, or of no task
-	Receipts   int // receipt.* events, which result from issuing, so no receipt covers them
-	Gaps       int // gaps in the sequences of other resources; the missing events may belong to other tasks
+	Events     int // events of the task that the digest covers
+	Repeated   int // deliveries of events that had been delivered before
+	OtherTasks int // events of other tasks or of no task
+	Receipts   int // receipt.* events, which are created when a receipt is issued, so no receipt covers them
+	Gaps       int // gaps in the sequence numbers of other resources; the missing events may belong to other tasks
 }
 
-// A sessionEvent names a session but no task.
+// A sessionEvent is an event that names a session but no task.
 type sessionEvent struct {
 	index   int
 	session string
 	text    []byte
 }
 
-// NewLog returns a Log. The budget counts the memory that the Log uses.
+// NewLog returns a Log for the events that s selects. The budget b counts the memory that the Log
+// uses.
 func NewLog(s Scope, b *Budget) *Log {
 	return &Log{
 		scope: s, budget: b, doc: new(canon.Document), task: s.Task, sum: sha256.New(),
@@ -72,8 +74,8 @@ func NewLog(s Scope, b *Budget) *Log {
 	}
 }
 
-// Add adds an event, a JSON object. The error is an *[Error], or the error from Keep. It is final:
-// every later call returns it.
+// Add adds an event, which must be a JSON object. The error is an *[Error], or the error that Keep
+// returned. After an error, every later call returns the same error.
 func (l *Log) Add(event []byte) error {
 	if l.err == nil {
 		if err := Parse(l.doc, event); err != nil {
@@ -85,7 +87,8 @@ func (l *Log) Add(event []byte) error {
 	return l.AddDocument(l.doc)
 }
 
-// AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
+// AddDocument is like Add, but its argument is a parsed event. The caller may reuse the document
+// after the call.
 func (l *Log) AddDocument(doc *canon.Document) error {
 	if l.err != nil {
 		return l.err
@@ -104,26 +107,26 @@ func (l *Log) AddDocument(doc *canon.Document) error {
 // Index returns the number of the latest event, from 1.
 func (l *Log) Index() int { return l.index }
 
-// Err returns the error that ended the reading, if there was one.
+// Err returns the error that ended reading, or nil.
 func (l *Log) Err() error { return l.err }
 
-// TaskID returns the selected task, or "" if it is unknown.
+// TaskID returns the task of the log, or "" if it is not known yet.
 func (l *Log) TaskID() string { return l.task }
 
-// SessionID returns the session that an event named, or "" if no event named a session.
+// SessionID returns the session that an event has named, or "" if no event has named one.
 func (l *Log) SessionID() string { return l.session }
 
-// Empty reports whether the log has no event of the task.
+// Empty reports whether the log contains no event of the task.
 func (l *Log) Empty() bool { return len(l.seen) == 0 }
 
 // Counts returns the current counts.
 func (l *Log) Counts() Counts { return l.counts }
 
-// Digest returns the SHA-256 of the covered events, each in canonical form and followed by a line
-// feed. A receipt states it as the digest of its log.
+// Digest returns the SHA-256 of all covered events, each in canonical form and followed by a line
+// feed. A receipt states this value as the digest of its log.
 func (l *Log) Digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
 
-// take passes an event on if it belongs to the task and is in a valid position.
+// take passes an event on if it belongs to the task and its sequence number is valid.
 func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	mine, err := l.ofTask(e)
 	if err != nil {
@@ -141,7 +144,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 		return err
 	}
 
-	// A redelivered event counts once, and must have the same content.
+	// A redelivered event is counted once, and must have the same content.
 	l.line = doc.AppendCanonical(l.line[:0])
 	id, content := canon.Sum([]byte(e.ID)), e.identity(doc, l.line)
 	if before, ok := l.seen[id]; ok {
@@ -162,7 +165,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	l.seen[id] = content
 	l.budget.Charge(e, e.Root, eventCost)
 
-	// Events about receipts result from issuing, so no receipt covers them.
+	// Events about receipts are created when a receipt is issued, so no receipt covers them.
 	if strings.HasPrefix(e.Kind, "receipt.") {
 		l.counts.Receipts++
 		return nil
@@ -175,7 +178,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	return nil
 }
 
-// cover adds an event to the digest of the log.
+// cover adds the event to the digest of the log.
 func (l *Log) cover(e *Event) {
 	l.counts.Events++
 	l.replays = l.replays || e.Kind == "replay.started"
@@ -186,10 +189,10 @@ func (l *Log) cover(e *Event) {
 	}
 }
 
-// ofTask reports whether an event is of the task. If the scope has no task, the first event that
-// names a task selects it.
+// ofTask reports whether an event belongs to the task. If the scope selects no task, the first
+// event that names a task does.
 func (l *Log) ofTask(e *Event) (bool, *Error) {
-	// The scope takes precedence over the first event that names a task.
+	// A task in the scope takes precedence over the first task that an event names.
 	want := cmp.Or(l.scope.Task, l.task)
 	switch {
 	case e.Task == "":
@@ -207,15 +210,15 @@ func (l *Log) ofTask(e *Event) (bool, *Error) {
 	return false, e.Fail(CodeOtherTask, e.Root.Member("task_id"), "expected an event of the task %s, found one of %s; name the task that is meant", Quote(want), Quote(e.Task))
 }
 
-// scoped reports whether an event is about a session or a branch but names no task.
+// scoped reports whether an event is about a session or a branch and names no task.
 func scoped(e *Event) bool {
 	return e.Task == "" && (e.Kind == "session.compacted" || strings.HasPrefix(e.Kind, "branch."))
 }
 
-// known returns the session, or "" if it is unknown.
+// known returns the session of the task, or "" if it is unknown.
 func (l *Log) known() string { return cmp.Or(l.scope.Session, l.session) }
 
-// ofSession reports whether an event without a task belongs to the session of the task. If the
+// ofSession reports whether an event that names no task belongs to the task's session. While the
 // session is unknown, the event is held.
 func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	of := e.Session()
@@ -223,7 +226,7 @@ func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 		of = cmp.Or(of, e.Resource.ID)
 	}
 	switch {
-	case of == "" || l.scope.Ended(): // a session may continue after a task
+	case of == "" || l.scope.Ended(): // a session may continue after the task
 		return false
 	case l.known() == "":
 		l.waiting = append(l.waiting, sessionEvent{e.Index, of, l.budget.Keep(e, doc.AppendCanonical(nil))})
@@ -232,7 +235,7 @@ func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	return of == l.known()
 }
 
-// settle applies the held events once an event names the session.
+// settle applies the held events once the session is known.
 func (l *Log) settle(e *Event) *Error {
 	told := e.Text(e.Root, "session_id")
 	if l.waiting == nil || told == "" {
@@ -244,7 +247,8 @@ func (l *Log) settle(e *Event) *Error {
 	l.session = cmp.Or(l.session, told)
 	doc := new(canon.Document)
 
-	// The held events precede the event that names the session, and are handled like all others.
+	// The held events precede the event that names the session, and are processed like any other
+	// event.
 	for _, w := range all {
 		if w.session != l.known() {
 			continue
@@ -266,8 +270,9 @@ func (l *Log) settle(e *Event) *Error {
 	return nil
 }
 
-// follow checks the sequence. The sequence of the task starts at 0 or 1 and has no gaps. Other
-// resources, such as a session, may have events of other tasks.
+// follow checks the sequence number of an event. The sequence numbers of the task start at 0 or 1
+// and have no gaps. Gaps are allowed for other resources, such as a session, which may also have
+// events of other tasks.
 func (l *Log) follow(e *Event) *Error {
 	at := e.Root.Member("sequence")
 	of := e.Resource.digest()
@@ -292,7 +297,7 @@ func (l *Log) follow(e *Event) *Error {
 }
 
 // Enter records the session that an event of the task names. If the scope selects no session, all
-// events that name a session must name the same one.
+// events that name a session must name the same session.
 func (l *Log) Enter(e *Event) {
 	of, named := e.Text(e.Root, "session_id"), l.scope.Session
 	switch {
@@ -307,8 +312,8 @@ func (l *Log) Enter(e *Event) {
 }
 
 // Retold reports whether an event repeats an event of another task. Redeliveries of the task's own
-// events are marked as replayed, too. In a replay, this mark is the only distinction, and an event
-// that may belong to the source is not claimed.
+// events are also marked as replayed. In a replay, nothing else distinguishes the two, so an event
+// that may belong to the source is not attributed to the replay.
 func (l *Log) Retold(e *Event) bool {
 	if strings.HasPrefix(e.Kind, "replay.") {
 		return false

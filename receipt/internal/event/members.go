@@ -7,26 +7,26 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Members are the members of a JSON object that is being written. Empty strings and lists, absent
-// nodes and numbers, zero digests, and false are omitted.
+// Members are the members of a JSON object to be written. Empty strings and lists, absent nodes and
+// numbers, zero digests, and false are omitted.
 type Members map[string]any
 
-// Raw is JSON text that is written unchanged.
+// Raw is JSON text that is written without changes.
 type Raw []byte
 
-// Text returns the canonical form of the object (RFC 8785), so that its digest does not depend on
-// the iteration order of a map. Raw members must also be canonical.
+// Text returns the object in canonical form (RFC 8785), so that its digest does not depend on the
+// iteration order of the map. Raw members must already be canonical.
 func (m Members) Text() []byte { return m.Append(nil) }
 
-// Append appends the same text as Text returns.
+// Append appends the text that Text returns.
 func (m Members) Append(b []byte) []byte {
 	b = append(b, '{')
-	var few [32]string // enough for typical objects, so that sorting does not allocate
+	var few [32]string // enough for typical objects, so sorting does not allocate memory
 	names := few[:0]
 	for name := range m {
 		names = append(names, name)
 	}
-	slices.Sort(names) // the names of a payload are ASCII
+	slices.Sort(names) // names of payload members are ASCII
 
 	start := len(b)
 	for _, name := range names {
@@ -36,7 +36,7 @@ func (m Members) Append(b []byte) []byte {
 		}
 		b = append(canon.AppendString(b, name), ':')
 
-		// The name of an omitted value is omitted, too.
+		// If the value is omitted, its name is omitted, too.
 		empty := len(b)
 		if b = appendValue(b, m[name]); len(b) == empty {
 			b = b[:before]
@@ -46,11 +46,10 @@ func (m Members) Append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendValue appends a value, or nothing if the value is omitted.
+// appendValue appends a value, or nothing if the value is to be omitted.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
-	// Empty, absent, and false values are omitted, because they mean that the source states
-	// nothing.
+	// Empty, absent, and false values mean that the source states nothing, so they are omitted.
 	case string:
 		if v != "" {
 			return canon.AppendString(b, v)
@@ -66,7 +65,7 @@ func appendValue(b []byte, value any) []byte {
 	case []string:
 		return appendTexts(b, v)
 
-	// A number is always written, because 0 and a missing number differ.
+	// A number is always written, because 0 is not the same as a missing number.
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case *int64:
@@ -78,7 +77,7 @@ func appendValue(b []byte, value any) []byte {
 			return append(b, "true"...)
 		}
 
-	// Encoded JSON, and objects.
+	// Raw JSON and nested objects follow.
 	case Raw:
 		return append(b, v...)
 	case Members:

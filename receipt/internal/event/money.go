@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Amounts of money are added as decimals, so 0.1 and 0.2 are exactly 0.3. A receipt contains the
-// double that is nearest to the sum, with the fewest digits.
+// Amounts of money are added as decimal numbers, so 0.1 and 0.2 are exactly 0.3. A receipt states
+// the double nearest to the sum, with the fewest digits that identify it.
 const (
-	maxDecimals = 40 // digits after the decimal point, more than the longest text of a double of a cent
+	maxDecimals = 40 // digits after the decimal point; more than any double near one cent has
 	maxWhole    = 15 // before the point
 )
 
-// Money is an amount, scaled by 10^maxDecimals.
+// Money is an amount of money, multiplied by 10^maxDecimals.
 type Money struct{ big.Int }
 
-// ParseMoney parses a JSON number, or a string that contains one. It reports false if the amount is
+// ParseMoney parses an amount that is written as a JSON number. It reports false if the amount is
 // negative or out of range.
 func ParseMoney(text string) (*Money, bool) {
 	mantissa, exponent := text, 0
@@ -30,14 +30,14 @@ func ParseMoney(text string) (*Money, bool) {
 		mantissa, exponent = text[:i], n
 	}
 
-	// RFC 8259 section 6: a decimal point has digits on both sides.
+	// A decimal point must have digits on both sides (RFC 8259 section 6).
 	whole, fraction, pointed := strings.Cut(mantissa, ".")
 	digits := whole + fraction
 	if whole == "" || pointed && fraction == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, false
 	}
 
-	// Leading and trailing zeros do not change the value, so limits do not count them.
+	// Leading and trailing zeros do not change the value, so they do not count toward the limits.
 	exponent -= len(fraction)
 	kept := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(kept)
@@ -54,29 +54,30 @@ func ParseMoney(text string) (*Money, bool) {
 	return m, true
 }
 
-// Plus adds an amount.
+// Plus adds n to m.
 func (m *Money) Plus(n *Money) { m.Int.Add(&m.Int, &n.Int) }
 
-// Agrees reports whether two amounts differ by less than a billionth of their unit, as sums of
-// doubles may.
+// Agrees reports whether two amounts differ by less than a billionth of their unit, which can
+// result from adding doubles.
 func (m *Money) Agrees(n *Money) bool {
 	d := new(big.Int).Sub(&m.Int, &n.Int)
 	return len(d.Abs(d).String()) <= maxDecimals-9
 }
 
-// Float returns the nearest double.
+// Float returns the double nearest to the amount.
 func (m *Money) Float() float64 {
 	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)
-	if err != nil { // cannot happen: a sum of MaxEvents amounts is in the range of a double
+	if err != nil { // cannot happen, because a sum of MaxEvents amounts is within the range of doubles
 		return 0
 	}
 	return f
 }
 
-// WantMoney accepts the same amounts as Money.
+// WantMoney accepts the same values as [Event.Money].
 func WantMoney(e *Event, n canon.Node) { e.moneyOf(n) }
 
-// Money returns an optional amount, from a number, a string with a number, or {amount, currency}.
+// Money returns an optional amount, which is a number, a string that contains a number, or {amount,
+// currency}.
 func (e *Event) Money(of canon.Node, name string) (m *Money, currency string) {
 	return e.moneyOf(of.Member(name))
 }
@@ -91,7 +92,7 @@ func (e *Event) moneyOf(n canon.Node) (m *Money, currency string) {
 		amount, currency = n.Member("amount"), e.Text(n, "currency")
 	}
 
-	// Use the digits of the number, because a double would round them.
+	// The digits of the number are used, because a double would round them.
 	text := amount.String()
 	if amount.Kind() == canon.KindNumber {
 		text = string(amount.Raw())

@@ -6,14 +6,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Parse parses one line. It limits both the bytes and the values of a line, because a Document may
-// use more memory for a value than the value's text does.
+// Parse parses one line of a log. It limits the number of values as well as the number of bytes,
+// because a Document may use more memory for a value than the text of the value does.
 func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))
 	}
 
-	// A shorter line cannot contain too many values, so there is no need to count them.
+	// A line that is short enough cannot contain too many values, so they are not counted.
 	if len(text) > MaxValues {
 		if n := values(text); n > MaxValues {
 			return exceeded("MaxValues", int64(n))
@@ -22,8 +22,8 @@ func Parse(doc *canon.Document, text []byte) error {
 	return doc.Parse(text, canon.Limits{Bytes: MaxLine})
 }
 
-// values returns an upper bound on the number of values in a JSON text, including names of members:
-// one for each comma, colon, and opening bracket outside strings.
+// values returns an upper bound on the number of values in a JSON text, including member names: it
+// counts the commas, colons, and opening brackets outside strings.
 func values(text []byte) int {
 	n := 1
 	for len(text) > 0 {
@@ -32,7 +32,7 @@ func values(text []byte) int {
 			quote = len(text)
 		}
 
-		// RFC 8259 section 2: outside strings, these characters are structural.
+		// Outside strings, these characters are always structural (RFC 8259 section 2).
 		for _, c := range text[:quote] {
 			switch c {
 			case ',', ':', '[', '{':
@@ -49,7 +49,7 @@ func values(text []byte) int {
 	return n
 }
 
-// afterString returns the remaining text after the string in which text starts.
+// afterString returns the text after the end of a string, given text that starts inside the string.
 func afterString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Outside is the label for a path outside the workspace.
+// Outside is the label of a path outside the workspace.
 const Outside = "(outside the workspace)"
 
-// InWorkspace returns a path relative to the workspace, with slashes. When it checks whether the
-// path leaves the workspace, it also treats a backslash as a separator.
+// InWorkspace returns a path relative to the root of the workspace, with slashes as separators. To
+// check whether a path leaves the workspace, it also treats a backslash as a separator.
 func InWorkspace(root, p string) (string, bool) {
 	root, p = trimmed(cleaned(root)), cleaned(p)
-	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // drive letters are case-insensitive
+	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // drive letters are not case-sensitive
 		p = root[:1] + p[1:]
 	}
 	slashed, under := slashes(p), slashes(root)
-	if drive(root) { // in Windows paths, a backslash always separates names
+	if drive(root) { // in a Windows path, a backslash is always a separator
 		p = slashed
 	}
 
-	// A directory whose name merely starts with the root's name is a different directory.
+	// A directory whose name only starts with the name of the root is a different directory.
 	if under != "" && strings.HasPrefix(slashed, under) {
 		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
 			slashed = strings.TrimLeft(rest, "/")
@@ -28,7 +28,7 @@ func InWorkspace(root, p string) (string, bool) {
 		}
 	}
 
-	// An absolute path, a path below a home directory or a drive, and a URL are outside the
+	// Absolute paths, paths that start with a home directory or a drive, and URLs are outside the
 	// workspace.
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
 		return Outside, false
@@ -54,13 +54,13 @@ func IsHTTP(at string) bool {
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
 
-// noHost is the placeholder for a missing or ambiguous host.
+// noHost is the placeholder for a host that is missing or ambiguous.
 const noHost = "unknown"
 
-// HostOf returns only the host of a URL or of host:port, because user information, path, and query
-// may contain secrets. It returns noHost and false if there is no host or if URL parsers disagree
-// about it (RFC 3986, 3.2; browsers treat a backslash as a slash, ignore whitespace, and normalize
-// wide characters).
+// HostOf returns only the host from a URL or a host:port string, because user information, paths,
+// and queries may contain secrets. It returns noHost and false if there is no host, or if URL
+// parsers disagree about the host (RFC 3986 section 3.2; browsers treat a backslash as a slash,
+// ignore whitespace, and normalize wide characters).
 func HostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):
@@ -71,7 +71,7 @@ func HostOf(at string) (host string, clear bool) {
 		at = strings.TrimPrefix(at, "//")
 	}
 
-	// RFC 3986 section 3.2: the authority ends at the first of these.
+	// The authority ends before the first of these characters (RFC 3986 section 3.2).
 	if i := strings.IndexAny(at, "/?#"); i >= 0 {
 		at = at[:i]
 	}
@@ -79,10 +79,10 @@ func HostOf(at string) (host string, clear bool) {
 		return noHost, false
 	}
 
-	// RFC 3986 section 3.2.1: remove user information, which may contain a password.
+	// User information is removed, because it may contain a password (RFC 3986 section 3.2.1).
 	at = at[strings.LastIndexByte(at, '@')+1:]
 
-	// RFC 3986 section 3.2.2: colons between brackets are part of an address.
+	// Colons within brackets are part of an IP address (RFC 3986 section 3.2.2).
 	port := ""
 	switch end := strings.IndexByte(at, ']'); {
 	case strings.HasPrefix(at, "[") && end > 0:

@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Want refuses an event if the value of a member is unacceptable. Null is equivalent to a missing
-// member and is always accepted.
+// A Want checks the value of a member, and refuses the event if the value is not acceptable. Null
+// is treated as a missing member, and is always acceptable.
 type Want func(*Event, canon.Node)
 
 // WantText accepts a string of at most MaxText bytes.
@@ -16,7 +16,7 @@ func WantName(e *Event, n canon.Node) {
 	}
 }
 
-// WantFlag accepts true and false.
+// WantFlag accepts a boolean.
 func WantFlag(e *Event, n canon.Node) { e.isFlag(n) }
 
 // WantCount accepts an integer from 0 to 2^53−1.
@@ -25,10 +25,10 @@ func WantCount(e *Event, n canon.Node) { e.isCount(n) }
 // WantTime accepts an RFC 3339 date-time.
 func WantTime(e *Event, n canon.Node) { e.timeOf(n) }
 
-// WantDigest accepts a SHA-256.
+// WantDigest accepts a SHA-256 digest.
 func WantDigest(e *Event, n canon.Node) { e.digestOf(n) }
 
-// WantActor accepts a string, or an object with an id.
+// WantActor accepts a string or an object with an id.
 func WantActor(e *Event, n canon.Node) {
 	switch n.Kind() {
 	case canon.KindInvalid, canon.KindNull:
@@ -41,8 +41,8 @@ func WantActor(e *Event, n canon.Node) {
 	}
 }
 
-// WantObject accepts an object if its listed members are acceptable. Other members may have any
-// value.
+// WantObject accepts an object whose listed members have acceptable values and whose required
+// members are present. Members that are not listed may have any value.
 func WantObject(members map[string]Want, required ...string) Want {
 	return func(e *Event, n canon.Node) {
 		switch {
@@ -66,7 +66,7 @@ func WantObject(members map[string]Want, required ...string) Want {
 	}
 }
 
-// WantList accepts an array of acceptable values that contains no null.
+// WantList accepts an array without nulls whose elements are acceptable.
 func WantList(of Want) Want {
 	return func(e *Event, n canon.Node) {
 		switch {

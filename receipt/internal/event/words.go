@@ -9,10 +9,10 @@ import (
 // A Word maps one spelling of a status or a decision to its meaning.
 type Word struct{ Word, Means string }
 
-// Words is a table of words. Each word occurs once.
+// Words is a table that maps words to their meanings. Each word occurs only once.
 type Words []Word
 
-// NewWords returns a table of words, given as pairs of a word and its meaning.
+// NewWords returns a table from pairs of a word and its meaning.
 func NewWords(pairs ...string) Words {
 	table := make(Words, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -21,7 +21,7 @@ func NewWords(pairs ...string) Words {
 	return table
 }
 
-// Meaning returns the meaning of a word, or otherwise if the word is not in the table.
+// Meaning returns the meaning of a word, or otherwise if the table does not contain the word.
 func (t Words) Meaning(word, otherwise string) string {
 	for _, w := range t {
 		if w.Word == word {
@@ -31,7 +31,7 @@ func (t Words) Meaning(word, otherwise string) string {
 	return otherwise
 }
 
-// Has reports whether a word is in the table.
+// Has reports whether the table contains a word.
 func (t Words) Has(word string) bool {
 	return slices.ContainsFunc(t, func(w Word) bool { return w.Word == word })
 }
@@ -44,9 +44,9 @@ const (
 	TimedOut = "timeout"
 )
 
-// HandoffStatuses maps the states of another agent's work, including that of bridge workers, to
-// statuses. Any other word, such as running, means accepted, because that status does not claim an
-// end.
+// HandoffStatuses maps the states of work by another agent or a bridge worker to handoff statuses.
+// Any other state, such as running, means accepted, because that status does not state that the
+// work has ended.
 func HandoffStatuses() Words {
 	return Words{
 		{"rejected", "rejected"}, {"denied", "rejected"},
@@ -55,7 +55,7 @@ func HandoffStatuses() Words {
 	}
 }
 
-// Buckets maps the causes of failed chat turns to the buckets of package record.
+// Buckets maps the causes of failed chat turns to the failure buckets of package record.
 func Buckets() Words {
 	const terminating, transient, correctable = "session_terminating", "retryable_transient", "user_correctable"
 	return NewWords(
@@ -71,10 +71,10 @@ func Buckets() Words {
 	)
 }
 
-// Shorten shortens text for display. IDs are never shortened.
+// Shorten truncates text for display. It is never applied to IDs.
 func Shorten(s string) string { return untrusted.Cut(s, 1<<10) }
 
-// Rows returns a documentation table with a row of cells for each value.
+// Rows returns the rows of a table in the documentation, one for each value.
 func Rows[T any](all []T, cells func(T) []string) [][]string {
 	rows := make([][]string, 0, len(all))
 	for _, x := range all {

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Workspace is the set of directories in which a task worked. Paths in the first directory are
-// relative to it, and paths in any other directory start with its label.
+// A Workspace consists of the directories in which a task worked. Paths in the first directory are
+// relative to it; paths in any other directory start with the label of that directory.
 type Workspace struct {
 	roots  []string
-	labels []string // label of each root; "" for the first
+	labels []string // label of each root; "" for the first root
 	seen   map[string]string
 }
 
-// NewWorkspace returns the workspace with these roots. It omits later roots that contain more than
-// one project (see isBroad) or that are inside an earlier root.
+// NewWorkspace returns a workspace with the given roots. It omits later roots that usually contain
+// more than one project (see isBroad) or that are inside an earlier root.
 func NewWorkspace(roots ...string) *Workspace {
 	w := &Workspace{seen: map[string]string{}}
 	names := map[string]int{}
 	for i, root := range roots {
 		root = trimmed(cleaned(root))
 
-		// The first root is the workspace, even if it is broad.
+		// The first root is always part of the workspace, even if it is broad.
 		if i == 0 {
 			w.roots, w.labels = append(w.roots, root), append(w.labels, "")
 			continue
@@ -32,7 +32,7 @@ func NewWorkspace(roots ...string) *Workspace {
 			continue
 		}
 
-		// Roots with the same name are numbered.
+		// Labels of roots with the same name are numbered.
 		name := path.Base(slashes(root))
 		if names[name]++; names[name] > 1 {
 			name += " " + strconv.Itoa(names[name])
@@ -50,8 +50,8 @@ func trimmed(root string) string {
 	return root
 }
 
-// Place returns a path relative to the workspace, with slashes. It returns false if the path is
-// outside.
+// Place returns a path relative to the workspace, with slashes as separators. It returns false if
+// the path is outside the workspace.
 func (w *Workspace) Place(p string) (string, bool) {
 	p = cleaned(p)
 	for i, root := range w.roots {
@@ -60,18 +60,18 @@ func (w *Workspace) Place(p string) (string, bool) {
 		case !ok:
 		case i == 0:
 			return rest, true
-		case absolute(p): // a relative path is relative to the first root
+		case absolute(p): // a relative path is resolved against the first root
 			return w.labels[i] + "/" + rest, true
 		}
 	}
 	return Outside, false
 }
 
-// Label returns the label of a path outside the workspace: its class, and a number that is the same
-// for all spellings of the path.
+// Label returns a label for a path outside the workspace: the class of the path, and a number that
+// is the same for all spellings of the path.
 func (w *Workspace) Label(p string) string {
-	// A relative path is resolved against the first root, so that all its spellings have the same
-	// label.
+	// A relative path is resolved against the first root, so that all spellings of the path have
+	// the same label.
 	if !absolute(p) && !strings.HasPrefix(p, "~") && ofURL(p) == p && absolute(w.roots[0]) {
 		p = w.roots[0] + "/" + p
 	}
@@ -83,8 +83,8 @@ func (w *Workspace) Label(p string) string {
 	return w.seen[p]
 }
 
-// Worktree returns the repository of a Git worktree if dir is in a directory where agents create
-// worktrees, and "" otherwise.
+// Worktree returns the repository of a Git worktree if dir is within a directory in which agents
+// create worktrees, and "" otherwise.
 func Worktree(dir string) string {
 	slashed := slashes(dir) + "/"
 	for _, parent := range []string{"/.worktrees/", "/.claude/worktrees/"} {
@@ -95,8 +95,8 @@ func Worktree(dir string) string {
 	return ""
 }
 
-// classOf returns the class of a path outside the workspace. There are few classes, so a label
-// reveals little about the path.
+// classOf returns the class of a path outside the workspace. There are only a few classes, so a
+// label reveals little about the path.
 func classOf(p string) string {
 	p = path.Clean(strings.TrimPrefix(slashes(p), "file:"))
 	rooted := p
@@ -129,14 +129,14 @@ func classOf(p string) string {
 	return "elsewhere"
 }
 
-// isBroad reports whether a directory usually contains more than one project: a home directory, a
-// directory for temporary files, a system directory, or a parent of these.
+// isBroad reports whether a directory usually contains more than one project: it is a home
+// directory, a directory for temporary files, or a system directory, or it contains one of these.
 func isBroad(dir string) bool {
 	if classOf(dir+"/x") == "system" {
 		return true
 	}
 
-	// The drive and the case are ignored.
+	// The drive and letter case are ignored.
 	dir = strings.ToLower(slashes(dir))
 	if drive(dir) {
 		dir = dir[2:]
@@ -146,13 +146,13 @@ func isBroad(dir string) bool {
 		return true
 	}
 
-	// A home directory contains the projects of one user.
+	// The home directory of a user contains all projects of that user.
 	parent := path.Dir(dir)
 	return parent == "/home" || parent == "/users"
 }
 
-// cleaned returns an absolute path, or the path of a file URL, without redundant elements (see
-// [path.Clean]), and any other path unchanged.
+// cleaned returns an absolute path, or the path in a file URL, without redundant elements (see
+// [path.Clean]), and returns any other path unchanged.
 func cleaned(p string) string {
 	p = ofURL(p)
 	switch {
@@ -164,14 +164,14 @@ func cleaned(p string) string {
 	return p
 }
 
-// ofURL returns the path of a file URL that refers to this machine (RFC 8089, section 2), and any
-// other path unchanged.
+// ofURL returns the path in a file URL that refers to this machine (RFC 8089 section 2), and
+// returns any other path unchanged.
 func ofURL(p string) string {
 	if len(p) < len("file:") || !strings.EqualFold(p[:len("file:")], "file:") {
 		return p
 	}
 
-	// RFC 8089 section 2: an empty host and localhost refer to this machine.
+	// An empty host and localhost both refer to this machine (RFC 8089 section 2).
 	at := p[len("file:"):]
 	if rest, ok := strings.CutPrefix(at, "//"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -191,7 +191,7 @@ func ofURL(p string) string {
 	return at
 }
 
-// unescaped decodes the percent-encoding of a path (RFC 3986, section 2.1).
+// unescaped decodes percent-encoding in a path (RFC 3986 section 2.1).
 func unescaped(p string) (string, bool) {
 	var b strings.Builder
 	for {
@@ -204,7 +204,7 @@ func unescaped(p string) (string, bool) {
 			return "", false
 		}
 
-		// A path cannot contain NUL.
+		// A path cannot contain a NUL byte.
 		c, err := hex.DecodeString(after[:2])
 		if err != nil || c[0] == 0 {
 			return "", false
