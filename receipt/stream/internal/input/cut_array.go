@@ -10,17 +10,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An arrayCutter cuts a JSON array into its elements without keeping the entire array in memory. It
-// finds the end of an element based only on brackets and strings; each element is then parsed as
-// strictly as any other document. The cutter itself checks the commas and whitespace between
-// elements (RFC 8259 section 5).
+// An arrayCutter splits a JSON array into its elements without keeping the entire array in memory.
+// To find the end of an element, it considers only brackets and strings; each element is then
+// parsed as strictly as any other document. The cutter itself checks the commas and the whitespace
+// between elements (RFC 8259 section 5).
 type arrayCutter struct {
 	r       *bufio.Reader
 	element []byte
 	index   int
 	begun   bool
 	ended   bool
-	inside  bool // the array is inside a document that continues after it
+	inside  bool // the array is part of a document that continues after it
 	offset  int64
 }
 
@@ -36,10 +36,10 @@ func (a *arrayCutter) Next() (Piece, error) {
 }
 
 func (a *arrayCutter) read() (Piece, error) {
-	// RFC 8259 section 5: a bracket, followed by elements with commas between them.
+	// An array consists of brackets around elements with commas between them (RFC 8259 section 5).
 	if !a.begun {
 		a.begun = true
-		if _, err := a.symbol(); err != nil { // the bracket that was sniffed
+		if _, err := a.symbol(); err != nil { // the bracket that was seen when the format was detected
 			return Piece{}, err
 		}
 	} else {
@@ -56,7 +56,7 @@ func (a *arrayCutter) read() (Piece, error) {
 		}
 	}
 
-	// An array may be empty, but elements are separated by commas.
+	// An array may be empty, but a comma must be followed by an element.
 	c, err := a.symbol()
 	switch {
 	case err == io.EOF:
@@ -69,7 +69,7 @@ func (a *arrayCutter) read() (Piece, error) {
 		return a.malformed("an element", c), nil
 	}
 
-	// The first byte of the element has been read.
+	// The first byte of the element has already been read.
 	a.index++
 	a.element = append(a.element[:0], c)
 	return a.readElement(c)
@@ -80,7 +80,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	var at nesting
 	at.read(c)
 	for {
-		// Outside brackets and strings, any byte may be the last byte of the element.
+		// Outside brackets and strings, any byte can be the last byte of the element.
 		if at.outside() {
 			if ends, err := a.elementEnds(c); err != nil || ends {
 				return a.handOut(), err
@@ -91,7 +91,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 				Detail: fmt.Sprintf("expected an element of at most %d bytes, found more; the rest was not read", maxDocument)}}, nil
 		}
 
-		// Buffered bytes are appended in one step, up to the end of the element.
+		// All buffered bytes up to the end of the element are appended in one step.
 		buffered, err := a.buffered()
 		if err == io.EOF {
 			return a.cut(), nil
@@ -104,7 +104,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	}
 }
 
-// handOut returns the element. The memory of a rare large element is not reused.
+// handOut returns the current element. The memory of a large element, which is rare, is not reused.
 func (a *arrayCutter) handOut() Piece {
 	d := Piece{Data: a.element, Index: a.index}
 	if d.Kept = cap(a.element) > 4*readBytes; d.Kept {
@@ -113,7 +113,7 @@ func (a *arrayCutter) handOut() Piece {
 	return d
 }
 
-// buffered returns the buffered bytes, and waits for input if there are none.
+// buffered returns the buffered bytes, and waits for input if the buffer is empty.
 func (a *arrayCutter) buffered() ([]byte, error) {
 	if _, err := a.r.Peek(1); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (a *arrayCutter) buffered() ([]byte, error) {
 	return a.r.Peek(a.r.Buffered())
 }
 
-// take appends buffered bytes to the element. The memory grows by doubling, because most
-// elements are small and few reach the limit.
+// take appends buffered bytes to the element. The memory grows by doubling, because most elements
+// are small and few are close to the limit.
 func (a *arrayCutter) take(text []byte) {
 	if len(text) > cap(a.element)-len(a.element) {
 		a.element = slices.Grow(a.element, min(len(a.element), maxDocument-len(a.element))+len(text))
@@ -137,8 +137,8 @@ func (a *arrayCutter) skip(n int) {
 	a.offset += int64(n)
 }
 
-// elementEnds reports whether an element ends after its byte c. An element ends with a bracket, a
-// quote, or, if it is a number or a literal, before a byte that is not part of it.
+// elementEnds reports whether an element ends after its byte c. A bracket or a quote ends an
+// element; a number or a literal ends before a byte that cannot be part of it.
 func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 	if c == '}' || c == ']' || c == '"' {
 		return true, nil
@@ -151,7 +151,7 @@ func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 		return false, err
 	}
 
-	// RFC 8259 section 2: the bytes that may follow a value in an array.
+	// These bytes may follow a value in an array (RFC 8259 section 2).
 	switch following[0] {
 	case ',', ']', ' ', '\t', '\r', '\n':
 		return true, nil
@@ -160,7 +160,7 @@ func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 	return false, nil
 }
 
-// end checks that nothing follows the array.
+// end checks that only whitespace follows the array.
 func (a *arrayCutter) end() (Piece, error) {
 	a.ended = true
 	if a.inside {

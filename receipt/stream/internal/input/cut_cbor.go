@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A cborCutter cuts CBOR into its items. A malformed item ends the input, because the start
-// of the next item is unknown.
+// A cborCutter splits CBOR into its data items. A malformed item ends the input, because the start
+// of the next item cannot be determined.
 type cborCutter struct {
 	r     *archive.Reader
 	under *bufio.Reader
-	only  bool // a second item is an error
+	only  bool // the input must contain only one item
 	count int
 	ahead *Piece
 	ended bool
@@ -40,7 +40,7 @@ func (s *cborCutter) Next() (Piece, error) {
 		return d, err
 	}
 
-	// Whether the first item is the only item is known only after the next read.
+	// The next read determines whether the first item is the only one.
 	d.Data, d.Kept = bytes.Clone(d.Data), true
 	following, err := s.read()
 	switch {
@@ -71,8 +71,8 @@ func (s *cborCutter) read() (Piece, error) {
 	case err == nil:
 		return Piece{Data: item, Index: s.count, CBOR: true}, nil
 	case errors.As(err, &bad):
-		// RFC 8742: there is no separator between items, so the start of the next item is
-		// unknown.
+		// Items have no separator between them (RFC 8742), so the start of the next item cannot be
+		// determined.
 		s.ended = true
 		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
 			Detail: fmt.Sprintf("item %d at offset %d: %s; the rest was not read", s.count, bad.Offset, bad.Detail)}

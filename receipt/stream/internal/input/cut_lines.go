@@ -12,20 +12,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lineCutter cuts an input into lines. A line ends with LF or CR LF, and the last line may end
-// with the input. Blank lines are counted and skipped.
+// A lineCutter splits an input into lines. A line ends with LF or CR LF, and the last line may lack
+// a line end. Blank lines are counted but skipped.
 type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
 	eager  bool // the first line is returned before the next line is read
-	lines  bool // the input is known to be lines, so one truncated line is not a malformed document
+	lines  bool // the input is known to consist of lines, so a single incomplete line is a truncated line, not a malformed document
 	line   int
-	long   []byte // a line longer than the reader's buffer
-	kept   bool   // the current line has its own memory
+	long   []byte // a line that does not fit into the reader's buffer
+	kept   bool   // the current line does not share memory with the reader
 	count  int    // documents so far
 	ahead  []Piece
 	err    error       // returned after ahead
-	page   *pageCutter // used instead if the first line is a page of a list
+	page   *pageCutter // used instead of lines if the first line is a page of a list
 }
 
 func (l *lineCutter) Ready() bool {
@@ -62,11 +62,10 @@ func (l *lineCutter) Next() (Piece, error) {
 	return l.alone(d)
 }
 
-// alone determines whether the first document is the only document, which requires reading the next
-// line. If the document is the only one, it is addressed only by its file, and it may be a page of
-// a list.
+// alone reads the next line to determine whether the first document is the only document. The only
+// document of an input is identified by its file alone, and it may be a page of a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
-	if l.err != nil { // nothing after the document can be read
+	if l.err != nil { // nothing can be read after the document
 		d.Single, d.last = true, d.last && l.lines
 		return d, nil
 	}
@@ -74,7 +73,7 @@ func (l *lineCutter) alone(d Piece) (Piece, error) {
 		d.Data, d.Kept = bytes.Clone(d.Data), true
 	}
 
-	// The line that follows is kept as the next piece.
+	// If there is another line, it is kept as the next piece.
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
@@ -93,7 +92,7 @@ func (l *lineCutter) alone(d Piece) (Piece, error) {
 	return d, nil
 }
 
-// read returns the next line that is not blank.
+// read returns the next nonblank line.
 func (l *lineCutter) read() (Piece, error) {
 	for skipped := 0; ; {
 		if skipped += l.skipBlank(); skipped > l.mostGap() {
@@ -104,7 +103,7 @@ func (l *lineCutter) read() (Piece, error) {
 			return Piece{}, err
 		}
 
-		// RFC 8259 section 2: a line of whitespace contains no value.
+		// A line of whitespace contains no value (RFC 8259 section 2).
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.TrimLeft(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
@@ -122,8 +121,8 @@ func (l *lineCutter) read() (Piece, error) {
 	}
 }
 
-// turn reads the input as a page, starting with the current line, which is long enough to
-// be in memory.
+// turn reads the input as a page of a list, starting with the current line, which has been read
+// into memory.
 func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	readers := []io.Reader{bytes.NewReader(text), l.r}
 	if ended {
@@ -132,7 +131,8 @@ func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	return newPageCutter(io.MultiReader(readers...))
 }
 
-// skipBlank skips and counts all buffered blank lines in one step, because there may be a billion.
+// skipBlank skips and counts all buffered blank lines in one step, because there may be a billion
+// blank lines.
 func (l *lineCutter) skipBlank() int {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	text := bytes.TrimLeft(buffered, " \t\r\n")
@@ -151,8 +151,8 @@ func (l *lineCutter) mostGap() int {
 	return MaxGap
 }
 
-// readLine returns a line without its LF, or more than maxDocument+1 bytes of a longer line. Unless
-// the bytes are kept, they are valid until the next call.
+// readLine returns a line without its LF, or more than maxDocument+1 bytes if the line is longer
+// than that. The bytes are valid until the next call, unless l.kept is set.
 func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
 	l.kept = false
@@ -163,7 +163,7 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 			return piece[:len(piece)-1], true, nil
 		}
 
-		// Only a line that is longer than the buffer is copied.
+		// A line is copied only if it does not fit into the buffer.
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:
@@ -178,7 +178,8 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	}
 }
 
-// readLong reads the rest of a rare long line into its own memory, to avoid copying a large line.
+// readLong reads the rest of a long line, which is rare, into separate memory, so that a large line
+// is not copied again.
 func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
 	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))
@@ -186,11 +187,11 @@ func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	return text, rest.ended, err
 }
 
-// A lineRest reads the rest of a line, up to most bytes, and removes the LF at its end.
+// A lineRest reads the rest of a line, up to most bytes, without the LF at its end.
 type lineRest struct {
 	r     *bufio.Reader
 	most  int
-	ended bool // the LF was read
+	ended bool // the LF has been read
 }
 
 func (l *lineRest) Read(p []byte) (int, error) {
@@ -203,7 +204,7 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	line, _, found := bytes.Cut(buffered, []byte{'\n'})
 
-	// The LF is discarded, not returned.
+	// The LF is discarded.
 	n := copy(p, line[:min(len(line), l.most)])
 	l.most -= n
 	taken := n
@@ -214,8 +215,9 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// oversize reports a line that is too long for a receipt. The rest of the line is skipped, unless
-// the input is compressed. In that case, the rest may be endless, so the input ends here.
+// oversize returns a piece that reports a line that is too long for a receipt. The rest of the line
+// is skipped, unless the input is compressed. In a compressed input, the rest of the line may be
+// endless, so reading ends here.
 func (l *lineCutter) oversize(ended bool) (Piece, error) {
 	d := Piece{Index: l.line, fault: &Fault{Code: receipt.CodeSizeLimit,
 		Detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
@@ -238,7 +240,7 @@ func (l *lineCutter) skipLine() error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err // includes io.EOF: nothing follows
+			return err // io.EOF is included, which means that nothing follows
 		case skipped > MaxGap:
 			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
 		}

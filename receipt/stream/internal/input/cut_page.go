@@ -11,24 +11,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without keeping the
-// entire list in memory, because a list may be larger than any receipt. Everything except the
-// entries is kept as the page's frame, which is parsed at the end as strictly as any document.
+// A pageCutter splits a list, {"object":"list","data":[…]}, into its entries without keeping the
+// entire list in memory, because a list can be larger than any receipt. Everything outside the
+// entries is kept as the frame of the page, which is parsed at the end as strictly as any document.
 type pageCutter struct {
 	r       *bufio.Reader
 	at      nesting
-	frame   []byte       // the page without its entries
-	name    []byte       // the last string in the page's own object, in quotes
-	named   bool         // name is a member name whose value follows
-	entries *arrayCutter // while the entries are being read
-	found   bool         // the entries were found
+	frame   []byte       // the page without the entries of data
+	name    []byte       // the last string directly inside the page's object, with its quotes
+	named   bool         // name is the name of a member, whose value follows
+	entries *arrayCutter // non-nil while the entries are being read
+	found   bool         // the start of the entries has been found
 	count   int          // entries so far
 	ended   bool
 }
 
 func newPageCutter(r io.Reader) *pageCutter { return &pageCutter{r: bufio.NewReaderSize(r, readBytes)} }
 
-// beginsPage reports whether text is the beginning of a page.
+// beginsPage reports whether text is the beginning of a page of a list.
 func beginsPage(text []byte) bool {
 	p := newPageCutter(bytes.NewReader(text))
 	_, err := p.seek()
@@ -58,7 +58,8 @@ func (p *pageCutter) Next() (Piece, error) {
 	return Piece{}, io.EOF
 }
 
-// seek reads up to the entries. If it reaches the end of the page instead, it checks the frame.
+// seek reads the page up to the start of its entries. If it reaches the end of the page instead, it
+// checks the frame.
 func (p *pageCutter) seek() (Piece, error) {
 	for {
 		c, err := p.r.ReadByte()
@@ -74,7 +75,7 @@ func (p *pageCutter) seek() (Piece, error) {
 			return Piece{}, p.r.UnreadByte()
 		}
 
-		// Only the frame is kept in memory, so its size is limited.
+		// Only the frame is kept in memory, so only the size of the frame is limited.
 		p.read(c)
 		if len(p.frame) > MaxWrapping {
 			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes outside the entries of a list, found more; the rest was not read", MaxWrapping)), nil
@@ -91,7 +92,8 @@ func (p *pageCutter) read(c byte) {
 		return
 	}
 
-	// Depth 1 is the page itself. Deeper names belong to nested objects.
+	// The members of the page itself are at depth 1. Names at a greater depth belong to nested
+	// objects.
 	switch {
 	case inString || p.at.inString:
 		if !inString {
@@ -105,12 +107,12 @@ func (p *pageCutter) read(c byte) {
 	}
 }
 
-// end checks the frame.
+// end parses and checks the frame.
 func (p *pageCutter) end() (Piece, error) {
 	doc := new(canon.Document)
 	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
 
-	// A syntax error while an object or array is open means that the list is truncated.
+	// If an object or array is still open, a syntax error means that the list is truncated.
 	var syntax *canon.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && p.at.depth > 0:

@@ -5,15 +5,15 @@ import (
 	"io"
 )
 
-// A cutter cuts an input into pieces. Next returns io.EOF at the end; any other error means that
-// the remaining input cannot be read.
+// A cutter splits an input into pieces. Next returns io.EOF after the last piece; any other error
+// means that the rest of the input cannot be read.
 type cutter interface {
 	Next() (Piece, error)
-	// Ready reports whether Next can return the next piece without waiting for input.
+	// Ready reports whether Next can return a piece without waiting for input.
 	Ready() bool
 }
 
-// heldPieces is a cutter for pieces that are already in memory.
+// heldPieces is a cutter that returns pieces that are already in memory.
 type heldPieces struct {
 	list []Piece
 }
@@ -29,7 +29,7 @@ func (l *heldPieces) Next() (Piece, error) {
 	return d, nil
 }
 
-// A chosen is a cutter that returns one of another cutter's documents.
+// A chosen cutter returns a single document from another cutter.
 type chosen struct {
 	cutter
 	index int

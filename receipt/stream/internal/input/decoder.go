@@ -12,59 +12,62 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A Decoder converts pieces into documents. All readers in package stream use it, so that they
-// interpret a piece in the same way. It reuses its memory for the next piece.
+// A Decoder converts the pieces of an input into documents. All readers in package stream use a
+// Decoder, so that they interpret pieces in the same way. A Decoder reuses its memory for the next
+// piece.
 type Decoder struct {
-	Doc  *canon.Document // the parsed text; empty if there is no text, or if the text does not parse
+	Doc  *canon.Document // the parsed document; empty if the piece contains no text or if parsing failed
 	cbor *archive.Codec
-	JSON []byte // the JSON into which CBOR was converted
+	JSON []byte // the JSON text that resulted from converting CBOR
 
 	Unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // see stream.Options
 }
 
-// NewDecoder returns a decoder that uses a codec to convert CBOR to JSON.
+// NewDecoder returns a decoder that uses codec to convert CBOR to JSON.
 func NewDecoder(codec *archive.Codec) Decoder {
 	return Decoder{Doc: new(canon.Document), cbor: codec}
 }
 
-// Contents are the result of decoding a piece: a document that parses, a fault, or a text with a
-// syntax error. They are valid until the next piece is decoded.
+// Contents are the result of decoding a piece: a parsed document, a fault, or text with a syntax
+// error. Contents are valid until the next piece is decoded.
 type Contents struct {
-	Whole   []byte // the JSON text of the piece; nil if it is not JSON
-	Text    []byte // the text of the receipt; it differs from Whole inside an API envelope
+	Whole   []byte // the JSON text of the entire piece; nil if the piece is not JSON
+	Text    []byte // the text of the receipt, which differs from Whole if the receipt is inside an API envelope
 	Wrapped bool   // the receipt is inside an API envelope
 
-	// Sealed states that the document is a signed envelope, or a receipt in another format, and is
-	// not judged as text. Wrong is the reason why such a document is not judged further.
+	// Sealed reports that the document is a signed envelope or a third-party receipt, so its text
+	// is not verified as a receipt of this format. Wrong is the reason why such a document cannot
+	// be verified.
 	Sealed bool
 	Wrong  *receipt.Check
 
-	// Format is the third-party format. The document is judged further if there is a reader for it.
+	// Format is the format of a third-party receipt. Such a receipt is verified if there is a
+	// reader for its format.
 	Format kind.Kind
 
-	// Weigh adds the signed envelope's results to the report.
+	// Weigh adds the results for a signed envelope to the report.
 	Weigh func(*receipt.Verifier, *canon.Document, *receipt.Report)
 
-	// Fault is the reason why there is no document, unless Syntax explains it. Syntax is the reason
-	// why Text is not JSON within the limits, as a *canon.SyntaxError. For a truncated line, both
-	// are set.
+	// Fault is the reason why there is no document, except for syntax errors. Syntax is a
+	// *canon.SyntaxError that explains why Text is not JSON within the limits. Both are set if the
+	// last line is truncated.
 	Fault  *Fault
 	Syntax error
 
-	Other string // describes a found document that is not a receipt
+	Other string // describes a document that was found in a directory and is not a receipt
 }
 
-// Parsed reports whether the decoder holds a document that may be a receipt.
+// Parsed reports whether the piece was parsed as a document that may be a receipt.
 func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// Decode parses a piece within the limits of the format. found states that the source was found
-// instead of being named by the user, so that it may contain other documents of this toolkit.
+// Decode parses a piece within the limits for receipts. found means that the source was found
+// rather than named by the user, so it may contain other documents of this toolkit.
 func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Fault = p.fault; c.Fault != nil {
 		return c
 	}
 
-	// An archive is deterministic CBOR, which has exactly one JSON form.
+	// Archived documents are deterministic CBOR, which has exactly one JSON form.
 	if c.Whole = p.Data; p.CBOR {
 		var err error
 		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
@@ -85,7 +88,7 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		if c.Wrong != nil {
 			c.Sealed, c.Syntax = true, nil
 			if c.Wrong.Stated == string(kind.AELLine) {
-				c.Format = kind.AELLine // the format's reader needs no JSON document
+				c.Format = kind.AELLine // the reader for this format does not need a JSON document
 			}
 			return c
 		}
@@ -114,8 +117,8 @@ func startsObject(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// foreignReceipt returns the check of a third-party receipt, which leaves the receipt undecided, or
-// nil for any other text.
+// foreignReceipt returns a check that leaves a third-party receipt undecided, or nil if text is not
+// a third-party receipt.
 func foreignReceipt(text []byte) *receipt.Check {
 	f := kind.Of(text, true)
 	if !f.Kind.ForeignReceipt() {
@@ -124,8 +127,8 @@ func foreignReceipt(text []byte) *receipt.Check {
 	return &receipt.Check{Code: receipt.CodeForeignReceipt, Stated: string(f.Kind), Detail: fmt.Sprintf("it is %s, format %s: %s", f.What, f.Kind, f.Next), Hint: f.Next}
 }
 
-// open looks for a receipt in a signed envelope. A third-party receipt attests nothing, even in an
-// envelope.
+// open looks for a receipt inside a signed envelope. A third-party receipt attests nothing, even if
+// it is inside an envelope.
 func (d *Decoder) open(c *Contents) {
 	if c.Format != "" {
 		_, _, c.Weigh = d.Unwrap(new(canon.Document))
@@ -138,7 +141,7 @@ func (d *Decoder) open(c *Contents) {
 	}
 }
 
-// itemFault returns the fault for CBOR that is not an archived document.
+// itemFault returns the fault for a CBOR item that is not an archived document.
 func itemFault(err error) *Fault {
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {
@@ -147,15 +150,15 @@ func itemFault(err error) *Fault {
 	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
-// tornTail reports whether the last line is truncated: it has a syntax error at its end, and no
-// line end. The line is still being written, or was cut off.
+// tornTail reports whether the last line is truncated, that is, whether text without a line end
+// also has a syntax error at its end. Such a line was cut off or is still being written.
 func tornTail(err error, text []byte) bool {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
 		return false
 	}
 
-	// The line may also end in the middle of a character.
+	// The line may also end within a character.
 	switch receipt.Code(syntax.Code) {
 	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
 		return cutOff(text)
@@ -163,7 +166,7 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
-// cutOff reports whether text is the beginning of a JSON text, so that its only fault is that it is
+// cutOff reports whether text is the beginning of a JSON text, so that the only error is that it is
 // incomplete.
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
@@ -177,13 +180,13 @@ func cutOff(text []byte) bool {
 		return true
 	}
 
-	// A complete character could follow here, inside a string.
+	// Inside a string, the rest of the character could follow.
 	begun := !utf8.FullRune(rest) || beginsEscape(rest)
 	return begun && cutOff(append(text[:syntax.Offset:syntax.Offset], 'x'))
 }
 
-// beginsEscape reports whether text is the beginning of an escape, or of the two escapes of a
-// surrogate pair, that can be completed.
+// beginsEscape reports whether text is the beginning of an escape sequence, or of a surrogate pair
+// of escape sequences, that could be completed.
 func beginsEscape(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`\u`)) {
 		return false
@@ -199,7 +202,7 @@ func beginsEscape(text []byte) bool {
 	return false
 }
 
-// otherKind describes a document that is often stored with receipts, or returns "" for any other
+// otherKind describes a document that is often stored next to receipts, or returns "" for any other
 // document.
 func otherKind(root canon.Node) string {
 	has := func(names ...string) bool {
@@ -212,7 +215,7 @@ func otherKind(root canon.Node) string {
 	}
 
 	switch {
-	case has("chain"), bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")): // a receipt, however damaged
+	case has("chain"), bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")): // this is a receipt, even if it is damaged
 		return ""
 	case root.Member("keys").Kind() == canon.KindArray:
 		return "a key set"

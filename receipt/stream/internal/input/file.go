@@ -12,14 +12,14 @@ import (
 type Kind uint8
 
 const (
-	Sniffed  Kind = iota // detected from the first bytes
+	Sniffed  Kind = iota // detected from the beginning of the input
 	JSON                 // one document: a receipt, a list, or an array of receipts
 	Lines                // one JSON document per line (JSONL, NDJSON)
 	CBOR                 // one item
 	Sequence             // a sequence of items (RFC 8742)
 )
 
-// String returns the name that ParseKind of package stream parses; "" for Sniffed.
+// String returns the name that ParseKind in package stream accepts, or "" for Sniffed.
 func (k Kind) String() string {
 	if names := [...]string{"", "json", "lines", "cbor", "cborseq"}; int(k) < len(names) {
 		return names[k]
@@ -27,27 +27,27 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", k)
 }
 
-// A File is an input, together with the options for reading it.
+// A File is an input, with the options for reading it.
 type File struct {
-	Name  string // the name's extension may determine the format
+	Name  string // its extension may determine the format
 	Kind  Kind
-	Index int // selects one document, with the numbering of reports; 0 selects all documents
+	Index int // selects the document with this index, as in reports; 0 selects all documents
 	Open  func() (io.ReadCloser, error)
 
 	Packed  unpack.Options
-	Wrapped bool      // signed envelopes contain receipts
-	Meter   func(int) // called with the size of every read
+	Wrapped bool      // receipts are inside signed envelopes
+	Meter   func(int) // called with the number of bytes of each read
 }
 
-// An Opened input is being cut into documents.
+// An Opened is an input that is being split into documents.
 type Opened struct {
 	cutter
 	Close func()
 }
 
-// NewBuffer returns a buffer for reading inputs one after the other. size is the size of the only
-// input, or 0 if the size is unknown, so that a small input fits into the buffer together with its
-// end.
+// NewBuffer returns a buffer that can be used for several inputs in sequence. size is the size of
+// the input if there is only one, so that a small input fits entirely, or 0 if the size is not
+// known.
 func NewBuffer(size int64) *bufio.Reader {
 	most := int64(readBytes)
 	if size > 0 {
@@ -56,8 +56,8 @@ func NewBuffer(size int64) *bufio.Reader {
 	return bufio.NewReaderSize(nil, int(most))
 }
 
-// Cut opens and decompresses an input, and detects its format. The input is read through buffer
-// until it is closed.
+// Cut opens and decompresses an input and detects its format. The input is read through buffer
+// until the result is closed.
 func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 	content, err := in.Open()
 	if err != nil {
@@ -72,7 +72,7 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
-	// The decompressor is closed before the content.
+	// The decompressor is closed before the compressed content.
 	closer := func() { done(); content.Close() }
 	cut, err := cutterFor(plain, in.Kind, in.Name, compressed, in.Wrapped)
 	if err != nil {
@@ -80,14 +80,14 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
-	// A document is located by counting the documents that precede it.
+	// To find a document by its index, the preceding documents are counted.
 	if in.Index > 0 {
 		cut = &chosen{cutter: cut, index: in.Index}
 	}
 	return &Opened{cut, closer}, nil
 }
 
-// Hurry makes a line-based input return each line as soon as it has been read, because a process
+// Hurry makes an input of lines return each line as soon as it has been read, because a process
 // that writes drafts to a pipe may wait for the first result before it writes the second draft.
 func (o *Opened) Hurry() {
 	if lines, is := o.cutter.(*lineCutter); is {
@@ -95,8 +95,8 @@ func (o *Opened) Hurry() {
 	}
 }
 
-// metered counts bytes that are read. An error is final, so that a lookahead does not lose
-// it.
+// metered counts the bytes that are read. It returns the same error again for later reads, so that
+// a lookahead does not lose the error.
 type metered struct {
 	io.Reader
 	meter func(int)

@@ -1,7 +1,7 @@
 package input
 
-// nesting tracks the depth of objects and arrays in a JSON text, byte by byte. Invalid JSON
-// is left to the parser.
+// nesting tracks the depth of objects and arrays while a JSON text is read byte by byte. It does
+// not detect invalid JSON, which the parser rejects.
 type nesting struct {
 	depth             int
 	inString, escaped bool
@@ -21,11 +21,11 @@ func (n *nesting) read(c byte) {
 	}
 }
 
-// outside reports whether the position is outside all objects, arrays, and strings.
+// outside reports whether the current position is outside all objects, arrays, and strings.
 func (n *nesting) outside() bool { return n.depth <= 0 && !n.inString }
 
-// follow reads text up to and including the byte after which the position is outside, or the entire
-// text. It returns the number of bytes that it read.
+// follow reads text up to and including the byte after which the position is outside, or all of
+// text if there is no such byte. It returns the number of bytes read.
 func (n *nesting) follow(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		if n.inString && !n.escaped {
@@ -40,7 +40,7 @@ func (n *nesting) follow(text []byte) int {
 	return len(text)
 }
 
-// plainBytes returns the number of bytes in a string that precede a quote or an escape.
+// plainBytes returns the number of bytes before the first quote or escape within a string.
 func plainBytes(text []byte) int {
 	for i, c := range text {
 		if c == '"' || c == '\\' {

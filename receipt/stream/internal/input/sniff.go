@@ -10,11 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// cutterFor returns the cutter for an input. If the input's kind is not known, it is detected: CBOR
-// by its first byte, with which no JSON text begins, and an array by its bracket. An input consists
-// of lines if its first nonblank line ends with } and leaves nothing open, or if the second line
-// begins with { followed by other text and is not part of the first document. Any other input is a
-// single document. If the name ends in .cbor, the input is a single item.
+// cutterFor returns the cutter for an input. If the kind of the input is not known, it is detected:
+// CBOR is recognized by a first byte with which no JSON text begins, and an array by its opening
+// bracket. An input consists of lines if its first nonblank line ends with } and leaves nothing
+// open, or if its second line begins with { followed by other text and is not part of the first
+// document. Any other input is a single document. If the file name ends in .cbor, the input is a
+// single CBOR item.
 func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
 	lines := form == Lines || form == Sniffed && namesLines(name)
 	if form == Sniffed {
@@ -40,8 +41,8 @@ func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (c
 	return cutWhole(r, lines)
 }
 
-// sniff detects the kind of an input. It may skip as many blank lines as a lineCutter may; line
-// numbers then count from the first line that is read.
+// sniff detects the kind of an input from its beginning. The input may have as many leading blank
+// lines as a lineCutter accepts; line numbers then start at the first line that is read.
 func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	head, err := peek(r, telling)
 	if len(head) == 0 {
@@ -60,7 +61,7 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return Sequence, nil
 	}
 
-	// A line that leaves nothing open is a complete document.
+	// A line that leaves no object or array open is a complete document.
 	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(first, []byte("[")):
@@ -71,32 +72,32 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return JSON, nil
 	case beginsDocument(rest):
 		return Lines, nil
-	case rest == nil && len(head) == r.Size(): // a line that is longer than the buffer
+	case rest == nil && len(head) == r.Size(): // the line is longer than the buffer
 		return Lines, nil
 	}
 
 	return JSON, nil
 }
 
-// An OtherKindError indicates that an input has a kind that contains no receipts, such as a PDF or
-// an agent transcript.
+// An OtherKindError indicates that an input is of a kind that cannot contain receipts, such as a
+// PDF or an agent transcript.
 type OtherKindError struct{ Found kind.Found }
 
-// Error describes the kind.
+// Error describes the kind of the input.
 func (e *OtherKindError) Error() string { return "contains no receipts: it is " + e.Found.What }
 
-// telltale is the number of bytes from which the kind is detected.
+// telltale is the maximum number of bytes that are used to detect the kind of an input.
 const telltale = 16 << 10
 
-// foreignKind returns the kind of an input that contains no receipts. An input with a member of a
-// receipt contains receipts, however damaged. However, an event that submits a task also has a
-// budget.
+// foreignKind returns the kind of an input if inputs of that kind contain no receipts. An input
+// that has a member of receipts is assumed to contain receipts, even if it is damaged. An event
+// that submits a task is an exception, because it also has a budget.
 func foreignKind(head []byte) (kind.Found, bool) {
 	all := head
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
 
-	// An envelope's payload may name the format of a receipt only after its first part.
+	// The payload of an envelope may state the format of a receipt beyond the first bytes.
 	if f.Kind.Foreign() && len(all) > len(head) {
 		f = kind.Of(all, false)
 	}
@@ -109,11 +110,11 @@ func foreignKind(head []byte) (kind.Found, bool) {
 }
 
 // isCBOR reports whether head begins with a CBOR array, map, or tag (RFC 8949 section 3.1, major
-// types 4 to 6). A byte order mark and a { with a flipped high bit are not among these.
+// types 4 to 6). A byte order mark is excluded, and so is a { whose high bit is flipped.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
-// endsDocument reports whether a first line ends with the end of a document. If it only ends an
-// object inside a document, the rest of the document follows.
+// endsDocument reports whether a document ends at the end of its first line. If the line only ends
+// a nested object, the document continues on the next line.
 func endsDocument(line []byte) bool {
 	if !bytes.HasSuffix(line, []byte("}")) {
 		return false
@@ -125,17 +126,17 @@ func endsDocument(line []byte) bool {
 	return at.depth <= 0
 }
 
-// beginsDocument reports whether the next line begins with a document. A line with only a brace
-// begins a document of several lines, as in a quotation.
+// beginsDocument reports whether the next line begins with a new document. A line that contains
+// only a brace is not enough, because it may be part of a document of several lines.
 func beginsDocument(rest []byte) bool {
 	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// goesOn reports whether the next line is an element, or a member's value, in the document that the
-// first line begins, as in a list with one entry per line. The first line then ends with an open
-// bracket, a comma, or a colon, and the text that follows is not a complete document. A truncated
-// line is followed by documents.
+// goesOn reports whether the document that begins in the first line continues in the next line with
+// an element or the value of a member, as in a list with one entry per line. In this case, the
+// first line ends with an open bracket, a comma, or a colon, and the following text is not a
+// complete document. If the first line is merely truncated, complete documents follow.
 func goesOn(first, rest []byte) bool {
 	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
 		return false
@@ -153,20 +154,21 @@ func goesOn(first, rest []byte) bool {
 	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
-// namesLines reports whether a file name indicates lines, even if there is only one line.
+// namesLines reports whether the extension of a file name stands for lines, even if the file has
+// only one line.
 func namesLines(name string) bool {
 	name = plainName(name)
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 
-// plainName removes a compression format's extension from a file name.
+// plainName returns a file name in lowercase, without the extension of a compression format.
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// cutLine returns the first line without trailing whitespace, and the text that follows it. rest is
-// nil if the line does not end.
+// cutLine returns the first line without trailing whitespace, and the text after that line. rest is
+// nil if the line has no line end.
 func cutLine(text []byte) (line, rest []byte) {
 	line, rest, found := bytes.Cut(text, []byte{'\n'})
 	if !found {
@@ -175,7 +177,8 @@ func cutLine(text []byte) (line, rest []byte) {
 	return bytes.TrimRight(line, " \t\r"), rest
 }
 
-// firstSymbol returns the first byte that is not whitespace, without reading it, or 0.
+// firstSymbol returns the first byte that is not whitespace, without consuming it, or 0 if there is
+// none.
 func firstSymbol(r *bufio.Reader) (byte, error) {
 	head, err := peek(r, func(head []byte) bool { return len(bytes.TrimLeft(head, " \t\r\n")) > 0 })
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 {
@@ -184,9 +187,9 @@ func firstSymbol(r *bufio.Reader) (byte, error) {
 	return 0, err
 }
 
-// peek returns the beginning of an input as soon as it is sufficient, without waiting for more,
-// because a pipe may deliver only one receipt per hour. It returns fewer bytes at the end of the
-// input or the buffer. If it returns an error, it returns no bytes.
+// peek returns the beginning of an input as soon as enough reports true. It does not wait for more
+// data, because a pipe may deliver only one receipt per hour. It returns less data at the end of
+// the input or if the buffer is full. If the error is not nil, there is no data.
 func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		_, err := r.Peek(n)
@@ -200,8 +203,8 @@ func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	}
 }
 
-// telling reports whether head contains two nonblank lines, or is otherwise sufficient to detect
-// the kind.
+// telling reports whether head contains two nonblank lines or is otherwise sufficient to detect the
+// kind of the input.
 func telling(head []byte) bool {
 	if isCBOR(head) {
 		return true
@@ -216,16 +219,16 @@ func telling(head []byte) bool {
 		return true
 	}
 
-	// The first line may continue in the second line.
+	// The document in the first line may continue in the second line.
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
-		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line determines the kind
+		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // only the third line determines the kind
 	}
 	return behind != nil
 }
 
-// cutWhole reads the only document of an input. A page of a list, as returned by the protocol's
-// routes, counts as the documents in it.
+// cutWhole reads an input that is a single document. A page of a list, as returned by the routes of
+// the protocol, is treated as the documents that it lists.
 func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
@@ -235,7 +238,7 @@ func cutWhole(r io.Reader, lines bool) (cutter, error) {
 		return newPageCutter(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
 	if len(text) <= maxDocument && len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return &heldPieces{}, nil // in a longer input, a document may follow the whitespace
+		return &heldPieces{}, nil // if the input is longer, a document may follow the whitespace
 	}
 	if list := pageOf(text); list != nil {
 		return &heldPieces{list}, nil
@@ -243,7 +246,8 @@ func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	return &heldPieces{[]Piece{{Data: text, Kept: true, Index: 1, Single: true, last: lines && !bytes.HasSuffix(text, []byte{'\n'})}}}, nil
 }
 
-// pageOf returns the entries of a list: {"object":"list","data":[...]}.
+// pageOf returns the entries of a page, {"object":"list","data":[...]}, or nil if text is not a
+// page.
 func pageOf(text []byte) []Piece {
 	if !bytes.Contains(text, []byte(`"list"`)) {
 		return nil
@@ -258,7 +262,7 @@ func pageOf(text []byte) []Piece {
 		return nil
 	}
 
-	list := []Piece{} // an empty page is a list, not a receipt
+	list := []Piece{} // an empty page is a list without entries, not a receipt
 	for i, n := range data.Elements() {
 		list = append(list, Piece{Data: n.Raw(), Kept: true, Index: i + 1})
 	}

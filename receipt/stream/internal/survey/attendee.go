@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Attendee is one receipt of a roster.
+// An Attendee is the entry for one receipt in a roster.
 type Attendee struct {
 	stream   int
 	again    bool
@@ -17,19 +17,19 @@ type Attendee struct {
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
-	Before   bool  // the outcome without the link remains, regardless of the link's result
+	Before   bool  // the receipt keeps its outcome, regardless of the result for its link
 	Fault    *Fumble
 	Outcome
 }
 
-// An Outcome is the verdict with which a receipt is counted, apart from a fault in its link.
+// An Outcome is the verdict with which a receipt is counted, not including a fault in its link.
 type Outcome struct {
 	Own    receipt.Verdict
-	Reason receipt.Code // the code of Own, unless Own is verified
-	Spare  bool         // the receipt is a copy that does not count
+	Reason receipt.Code // the code that explains Own; "" if Own is verified
+	Spare  bool         // the receipt is a copy that is not counted
 }
 
-// Alone returns the receipt's outcome if its link holds.
+// Alone returns the outcome that the receipt has if its link is valid.
 func (a *Attendee) Alone() Outcome {
 	if a.Fault != nil {
 		return a.Fault.alone()
@@ -37,8 +37,8 @@ func (a *Attendee) Alone() Outcome {
 	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
-// linked reports whether the receipt's link held in a part, where the predecessor may have been
-// known from another source. A copy that does not count has no link of its own.
+// linked reports whether the link of the receipt was valid within a part, where the predecessor may
+// have been known from another source. A copy that is not counted has no link of its own.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
@@ -49,20 +49,19 @@ func (a *Attendee) linked() bool {
 	return a.Yields() && !a.again
 }
 
-// Yields reports whether an unchecked link is the reason why the receipt is undecided under a
-// strict policy.
+// Yields reports whether an unchecked link makes the receipt undecided under a strict policy.
 func (a *Attendee) Yields() bool {
 	own := a.Alone()
 	return own.Own == receipt.Verified || own.Own == receipt.Undecided && !a.Before && own.Reason != receipt.CodeLinkNotChecked
 }
 
-// Leave records that the receipt's link is unchecked.
+// Leave records that the link of the receipt is unchecked.
 func (a *Attendee) Leave() {
 	a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: a.Own, reason: a.Reason}
-	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault contains the outcome
+	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault now contains the outcome
 }
 
-// parseFault parses a receipt's fault.
+// parseFault parses the fault of a packed receipt.
 func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: healed}
 	own := u.byte()
@@ -70,7 +69,8 @@ func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
 }
 
-// parseOutcome parses a receipt's outcome. It reports whether the flags are valid.
+// parseOutcome parses the outcome of a packed receipt. It reports whether the flags of the outcome
+// are valid.
 func (a *Attendee) parseOutcome(u *unpacker) bool {
 	own := u.byte()
 	if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
@@ -81,7 +81,7 @@ func (a *Attendee) parseOutcome(u *unpacker) bool {
 	return true
 }
 
-// sane reports whether a run can write such a fault and outcome.
+// sane reports whether a run can result in such a fault and outcome.
 func (a *Attendee) sane() bool {
 	if a.Fault != nil && !a.Fault.sane() || !a.Outcome.sane() {
 		return false
@@ -89,11 +89,12 @@ func (a *Attendee) sane() bool {
 	return (!a.Spare || a.again) && (!a.Before || a.Alone().Own == receipt.Undecided)
 }
 
-// verified returns the outcome that most receipts have.
+// verified returns the most common outcome.
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
-// repeated adds the outcome to the outcomes that do not count again for another copy. A refuted
-// outcome counts every time. It is not recorded, because the number of refuted copies is unlimited.
+// repeated adds the outcome to the list of outcomes for which further copies are not counted. A
+// refuted outcome is counted for every copy. It is therefore not added, which also bounds the list,
+// because there may be any number of refuted copies.
 func (o Outcome) repeated(list []Outcome) []Outcome {
 	if o.Own == receipt.Refuted {
 		return list
@@ -101,7 +102,7 @@ func (o Outcome) repeated(list []Outcome) []Outcome {
 	return append(list, o)
 }
 
-// sane reports whether a run can write such an outcome.
+// sane reports whether a run can result in such an outcome.
 func (o Outcome) sane() bool {
 	known := o.Own == receipt.Verified || o.Own == receipt.Refuted || o.Own == receipt.Undecided
 	return known && (o.Own == receipt.Verified) == (o.Reason == "") && !(o.Spare && o.Own == receipt.Refuted)
@@ -109,17 +110,17 @@ func (o Outcome) sane() bool {
 
 func (a *Attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A Fumble is a link that failed, or that made its receipt undecided, when the receipt was read. It
-// contains the outcome that the receipt would otherwise have.
+// A Fumble describes a link that was invalid, or that made its receipt undecided, when the receipt
+// was read. It contains the outcome that the receipt would have without this fault.
 type Fumble struct {
 	Code   receipt.Code
 	own    receipt.Verdict
-	reason receipt.Code // the code of own, unless own is verified
-	healed bool         // the link holds among the receipts of all merged parts
-	left   bool         // the link failed, but is unchecked among the receipts of all merged parts
+	reason receipt.Code // the code that explains own; "" if own is verified
+	healed bool         // the link is valid among the receipts of all merged parts
+	left   bool         // the link was invalid, but is unchecked among the receipts of all merged parts
 }
 
-// sane reports whether a run can write such a fault.
+// sane reports whether a run can result in such a fault.
 func (f *Fumble) sane() bool {
 	if f.left && !(f.healed && f.Failed()) {
 		return false
@@ -129,7 +130,7 @@ func (f *Fumble) sane() bool {
 		return f.reason == "" && (f.Failed() || f.Open())
 	case receipt.Undecided:
 		return f.reason != "" && (f.Failed() || f.Open())
-	case receipt.Refuted: // an unchecked link does not hide a refuted outcome
+	case receipt.Refuted: // an unchecked link does not replace a refuted outcome
 		return f.reason != "" && f.Failed() && !f.left
 	}
 	return false
@@ -143,7 +144,7 @@ func (f *Fumble) Open() bool {
 	return f.Code == receipt.CodeLinkNotChecked || f.Code == receipt.CodeCopyNotChecked
 }
 
-// alone returns the receipt's outcome if its link holds.
+// alone returns the outcome that the receipt has if its link is valid.
 func (f *Fumble) alone() Outcome { return Outcome{Own: f.own, Reason: f.reason} }
 
 // Counted returns the outcome with which the receipt is counted.
@@ -159,10 +160,10 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle records the link's mark among the receipts of all merged parts. open states that the link
-// is unchecked, and that the receipt is therefore undecided. If the link was unchecked within a
-// part and is invalid across all parts, the merged summary has a finding, and the receipt stays
-// undecided.
+// Settle records the mark that the link has among the receipts of all merged parts. open means that
+// the link is unchecked and that the receipt is therefore undecided. If the link was unchecked
+// within a part but is invalid among all parts, the merged summary has a finding for it, and the
+// receipt remains undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
 	case f.Failed():
@@ -175,32 +176,32 @@ func (f *Fumble) Settle(is join.Mark, open bool) {
 	}
 }
 
-// Flags of a packed receipt.
+// These are the flags of a packed receipt.
 const (
-	rosterStream   = 1 << iota // the receipt's stream differs from that of the previous receipt
-	rosterFirst                // the receipt names no predecessor
-	rosterPrevious             // the receipt's predecessor is not the previous receipt
-	rosterDamaged              // the receipt's content does not have the stated hash
+	rosterStream   = 1 << iota // the receipt's stream differs from that time of the previous receipt
+	rosterFirst                // the receipt has no predecessor
+	rosterPrevious             // the receipt names a predecessor other than the previous receipt in its stream
+	rosterDamaged              // the stated hash of the receipt does not match its content
 	rosterAgain                // the receipt is a copy of an earlier receipt
-	rosterFault                // the link failed when read, or was unchecked and left the receipt undecided
-	rosterHealed               // the link holds among the receipts merged since
-	rosterOutcome              // the receipt is not verified, or does not count
+	rosterFault                // the receipt has a fault: its link was invalid, or was unchecked and made the receipt undecided
+	rosterHealed               // the link is valid among the receipts that have been merged since
+	rosterOutcome              // the receipt is not verified, or is not counted
 )
 
-// Flags of an outcome.
+// These are the flags of an outcome.
 const (
-	outcomeSpare  = 1 << iota // the receipt does not count
-	outcomeBefore             // the outcome remains, regardless of the link's result
+	outcomeSpare  = 1 << iota // the receipt is not counted
+	outcomeBefore             // the receipt keeps its outcome, regardless of the result for its link
 )
 
-// Flags in a fault's verdict.
+// These are flags that are combined with the verdict of a fault.
 const (
-	faultBefore = 0x10 << iota // the outcome remains, regardless of the link's result
-	faultLeft                  // the link failed, but is unchecked among the receipts merged since
+	faultBefore = 0x10 << iota // the receipt keeps its outcome, regardless of the result for its link
+	faultLeft                  // the link was invalid, but is unchecked among the receipts that have been merged since
 )
 
-// An attendeeCoder encodes and decodes the receipts of one source. A receipt requires about 55
-// bytes, because fields that follow from the previous receipt are omitted:
+// An attendeeCoder encodes and decodes the receipts of a single source. A packed receipt requires
+// about 55 bytes, because fields that can be derived from the previous receipt are omitted:
 //
 //	flags     one byte
 //	stream    uvarint, unless it is that of the previous receipt
@@ -213,12 +214,12 @@ const (
 //	          and the verdict, with flags, and code without it
 //	outcome   unless it is that of most receipts: whether it counts, its verdict, and its code
 type attendeeCoder struct {
-	stream int            // stream of the previous receipt; -1 if there is none
+	stream int            // stream of the previous receipt; -1 if there is no previous receipt
 	issued int64          // of the previous receipt
-	last   []canon.Digest // by stream: the previous hash
+	last   []canon.Digest // the previous hash in each stream
 }
 
-// begin prepares the coder for a source, with the number of streams in the roster.
+// begin prepares the coder for a source, given the number of streams in the roster.
 func (c *attendeeCoder) begin(streams int) {
 	c.stream, c.issued = -1, 0
 	if len(c.last) != streams {
@@ -227,10 +228,10 @@ func (c *attendeeCoder) begin(streams int) {
 	clear(c.last)
 }
 
-// grow adds a stream.
+// grow adds a stream to the coder.
 func (c *attendeeCoder) grow() { c.last = append(c.last, canon.Digest{}) }
 
-// append encodes a receipt after the previous one.
+// append appends the encoding of a receipt to b.
 func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	at, flags := len(b), byte(0)
 	b = append(b, 0)
@@ -239,7 +240,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = binary.AppendUvarint(b, uint64(a.stream))
 	}
 
-	// The predecessor is omitted if it is the previous receipt of the stream.
+	// The predecessor is omitted if it is the previous receipt in the stream.
 	b = append(append(b, a.id[:]...), a.link.Hash[:]...)
 	switch {
 	case a.link.First:
@@ -264,7 +265,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 			flags |= rosterHealed
 		}
 
-		// The upper bits of the verdict contain the remaining flags.
+		// The upper bits of the verdict byte contain further flags.
 		own := byte(f.own)
 		if a.Before {
 			own |= faultBefore
@@ -276,7 +277,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = appendText(b, []byte(f.reason))
 	}
 
-	// A verified receipt that counts is the usual case, and requires no bytes.
+	// The most common outcome, which is that the receipt is verified and counted, requires no
+	// bytes.
 	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
 		own := flag(o.Spare) * outcomeSpare
@@ -292,8 +294,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	return b
 }
 
-// parse decodes the bytes that append encodes. A roster is read from a file, so data that a run
-// cannot write is rejected.
+// parse decodes a receipt that append has encoded. Rosters are read from files, so parse rejects
+// data that append cannot have written.
 func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
 
@@ -305,7 +307,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return Attendee{}, errRoster // a receipt that names no predecessor cannot name another one
+		return Attendee{}, errRoster // a receipt without a predecessor cannot name one
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
@@ -332,12 +334,12 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	return a, nil
 }
 
-// after records the fields that the next receipt may omit.
+// after records the fields of a receipt from which fields of the next one can be derived.
 func (c *attendeeCoder) after(a *Attendee) {
 	c.stream, c.issued, c.last[a.stream] = a.stream, a.issued, a.link.Hash
 }
 
-// An unpacker reads packed bytes. short is set when there are not enough bytes.
+// An unpacker reads packed data. short is set if the data ends too early.
 type unpacker struct {
 	rest  []byte
 	short bool
@@ -379,7 +381,7 @@ func (u *unpacker) text() string {
 	return string(u.bytes(int(min(n, uint64(len(u.rest)+1)))))
 }
 
-// AboutLinks reports whether a code concerns the relations between receipts.
+// AboutLinks reports whether a code is about the relationship between receipts.
 func AboutLinks(code receipt.Code) bool {
 	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A crowd contains the unpacked receipts from several rosters, as a survey of all their sources
-// would have processed them.
+// A crowd contains the unpacked receipts of several rosters, in the form that a survey of all their
+// sources would have processed.
 type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
-	Outcomes bool // all rosters contain their receipts' outcomes
-	whole    bool // a roster was requested in full, regardless of its size
+	Outcomes bool // every roster contains the outcomes of its receipts
+	whole    bool // one of the rosters was requested in full, regardless of its size
 }
 
 type crowdSource struct {
@@ -25,7 +25,7 @@ type crowdSource struct {
 	list []Attendee
 }
 
-// CrowdOf returns the combined receipts from rosters, in an order that does not depend on the order
+// CrowdOf combines the receipts of several rosters, in an order that does not depend on the order
 // of the rosters.
 func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	c := &crowd{Outcomes: true}
@@ -36,7 +36,7 @@ func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
 
-	// Each roster has its own stream numbers.
+	// Each roster numbers its streams separately.
 	for _, r := range rosters {
 		for _, in := range r.Sources {
 			list, err := in.unpack(len(r.Streams))
@@ -73,7 +73,7 @@ func compareFaults(a, b *Fumble) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.healed), flag(b.healed)), cmp.Compare(flag(a.left), flag(b.left)))
 }
 
-// Each calls f with every receipt, as a survey item.
+// Each calls f for every receipt, represented as an item of a survey.
 func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 	it := new(Item)
 	for i := range c.sources {
@@ -90,7 +90,7 @@ func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 	return nil
 }
 
-// Survey joins the receipts by their links, as in a run over all sources.
+// Survey joins the receipts by their links, in the same way as a run over all sources.
 func (c *crowd) Survey() (*Survey, error) {
 	s := New(Terms{Indexed: MaxIndexed})
 	s.sources, s.listed = make([]string, len(c.sources)), make([]bool, len(c.sources))
@@ -101,7 +101,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// A document that was unreadable in a part may be the missing predecessor.
+	// A document that could not be read in a part may be the missing predecessor of a receipt.
 	for _, in := range c.sources {
 		s.gaps += in.Unplaced
 		s.mixed = append(s.mixed, in.Unordered)
@@ -111,7 +111,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// As in a second pass, compare the order within each source.
+	// The order within each source is compared in the same way as in a second pass.
 	number := 0
 	return s, c.Each(func(it *Item, _ *Attendee) error {
 		s.follow(number, it)
@@ -120,8 +120,8 @@ func (c *crowd) Survey() (*Survey, error) {
 	})
 }
 
-// Spares finds the copies that do not count among all receipts. It returns the receipts whose
-// counting changes in either direction.
+// Spares determines which copies are not counted when all receipts are considered together. It
+// returns the receipts that are newly counted or no longer counted.
 func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	var list []*Attendee
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -129,9 +129,9 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 		return nil
 	})
 
-	// As in a second pass, copies count once for each outcome, and every time if the outcome is
-	// refuted.
-	counted := map[int][]Outcome{} // keyed by the number of the first copy
+	// As in a second pass, copies of a receipt are counted once per outcome, except that every
+	// refuted copy is counted.
+	counted := map[int][]Outcome{} // key: number of the first copy
 	for _, original := range v.originals {
 		counted[original] = nil
 	}
@@ -159,8 +159,8 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	return changed
 }
 
-// Linked returns the receipts whose link held in a part but is unchecked among all receipts, keyed
-// by the number of their first copy.
+// Linked returns the receipts whose links were valid within a part but are unchecked among all
+// receipts, keyed by the number of the first copy.
 func (c *crowd) Linked(v *Survey) map[int]bool {
 	list, number := map[int]bool{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -173,7 +173,7 @@ func (c *crowd) Linked(v *Survey) map[int]bool {
 	return list
 }
 
-// Shared returns the receipts that are in several rosters.
+// Shared returns the receipts that occur in more than one roster.
 func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -187,7 +187,7 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 		return nil
 	})
 
-	// Copies within one roster are not shared.
+	// Copies within a single roster are not shared.
 	for d, n := range copies {
 		if n > 0 {
 			list = append(list, d)
@@ -196,9 +196,9 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	return list
 }
 
-// selections returns how much of each stream was stated to be a selection.
+// selections returns, for each stream, whether all, some, or none of its sources are selections.
 func (c *crowd) selections(s *Survey) []selection {
-	of := make([][2]bool, len(s.names)) // by stream: whether there is a complete source, and whether there is a selection
+	of := make([][2]bool, len(s.names)) // for each stream: whether it has a complete source, and whether it has a source that is a selection
 	_ = c.Each(func(it *Item, _ *Attendee) error {
 		of[s.streams[string(it.Facts.Key)]][flag(c.sources[it.Source].Partial)] = true
 		return nil
@@ -217,7 +217,8 @@ func (c *crowd) selections(s *Survey) []selection {
 	return list
 }
 
-// Pack packs the receipts again, regardless of their number, because the parts were also in memory.
+// Pack packs all receipts into one roster, regardless of their number, because the parts were in
+// memory as well.
 func (c *crowd) Pack() *Roster {
 	r := &Roster{Streams: c.streams, Outcomes: c.Outcomes, Whole: c.whole}
 	for _, in := range c.sources {

@@ -1,10 +1,11 @@
-// Package survey judges the relation between the receipts of an input. It reads no input and
-// verifies no receipt. It receives the [Facts] about each receipt, and the receipt's outcome
-// without its link.
+// Package survey checks the relationships between the receipts of an input. It does not read inputs
+// or verify receipts. Its input consists of the [Facts] about each receipt, and the outcome of the
+// receipt without its link.
 //
-// An [Order] judges a source's links as they are read, using an index of the previous receipts. For
-// several sources, a [Survey] stores three records for each receipt, which a sorter may put on
-// disk. A joiner reads the sorted records, applies the rules of package join, and leaves a mark for
-// each receipt, which the second pass converts into a check. A [Roster] contains a summary's
-// receipts, and [CrowdOf] returns the receipts from several rosters for another survey.
+// An [Order] checks the links of a single source while the source is read, using an index of the
+// preceding receipts. For several sources, a [Survey] stores three records for each receipt, which
+// a sorter may write to disk. A joiner reads the sorted records, applies the rules of package join,
+// and sets a mark for each receipt, which the second pass converts into a check. A [Roster]
+// contains the receipts of a summary, and [CrowdOf] combines the receipts of several rosters for
+// another survey.
 package survey

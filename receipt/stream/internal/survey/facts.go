@@ -9,20 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Facts are the properties of a receipt that are compared with those of other receipts.
+// Facts contains the properties of a receipt that are compared with those of other receipts.
 type Facts struct {
-	Placed   bool         // the receipt states a place in a stream; if not, the other fields are undefined
-	holds    bool         // the content matches the stated hash
+	Placed   bool         // the receipt states its position in a stream; if false, the other fields are undefined
+	holds    bool         // the stated hash matches the content
 	Link     chain.Link   // as stated
-	Computed canon.Digest // the hash of its content
-	ID       fingerprint  // of issuer.id and receipt_id
+	Computed canon.Digest // the hash that was computed from the content
+	ID       fingerprint  // fingerprint of issuer.id and receipt_id
 	Key      streamKey    // of its stream
 	Issued   time.Time    // issued_at
-	undated  bool         // Issued is not a time that the source reported
+	undated  bool         // the source did not report the time in Issued
 }
 
-// A fingerprint is the first half of a SHA-256 digest: short enough to keep a fingerprint for every
-// receipt, and long enough that two texts with the same fingerprint cannot be constructed.
+// A fingerprint is the first half of a SHA-256 digest. This is short enough to keep one for every
+// receipt, and long enough that nobody can construct two texts with the same fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(text []byte) fingerprint {
@@ -30,8 +30,8 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// Gather reads a document's facts. A document may state a place in a stream even if the statement
-// is invalid. computed is the hash of the content, if it is already known.
+// Gather reads the facts from a document. A document may state a position in a stream even if that
+// position is invalid. computed is the hash of the content, or zero if it has not been computed.
 func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()
@@ -43,14 +43,15 @@ func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	}
 
 	if computed.IsZero() {
-		computed, _ = chain.Hash(doc) // it has members, so it is an object
+		computed, _ = chain.Hash(doc) // no error is possible, because the document has members and is therefore an object
 	}
 	f.Computed = computed
 	f.holds = computed == f.Link.Hash
 	f.Issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
-	// IDs from different issuers are unrelated, because two issuers may both count from 1.
+	// The issuer is included, because two issuers may use the same receipt IDs, such as consecutive
+	// numbers.
 	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
 	f.ID = fingerprintOf(id)
 	f.Key = streamKey(id[:0]).appendReceipt(root)

@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A filter is a Bloom filter of digests: if it does not contain a digest, the digest was not added;
-// if it contains a digest, the digest may or may not have been added. It has a fixed size of 2^26
-// bits, 8 MiB. The false-positive rate is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
-// million.
+// A filter is a Bloom filter of digests: a digest that is not in the filter was certainly not
+// added, and a digest that is in the filter is likely to have been added. The filter has a fixed
+// size of 2^26 bits (8 MiB). The false-positive rate is 1 in 1,000 after 3 million digests and 1 in
+// 20 after 10 million.
 type filter struct{ bits []uint64 }
 
 const (
 	filterBits = 1 << 26
-	// filterProbes is the number of bits per digest. Digests are uniformly distributed, so their
-	// own bytes select the bits.
+	// filterProbes is the number of bits that are set per digest. Digests are uniformly
+	// distributed, so the bits are selected by the bytes of the digest itself.
 	filterProbes = 4
 )
 
@@ -28,7 +28,8 @@ func (f *filter) add(d canon.Digest) {
 	}
 }
 
-// has reports whether a digest may have been added. If has returns false, the digest was not added.
+// has reports whether a digest may have been added. If the result is false, the digest was
+// certainly not added.
 func (f *filter) has(d canon.Digest) bool {
 	for i := range filterProbes {
 		if word, bit := probe(d, i); f.bits[word]&bit == 0 {

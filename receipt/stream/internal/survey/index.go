@@ -5,38 +5,39 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An index contains the first receipts of an ordered input, up to a limit, by their ID, their hash,
-// and the predecessor that they name. For later receipts, it records only which hashes certainly
-// did not occur. A receipt requires about 100 bytes.
+// An index contains the first receipts of an ordered input, up to a limit. It can find a receipt by
+// its ID, by its hash, and by the predecessor that it names. For receipts after the limit, the
+// index only contains a filter, which detects hashes that certainly did not occur. Each indexed
+// receipt requires about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
-	nodes map[fingerprint]node // keyed by a receipt's hash, or by the hash that a receipt names
+	nodes map[fingerprint]node // key: hash of a receipt, or hash of a predecessor that a receipt names
 	most  int
-	rest  *filter // the hashes after the limit, or nil
+	rest  *filter // hashes of the receipts after the limit; nil if the limit was not reached
 }
 
 type seen struct {
 	hash    fingerprint
 	line    int32
-	verdict receipt.Verdict // if the link holds
+	verdict receipt.Verdict // verdict of the receipt if its link is valid
 }
 
-// A node is a digest, with the receipt that has it and the first receipt that names it as the hash
-// of its predecessor. Line 0 means that there is no such receipt.
+// A node contains the receipt with a given digest, and the first receipt that names this digest as
+// its predecessor. A line of 0 means that there is no such receipt.
 type node struct {
 	line, stream  int32 // of the receipt
-	namer, naming int32 // line and stream of the receipt that names it
-	open          bool  // the link of that receipt is unchecked, because no receipt had the digest
+	namer, naming int32 // line and stream of the receipt that names the digest
+	open          bool  // the link of that receipt is unchecked, because no receipt with this digest has occurred
 }
 
 func newIndex(most int) *index {
 	return &index{most: most, ids: map[fingerprint]seen{}, nodes: map[fingerprint]node{}}
 }
 
-// full reports whether there were more receipts than the limit.
+// full reports whether there were more receipts than the index can contain.
 func (x *index) full() bool { return x.rest != nil }
 
-// add adds a receipt whose content matches its hash.
+// add adds a receipt whose stated hash matches its content.
 func (x *index) add(it *Item, stream int) {
 	f := &it.Facts
 	if len(x.ids) >= x.most {
@@ -56,7 +57,7 @@ func (x *index) add(it *Item, stream int) {
 		return
 	}
 
-	// The first receipt that names a predecessor is kept, and a second such receipt is a fork.
+	// Only the first receipt that names a predecessor is kept, because a second one is a fork.
 	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)
@@ -65,17 +66,17 @@ func (x *index) add(it *Item, stream int) {
 	}
 }
 
-// node returns the entry for a digest.
+// node returns the node for a digest.
 func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 
-// maybeCopy reports whether a receipt may have occurred before, among the receipts beyond the
-// limit.
+// maybeCopy reports whether a receipt with this hash may have occurred after the limit of the
+// index.
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
-// short returns the fingerprint of a digest. It is not a prefix of the digest, because an attacker
-// can choose the digests that a receipt states.
+// short returns a fingerprint of a digest. The fingerprint is not simply a prefix of the digest,
+// because an attacker can choose the digests that a receipt states.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }
 
-// MaxIndexed is the number of receipts that are kept in memory to compare their IDs and to
+// MaxIndexed is the maximum number of receipts in memory that are used to compare IDs and to
 // distinguish forks from breaks.
 const MaxIndexed = 1 << 18

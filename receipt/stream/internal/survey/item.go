@@ -5,45 +5,45 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// An Item is a document in an input, with the results about its relation to the others.
+// An Item is a document of an input, with the results about its relationship to other documents.
 type Item struct {
 	input.Piece
 	Source int
-	Number int // number of the document in its source, from 1
+	Number int // number of the document within its source, from 1
 
 	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report
 	Facts    Facts
-	Foreign  *receipt.Foreign // facts of a third-party receipt that was read; otherwise nil
-	Other    string           // describes a document that is not a receipt; it is skipped
-	Again    bool             // it is a copy of an earlier receipt
-	Copy     bool             // it is a copy with the same outcome, which does not count
+	Foreign  *receipt.Foreign // facts of a third-party receipt, if one was read; otherwise nil
+	Other    string           // describes a document that is not a receipt and is therefore skipped
+	Again    bool             // the item is a copy of an earlier receipt
+	Copy     bool             // the item is a copy with the same outcome, which is not counted
 
-	Alone  Outcome // the outcome if the link holds
-	Before bool    // Alone remains, regardless of the link's result
+	Alone  Outcome // the outcome if the link is valid
+	Before bool    // the receipt keeps its outcome, regardless of the result for its link
 
-	foreign bool // it does not name the given predecessor
+	foreign bool // the item does not name the predecessor that was given
 }
 
-// Spare reports whether the item is a copy that does not count. A refuted copy counts.
+// Spare reports whether the item is a copy that is not counted. A refuted copy is always counted.
 func (it *Item) Spare() bool { return it.Copy && it.Report.Verdict != receipt.Refuted }
 
-// Weigh sets the outcome of an item whose link has not been judged yet.
+// Weigh sets the outcome of an item whose link has not been checked yet.
 func (it *Item) Weigh() {
 	if it.Facts.Placed {
 		it.Alone, it.Before = it.own()
 	}
 }
 
-// Link records the receipt's relation to the other receipts in its stream.
+// Link adds a check of the receipt's link to the other receipts in its stream.
 func (it *Item) Link(c receipt.Check) {
 	c.Step = receipt.StepLink
 	it.Verifier.Amend(&it.Report, c)
 }
 
-// own returns an item's outcome if its link holds, and reports whether that outcome remains
-// regardless of the link's result. The link must not have been judged yet. Under a strict policy,
-// an unchecked link leaves a receipt undecided.
+// own returns the outcome that an item has if its link is valid, and reports whether the item keeps
+// that outcome regardless of the result for its link. The link must not have been checked yet.
+// Under a strict policy, an unchecked link makes a receipt undecided.
 func (it *Item) own() (o Outcome, before bool) {
 	rep := &it.Report
 	open := rep.Finding()

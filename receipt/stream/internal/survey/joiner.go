@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A joiner finds the predecessor of each receipt in a survey, by the rules of package join. It
-// reads hashes and links in parallel, both sorted by digest, and compares those with the same
-// digest. The remaining receipts are judged by stream.
+// A joiner finds the predecessor of each receipt in a survey, according to the rules of package
+// join. It reads the hashes and the links, both sorted by digest, in parallel, and matches those
+// with the same digest. Receipts that cannot be matched in this way are evaluated stream by stream.
 type joiner struct {
 	*Survey
 	next func() ([]byte, error, bool)
-	hash hashRecord // the current hash, if more is set
+	hash hashRecord // the current hash; valid only if more is set
 	more bool
 
 	meeting join.Meeting
@@ -28,7 +28,7 @@ func newJoiner(s *Survey) *joiner {
 	return &joiner{Survey: s, left: newLeftovers(s)}
 }
 
-// join judges all links, and finds where streams begin and end.
+// join checks all links, and determines where streams begin and end.
 func (j *joiner) join() error {
 	next, stop := iter.Pull2(j.hashes.sorted())
 	defer stop()
@@ -49,7 +49,7 @@ func (j *joiner) join() error {
 		}
 	}
 
-	// After the last link, no link names a hash.
+	// No link names the hashes that remain after the last link.
 	j.part()
 	for j.more {
 		if err := j.meet(j.hash.digest); err != nil {
@@ -61,7 +61,7 @@ func (j *joiner) join() error {
 	return j.endStreams()
 }
 
-// advance moves to the next hash that is not the hash of a copy.
+// advance moves to the next hash, skipping hashes of copies.
 func (j *joiner) advance() error {
 	for {
 		b, err, more := j.next()
@@ -74,7 +74,7 @@ func (j *joiner) advance() error {
 	}
 }
 
-// link judges one link.
+// link checks a single link.
 func (j *joiner) link(l linkRecord) error {
 	n := l.node()
 	switch {
@@ -86,7 +86,7 @@ func (j *joiner) link(l linkRecord) error {
 		return nil
 	}
 
-	// Both are sorted in the same way, so no later link names a smaller hash.
+	// Links and hashes are sorted in the same order, so no later link names a smaller hash.
 	if !j.met || j.digest != l.digest {
 		j.part()
 		for j.more && less(j.hash.digest, l.digest) {
@@ -104,7 +104,7 @@ func (j *joiner) link(l linkRecord) error {
 	return nil
 }
 
-// meet starts the meeting between a digest and the receipts that have it.
+// meet starts the meeting of a digest, to which it adds all receipts with that digest.
 func (j *joiner) meet(digest canon.Digest) error {
 	j.meeting.Reset()
 	j.digest, j.met = digest, true
@@ -124,7 +124,7 @@ func (j *joiner) meet(digest canon.Digest) error {
 	return nil
 }
 
-// part ends a meeting. A receipt that no link names is one of its stream's ends.
+// part ends the current meeting. A receipt that no link names may be the end of its stream.
 func (j *joiner) part() {
 	if !j.met {
 		return
@@ -135,7 +135,7 @@ func (j *joiner) part() {
 	}
 }
 
-// judge applies a meeting's result to a link.
+// judge applies the result of a meeting to a link.
 func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	if found.Stray {
 		j.stray(n)
@@ -145,7 +145,7 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 		j.left.hurt(join.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
-	// A source is ordered, so a predecessor precedes its successor.
+	// A source is ordered, so a receipt must come after its predecessor.
 	m := found.Mark
 	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
 		switch {
@@ -166,20 +166,20 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	}
 }
 
-// stray removes a damaged receipt without a predecessor from its stream.
+// stray removes a damaged receipt without a predecessor from the count of its stream.
 func (j *joiner) stray(n join.Node) {
 	j.ends[n.Stream].Count--
 	j.left.hurt(join.Damage{Node: n, Stray: true})
 }
 
-// beside reports whether a receipt and its predecessor are in the same ordered source, and in no
+// beside reports whether a receipt and its predecessor are in the same ordered source and in no
 // other source.
 func (j *joiner) beside(n, before join.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
 
 func (j *joiner) decide(n join.Node, m join.Mark, other address) {
-	if j.Marks[n.Number] != join.MarkLinked { // one finding, not two
+	if j.Marks[n.Number] != join.MarkLinked { // a receipt with a finding gets no second finding
 		return
 	}
 	j.Marks[n.Number] = m
@@ -192,8 +192,9 @@ func (j *joiner) decide(n join.Node, m join.Mark, other address) {
 	}
 }
 
-// endStreams judges each stream's remaining receipts, and finds the stream's ends. Streams are
-// sorted by name, so that only the names determine which streams a gap excuses.
+// endStreams checks the remaining receipts of each stream, and determines where the stream ends.
+// Streams are processed in the order of their names, so that only the names determine which streams
+// a gap excuses.
 func (j *joiner) endStreams() error {
 	j.left.sort()
 	defer func() { _ = j.left.orphans.close() }() // files without names
@@ -217,7 +218,7 @@ func (j *joiner) endStreams() error {
 			return err
 		}
 
-		// An excused link was counted as a failure when it was judged.
+		// A link that is excused here was counted as a failure when it was checked.
 		ends, e := begin.End(), &j.ends[stream]
 		e.First, e.Previous, e.Head = ends.First, ends.Previous, ends.Head
 		e.Failures += uint64(ends.Failures) - forgiven
@@ -225,18 +226,17 @@ func (j *joiner) endStreams() error {
 	return err
 }
 
-// begin returns a Beginner for one stream.
+// begin returns a join.Beginner for a stream.
 func (j *joiner) begin(stream int) *join.Beginner {
 	t := join.Opening{Given: j.Previous(j.names[stream]), Partial: j.selected(stream) == selectedAll}
 	return join.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
 }
 
-// orphan judges a receipt without a predecessor, and reports whether the missing predecessor is
-// excused.
+// orphan checks a receipt whose predecessor is missing, and reports whether that is excused.
 func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
 	r := b.Judge(join.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
 
-	// A gap or a selection may excuse a missing predecessor.
+	// A gap or a selection may explain why the predecessor is missing.
 	if r.Mark == join.MarkMissing {
 		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
 			forgiven, r.Related = true, join.Place{}
@@ -250,9 +250,9 @@ func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven
 	return forgiven
 }
 
-// forgive returns the mark for a missing predecessor. An unreadable document may be the
-// predecessor, but each such document excuses only one. If a part was stated to be a
-// selection, it may contain the predecessor.
+// forgive returns the mark for a receipt whose predecessor is missing. An unreadable document may
+// be the predecessor, but each such document excuses only one receipt. If a part was stated to be a
+// selection, the predecessor may have been omitted from it.
 func (j *joiner) forgive(stream int) join.Mark {
 	switch {
 	case j.gaps > 0:

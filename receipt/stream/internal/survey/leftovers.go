@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// Leftovers are receipts that are judged together with other receipts of their stream. All receipts
-// may lack a predecessor, so a sorter may write them to disk. Of the other receipts, the first
-// maxDamaged are kept.
+// Leftovers are receipts that must be evaluated together with other receipts of their stream. Any
+// number of receipts may lack a predecessor, so a sorter may write these to disk. Of the other
+// leftovers, only the first maxDamaged are kept.
 type leftovers struct {
-	rank    []int   // by the number of the stream: the stream's position in the order of names
+	rank    []int   // by stream number: position of the stream when sorted by name
 	orphans *sorter // sorts orphanRecords
 	scratch []byte
 	given   func(stream int) canon.Digest
 
-	tails  []join.Node // receipts that no other receipt names
-	heads  []join.Node // by stream: the last of these receipts to be issued; without a hash if there is none
+	tails  []join.Node // receipts that no other receipt names as its predecessor
+	heads  []join.Node // by stream: the most recently issued receipt in tails; its hash is zero if there is none
 	damage []join.Damage
 }
 
@@ -56,8 +56,8 @@ func (l *leftovers) hurt(d join.Damage) {
 	}
 }
 
-// sort sorts the receipts in memory by stream, and the receipts that no receipt names by
-// join.Earlier. The last one of each stream is always among them.
+// sort sorts the receipts in memory by stream, and within a stream, it sorts tails by join.Earlier.
+// The most recently issued tail of each stream is always included.
 func (l *leftovers) sort() {
 	for i := range l.heads {
 		if !l.heads[i].Hash.IsZero() {
@@ -71,7 +71,7 @@ func (l *leftovers) sort() {
 	slices.SortStableFunc(l.damage, func(a, b join.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
-// cutTails removes and returns the next stream's receipts, if that stream is the given one.
+// cutTails removes and returns the tails of the next stream, if that is the given stream.
 func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
@@ -81,7 +81,7 @@ func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	return of
 }
 
-// cutDamage removes and returns the next stream's damage, if that stream is the given one.
+// cutDamage removes and returns the damage of the next stream, if that is the given stream.
 func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
@@ -93,10 +93,10 @@ func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 
 const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
 
-// An orphanRecord is a receipt without a predecessor. Its fields are in the order in which the
-// receipts of a stream are judged.
+// An orphanRecord represents a receipt whose predecessor is missing. The order of its fields
+// determines the order in which the receipts of a stream are evaluated.
 type orphanRecord struct {
-	stream int // its position in the order of names
+	stream int // position of the stream when sorted by name
 	rank   int // from join.Rank
 	issued int64
 	hash   canon.Digest

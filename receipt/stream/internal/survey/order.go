@@ -11,35 +11,35 @@ import (
 
 const previousPointer = "/chain/previous_receipt_hash"
 
-// An Order judges the links in one ordered input, in which each receipt must name the previous
-// receipt in its stream. Two cases do not result in a second finding. A receipt that does not match
-// its own hash keeps the place that its successor names, and after an unreadable document, one link
-// is not checked.
+// An Order checks the links in one ordered input, in which each receipt must name the previous
+// receipt in its stream. In two cases, a receipt has no second finding. A receipt whose stated hash
+// does not match its content keeps its position, to which its successor may refer, and after an
+// unreadable document, one link is left unchecked.
 type Order struct {
 	Terms
 	streams map[string]*strand
-	named   int // total length of the streams' names in bytes
+	named   int // total length of all stream names, in bytes
 	index   *index
-	damaged map[canon.Digest]int // stated and computed hashes of receipts that do not match their own hash
-	gaps    []int                // lines that state no place and have not excused a link yet
-	names   []chain.Stream       // by the number of the stream
-	Behind  []disproof           // links that later receipts showed to be invalid, up to maxBehind
+	damaged map[canon.Digest]int // stated and computed hashes of receipts whose stated hash does not match their content
+	gaps    []int                // lines of documents without a position in a stream that have not excused a link yet
+	names   []chain.Stream       // by stream number
+	Behind  []disproof           // links that later receipts have shown to be invalid, up to maxBehind
 }
 
-// A judged contains the results for a stream's last receipt.
+// A judged value contains the results for the last receipt of a stream.
 type judged struct {
 	hash    canon.Digest
-	verdict receipt.Verdict // if the link holds
+	verdict receipt.Verdict // the verdict if its link is valid
 }
 
-// A disproof is a link that a later receipt showed to be invalid: it names that receipt, which is
-// in another stream.
+// A disproof is a link that a later receipt has shown to be invalid: the link names that receipt,
+// which is in another stream.
 type disproof struct {
-	Stream chain.Stream // of the receipt with the link
+	Stream chain.Stream // stream line of the receipt with the link
 	Source string       // of both receipts
 	Line   int          // of the receipt with the link
-	Named  int          // line of the receipt that it names
-	Hash   canon.Digest // of the receipt that it names
+	Named  int          // line of the receipt that the link names
+	Hash   canon.Digest // hash of the receipt that the link names
 }
 
 // maxBehind is the maximum number of disproofs that are kept.
@@ -48,27 +48,27 @@ const maxBehind = 1000
 // maxDamaged limits the memory that an input with damaged receipts can use.
 const maxDamaged = 1 << 16
 
-// A strand is one stream in an ordered input.
+// A strand is the state of one stream in an ordered input.
 type strand struct {
-	number  int // of the stream, in the order of their first receipts
+	number  int // number of the stream, in the order in which streams first appear
 	segment chain.Segment
-	line    int          // of the last receipt
+	line    int          // line time of the last receipt
 	issued  time.Time    // of the last receipt
-	undated bool         // issued is not a time that the source reported
-	last    judged       // the last receipt whose content matches its hash
-	sound   canon.Digest // the head before the damaged receipts at the end
-	shaky   bool         // the last receipts are damaged
-	first   bool         // a receipt stated that it has no predecessor
+	undated bool         // the source did not report the time in issued
+	last    judged       // the last receipt whose stated hash matches its content
+	sound   canon.Digest // the head before the damaged receipts at the end of the stream
+	shaky   bool         // the stream currently ends with damaged receipts
+	first   bool         // one of the receipts stated that it has no predecessor
 	wanted  chain.Head
-	found   bool // the wanted head has occurred
+	found   bool // the wanted head has been found
 }
 
-// NewOrder returns an order for an input without receipts.
+// NewOrder returns an Order for an input of which no receipt has been read yet.
 func NewOrder(t Terms) *Order {
 	return &Order{Terms: t, streams: map[string]*strand{}, index: newIndex(t.Indexed), damaged: map[canon.Digest]int{}}
 }
 
-// Place judges the link of an item.
+// Place checks the link of an item.
 func (o *Order) Place(it *Item) error {
 	f := &it.Facts
 	if !f.Placed {
@@ -78,12 +78,14 @@ func (o *Order) Place(it *Item) error {
 		return nil
 	}
 
-	// An ID has only one content. The same content again is a copy, and different content refutes.
+	// All receipts with the same ID must have the same content. A receipt with the same content is
+	// a copy, and a receipt with different content is refuted.
 	if f.holds && o.repeats(it) {
 		return nil
 	}
 
-	// A damaged receipt does not start a stream, because the name of the stream may be damaged.
+	// A damaged receipt does not start a stream, because the stream name that it states may be
+	// damaged as well.
 	s := o.streams[string(f.Key)]
 	if s == nil {
 		if !f.holds {
@@ -115,7 +117,7 @@ func (o *Order) Place(it *Item) error {
 }
 
 // repeats reports whether the item is a copy of an earlier receipt. If an earlier receipt has the
-// same ID but different content, repeats refutes the item.
+// same ID but different content, the item is refuted.
 func (o *Order) repeats(it *Item) bool {
 	before, ok := o.index.ids[it.Facts.ID]
 	switch {
@@ -130,8 +132,8 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item beyond the limit of the index is a copy of the previous receipt, or
-// may be a copy of another receipt, in which case its link is not checked.
+// again reports whether an item after the limit of the index is a copy of the previous receipt, or
+// whether it may be a copy of another receipt, in which case its link is left unchecked.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
 	switch {
@@ -148,14 +150,14 @@ func (o *Order) again(s *strand, it *Item) bool {
 	return false
 }
 
-// repeat marks an item as a copy of the receipt at a line.
+// repeat marks an item as a copy of the receipt at the given line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
 	it.Link(receipt.Check{Status: receipt.StatusNotApplicable})
 	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d contains the same receipt", line)})
 	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
 
-// disprove finds an unchecked link in another stream that names this receipt.
+// disprove records a link that names this receipt but belongs to another stream.
 func (o *Order) disprove(s *strand, it *Item) {
 	n := o.index.node(it.Facts.Computed)
 	if !it.Facts.holds || !n.open || int(n.naming) == s.number || len(o.Behind) >= maxBehind {
@@ -164,7 +166,7 @@ func (o *Order) disprove(s *strand, it *Item) {
 	o.Behind = append(o.Behind, disproof{o.names[n.naming], it.Report.Source, int(n.namer), it.Index, it.Facts.Computed})
 }
 
-// begin starts a stream with its first receipt.
+// begin starts a stream with the first receipt of that stream.
 func (o *Order) begin(it *Item) (*strand, error) {
 	f := &it.Facts
 	stream := f.Key.Stream()
@@ -183,18 +185,18 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	s.wanted = o.Head(stream)
 	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
-		return s, nil // a single receipt shows nothing about predecessors or successors
+		return s, nil // nothing is known about the predecessor or successor of a single receipt
 	}
 
-	// The predecessor of the first receipt is known only if it was given.
+	// The predecessor of the first receipt is known only if the caller specified it.
 	check := o.first(f.Link, after)
 	it.foreign = check.Status == receipt.StatusFailed && !after.IsZero()
 	it.Link(check)
 	return s, nil
 }
 
-// first judges the first receipt of a stream. after is the hash that it must name, or zero
-// if that is unknown.
+// first checks the link of the first receipt in a stream. after is the hash of the predecessor that
+// it must name, or zero if that is not known.
 func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	_, damaged := o.damaged[l.Previous]
 	n := o.index.node(l.Previous)
@@ -210,36 +212,37 @@ func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
-// follow judges a receipt against the previous receipt in its stream.
+// follow checks whether a receipt follows the previous receipt in its stream.
 func (o *Order) follow(s *strand, it *Item) {
 	f := &it.Facts
 	one := chain.SegmentOf(s.segment.Stream, f.Link)
 	check := receipt.Check{Status: receipt.StatusPassed}
 	if !s.segment.Joins(one) {
-		if !f.holds { // one finding, not two
+		if !f.holds { // a damaged receipt gets no second finding
 			o.damage(it)
 			return
 		}
 		check = o.apart(s, f.Link)
-		if check.Status != receipt.StatusFailed { // nothing shows that it does not follow
+		if check.Status != receipt.StatusFailed { // nothing shows that the receipt is in the wrong position
 			one.First, one.Previous = false, s.segment.Head
 		}
 	}
 
-	// A predecessor must come before the receipt that names it.
+	// A receipt must come after its predecessor.
 	if n := o.index.node(f.Computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.Link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures++
 	}
 
-	// Clocks can be wrong, so this is only a warning. A time that the source did not report is not
-	// compared.
+	// Clocks can be inaccurate, so this is only a warning. Times that the source did not report are
+	// not compared.
 	if !f.undated && !s.undated && f.Issued.Before(s.issued) {
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
-	// A damaged receipt keeps its place. An intact copy of it would follow the previous head.
+	// A damaged receipt keeps its position in the stream. An intact copy of it would name the head
+	// before it.
 	if f.holds {
 		it.Link(check)
 		s.shaky = false
@@ -252,7 +255,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	s.segment, s.first = s.segment.Merge(one), s.first || f.Link.First
 }
 
-// apart judges a receipt that does not name the previous receipt.
+// apart checks a receipt that does not name the previous receipt as its predecessor.
 func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	if l.First {
 		return o.broken(s, l)
@@ -261,13 +264,13 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	}
 
-	// It may follow a damaged receipt, or be the intact copy of a damaged receipt and follow the
-	// receipt before that one.
+	// The receipt may follow a damaged receipt, or it may be an intact copy of the damaged receipt
+	// and name the receipt before that one.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
 
-	// An unreadable document may be the receipt that it names.
+	// The receipt that it names may be in an unreadable document.
 	if at, ok := o.forgive(s); ok {
 		return unchecked(receipt.CauseUnreadable, atLine(at))
 	}
@@ -278,7 +281,7 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	return o.broken(s, l)
 }
 
-// damage records both hashes of a receipt that does not match its own hash.
+// damage records the stated and computed hashes of a damaged receipt.
 func (o *Order) damage(it *Item) {
 	if len(o.damaged) < maxDamaged {
 		o.damaged[it.Facts.Link.Hash] = it.Index
@@ -287,8 +290,8 @@ func (o *Order) damage(it *Item) {
 	it.Link(unchecked(receipt.CauseOwnHash, receipt.Place{}))
 }
 
-// forgive finds an unreadable document after the last receipt of a stream. Each such line
-// excuses one link.
+// forgive finds an unreadable document after the last receipt of a stream. Each such document
+// excuses only one link.
 func (o *Order) forgive(s *strand) (line int, ok bool) {
 	for i, line := range o.gaps {
 		if line > s.line {
@@ -299,33 +302,34 @@ func (o *Order) forgive(s *strand) (line int, ok bool) {
 	return 0, false
 }
 
-// absent reports whether the named receipt is not in the input, as far as the index shows.
+// absent reports whether the receipt that a link names is not in the input, as far as the index can
+// show.
 func (o *Order) absent(l chain.Link) bool {
 	n := o.index.node(l.Previous)
 	return n.line == 0 && n.namer == 0
 }
 
-// broken returns the check of a receipt that does not follow the previous receipt.
+// broken returns a failed check for a receipt that does not follow the previous receipt.
 func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
 
-	// The index shows where the named receipt is, or which receipt named it first.
+	// The index shows where the named receipt is, or which other receipt names it.
 	n := o.index.node(l.Previous)
 	switch {
 	case l.First && s.first:
 		c.Cause = receipt.CauseSecondFirst
-	case l.First: // it is the only such receipt, but not the first receipt
+	case l.First: // no other receipt lacks a predecessor, but this receipt is not the first one
 		c.Cause = receipt.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
-	case n.line > 0 && int(n.stream) == s.number: // the named receipt precedes the previous one
+	case n.line > 0 && int(n.stream) == s.number: // the named receipt comes before the previous receipt
 		c.Cause = receipt.CauseComesEarlier
 	}
 	return c
 }
 
-// Ends returns where the streams end.
+// Ends returns the end of each stream.
 func (o *Order) Ends() (list []End) {
 	for _, s := range o.streams {
 		list = append(list, End{s.segment, s.found})
@@ -333,16 +337,17 @@ func (o *Order) Ends() (list []End) {
 	return list
 }
 
-// Full reports whether there were more receipts than can be compared by their IDs.
+// Full reports whether there were too many receipts to compare all of their IDs.
 func (o *Order) Full() bool { return o.index.full() }
 
-// namesElsewhere returns the check of a receipt that names a receipt in another stream.
+// namesElsewhere returns a failed check for a receipt that names a receipt in another stream as its
+// predecessor.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: Stated(l),
 		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
-// unchecked returns the check for a link that was not checked.
+// unchecked returns a check for a link that was not checked.
 func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
@@ -350,7 +355,7 @@ func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 // atLine returns a place in the current source.
 func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
-// Stated returns the predecessor that a link names, in the form that reports use.
+// Stated returns the predecessor that a link names, in the form used in reports.
 func Stated(l chain.Link) string {
 	if l.First {
 		return "null"

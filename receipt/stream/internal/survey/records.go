@@ -7,10 +7,11 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A survey stores three records for each receipt, each in its own sorter: by ID, by hash, and by
-// the named predecessor. As bytes, all records of a kind have the same width, and their numbers are
-// big-endian. Their bytes therefore sort like their fields, in the order below, which package join
-// requires. Sources, their documents, and streams are counted with 32 bits.
+// A survey stores three records for each receipt, each in a separate sorter: by ID, by hash, and by
+// the predecessor that the receipt names. All records of the same type are encoded with the same
+// length, and numbers are big-endian. The encodings therefore sort in the same order as the fields
+// below, as package join requires. Sources, the documents in a source, and streams are numbered
+// with 32 bits.
 const (
 	idRecordWidth   = 16 + 8 + 32 + 8 + addressWidth
 	hashRecordWidth = 32 + 1 + 4 + 8 + addressWidth + 1 + 8
@@ -18,7 +19,7 @@ const (
 	addressWidth    = 4 + 4
 )
 
-// An address is the position of a receipt in the input.
+// An address is the position of a receipt in the inputs.
 type address struct{ source, index int }
 
 func (a address) place() join.Place { return join.Place{Source: a.source, Index: a.index} }
@@ -28,12 +29,12 @@ func (a address) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(a.index))
 }
 
-// An idRecord is a receipt sorted by its ID.
+// An idRecord represents a receipt, for sorting by ID.
 type idRecord struct {
 	id     fingerprint
 	issued int64        // milliseconds since 1970
 	hash   canon.Digest // of the content
-	number int          // number of the receipt, in reading order
+	number int          // number of the receipt in reading order
 	address
 }
 
@@ -54,16 +55,16 @@ func parseIDRecord(b []byte) (r idRecord) {
 	return r
 }
 
-// A hashRecord is a receipt sorted by its stated hash, with which an altered receipt keeps its
-// place. A receipt that does not match its own hash has a second record, with the hash of its
-// content.
+// A hashRecord represents a receipt, for sorting by its stated hash, which determines the position
+// of an altered receipt. A receipt whose stated hash does not match its content has a second
+// record, with the computed hash.
 type hashRecord struct {
 	digest  canon.Digest
-	content bool // the digest is that of the content, and the receipt states a different digest
+	content bool // the digest is the computed hash, which differs from the stated hash
 	stream  int
 	number  int
 	address
-	damaged bool  // it does not match its own hash
+	damaged bool  // the stated hash does not match the content
 	issued  int64 // milliseconds since 1970
 }
 
@@ -84,22 +85,22 @@ func parseHashRecord(b []byte) (r hashRecord) {
 	return r
 }
 
-// node returns the receipt in the form that package join compares.
+// node returns the receipt in the form that package join uses.
 func (r *hashRecord) node() join.Node {
 	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
 }
 
-// A linkRecord is a receipt sorted by the predecessor that it names. Receipts that name no
-// predecessor come first.
+// A linkRecord represents a receipt, for sorting by the predecessor that it names. Receipts without
+// a predecessor sort first.
 type linkRecord struct {
-	first  bool // it names no predecessor, so the digest is zero
+	first  bool // the receipt has no predecessor, so the digest is zero
 	digest canon.Digest
 	stream int
 	issued int64        // milliseconds since 1970
 	hash   canon.Digest // the stated hash
 	number int
 	address
-	damaged bool // it does not match its own hash
+	damaged bool // the stated hash does not match the content
 }
 
 func (r *linkRecord) append(b []byte) []byte {
@@ -120,18 +121,19 @@ func parseLinkRecord(b []byte) (r linkRecord) {
 	return r
 }
 
-// node returns the receipt in the form that package join compares.
+// node returns the receipt in the form that package join uses.
 func (r *linkRecord) node() join.Node {
 	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
-// appendInt64 appends a number in a form whose bytes sort like the number.
+// appendInt64 appends the encoding of a number, such that encodings sort in the same order as
+// numbers.
 func appendInt64(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^(1<<63))
 }
 
-// A recordParser parses the fields of a record in order. A sorter returns records unchanged, so all
-// fields are present.
+// A recordParser parses the fields of a record, in order. Records come from a sorter, which does
+// not change them, so every field is present.
 type recordParser struct{ rest []byte }
 
 func (p *recordParser) bytes(n int) []byte {

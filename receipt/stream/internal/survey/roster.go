@@ -9,45 +9,45 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report lists,
-// unless more were requested. A summary with a roster can be merged with the same result as reading
-// all receipts together. For more receipts, a summary contains only the ends of their streams. A
-// merge keeps all receipts of its parts, regardless of their number.
+// MaxRoster is the maximum number of receipts in the roster for which a run keeps IDs and links and
+// which a report lists, unless more were requested. Merging summaries that have rosters has the
+// same result as reading all receipts together. If there are more receipts, a summary contains only
+// the ends of their streams. A merge keeps all receipts of all parts, regardless of their number.
 const MaxRoster = 1 << 16
 
-// A Roster lists a summary's receipts as a survey processes them, by source and in order. A summary
-// with too many receipts has a nil Roster.
+// A Roster lists the receipts of a summary in the form that a survey processes: by source and in
+// order. The Roster of a summary is nil if there are too many receipts.
 type Roster struct {
 	Streams  []chain.Stream
 	Sources  []Attendance
 	Receipts int
-	Outcomes bool // the roster contains each receipt's outcome; an older version's rosters do not
-	Whole    bool // a report contains the roster regardless of its size: it was requested or read
+	Outcomes bool // the roster contains the outcome of each receipt; rosters from older versions do not
+	Whole    bool // reports contain the roster regardless of its size, because it was requested or was read from a report
 
 	// For adding receipts.
 	most    int            // maximum number of receipts
-	tell    bool           // a report must contain all receipts
-	of      Attendance     // the properties of each source
-	numbers map[string]int // of streams, by their key
-	source  int            // source of the last item, counting from 1
+	tell    bool           // reports must contain all receipts
+	of      Attendance     // properties that all sources have in common
+	numbers map[string]int // number of each stream, by its key
+	source  int            // number of the source of the last item, from 1
 	coder   attendeeCoder
 }
 
 // An Attendance contains the receipts of one source.
 type Attendance struct {
-	Partial   bool   // the source is a selection
-	Unordered bool   // the source's receipts are unordered
-	Unplaced  int    // documents that state no place in a stream
-	Packed    []byte // the receipts, as encoded by attendeeCoder
+	Partial   bool   // the source is a selection of its streams
+	Unordered bool   // the receipts of the source are in no particular order
+	Unplaced  int    // number of documents without a position in a stream
+	Packed    []byte // the receipts, encoded by an attendeeCoder
 }
 
-// NewRoster returns a roster for a run, with at most most receipts. whole states that a report must
+// NewRoster returns a roster for a run, with at most most receipts. whole means that reports must
 // contain all of them.
 func NewRoster(partial, unordered, whole bool, most int) *Roster {
 	return &Roster{Outcomes: true, tell: whole, most: most, of: Attendance{Partial: partial, Unordered: unordered}, numbers: map[string]int{}}
 }
 
-// Add adds an item that was placed. It returns false if there are too many receipts.
+// Add adds an item that has been placed. It returns false if there are too many receipts.
 func (r *Roster) Add(it *Item) bool {
 	if it.Source+1 != r.source {
 		r.source = it.Source + 1
@@ -75,11 +75,11 @@ func (r *Roster) Add(it *Item) bool {
 		r.coder.grow()
 	}
 
-	// A merge may find that the link holds. The receipt then has the outcome that it would have
-	// without the link.
+	// A merge may determine that the link is valid. The receipt then gets the outcome that it has
+	// without the fault in its link.
 	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.Alone {
 		a.Fault = &Fumble{Code: link.Code, own: it.Alone.Own, reason: it.Alone.Reason}
-		a.Outcome = verified() // the fault contains the outcome
+		a.Outcome = verified() // the fault now contains the outcome
 	}
 	a.Before = it.Before && a.Alone().Own == receipt.Undecided
 
@@ -87,7 +87,7 @@ func (r *Roster) Add(it *Item) bool {
 	return true
 }
 
-// outcomeOf returns the outcome of a judged item.
+// outcomeOf returns the outcome of an item whose link has been checked.
 func outcomeOf(it *Item) Outcome {
 	o := Outcome{Own: it.Report.Verdict, Spare: it.Spare()}
 	if o.Own != receipt.Verified {
@@ -121,7 +121,7 @@ func (in *Attendance) unpack(streams int) (list []Attendee, err error) {
 	return list, nil
 }
 
-// Heads returns the streams whose wanted heads are among the receipts.
+// Heads returns the streams whose expected heads are among the receipts of the roster.
 func (r *Roster) Heads(w *Wanted) (has map[chain.Stream]bool, err error) {
 	has = map[chain.Stream]bool{}
 	for _, in := range r.Sources {
@@ -138,11 +138,12 @@ func (r *Roster) Heads(w *Wanted) (has map[chain.Stream]bool, err error) {
 	return has, nil
 }
 
-// Read adds a source from a report, or returns an error if it cannot be unpacked.
+// Read adds a source from a report. It returns an error if the receipts of that source cannot be
+// unpacked.
 func (r *Roster) Read(in Attendance) error {
 	list, err := in.unpack(len(r.Streams))
 
-	// A roster without outcomes must not contain any outcome.
+	// A roster without outcomes must contain no outcomes.
 	told := func(a Attendee) bool { return a.Outcome != verified() }
 	if err != nil || in.Unplaced < 0 || !r.Outcomes && slices.ContainsFunc(list, told) {
 		return errRoster
@@ -153,15 +154,15 @@ func (r *Roster) Read(in Attendance) error {
 	return nil
 }
 
-// A tally contains counts of the receipts of a roster.
+// A tally contains the numbers of receipts in a roster.
 type tally struct {
 	Contents int // different receipts
-	Refuted  int // lower bound: receipts with invalid hashes or links
-	Open     int // undecided because of their links
-	Spare    int // copies that do not count
+	Refuted  int // receipts with an invalid hash or link; a lower bound on refuted receipts
+	Open     int // receipts that are undecided because of their links
+	Spare    int // copies that are not counted
 }
 
-// Tally counts the receipts.
+// Tally counts the receipts of the roster.
 func (r *Roster) Tally() (t tally, err error) {
 	contents := map[canon.Digest]bool{}
 	for i := range r.Sources {
@@ -178,9 +179,9 @@ func (r *Roster) Tally() (t tally, err error) {
 	return t, nil
 }
 
-// add counts a receipt. An invalid hash refutes it, and so does an invalid link.
+// add counts a receipt. A receipt is refuted by an invalid hash and also by an invalid link.
 func (t *tally) add(a *Attendee) {
-	// Without a fault, the link holds.
+	// The link of a receipt without a fault is valid.
 	linked := receipt.Verified
 	if a.Fault != nil {
 		linked = a.Fault.Counted().Own

@@ -12,13 +12,13 @@ import (
 )
 
 // A sorter sorts fixed-width entries by their bytes. Entries that do not fit into memory are
-// written to a directory in sorted pieces, which close removes. When a level has maxPieces pieces,
-// they are merged into one piece of the next level. Each level is one file, so even a billion
-// receipts require only a few open files.
+// written to files in sorted pieces, which close removes. When a level has maxPieces pieces, they
+// are merged into one piece on the next level. Each level is a single file, so only a few open
+// files are needed even for a billion receipts.
 type sorter struct {
 	width  int
-	most   int    // maximum number of entries in memory
-	dir    string // "" means that everything stays in memory
+	most   int    // maximum number of entries that are kept in memory
+	dir    string // directory for files; "" keeps all entries in memory
 	memory []byte
 	levels []*level
 	err    error
@@ -30,7 +30,7 @@ func newSorter(width, most int, dir string) *sorter {
 	return &sorter{width: width, most: most, dir: dir}
 }
 
-// add adds a copy of an entry. sorted returns any errors.
+// add adds a copy of an entry; any error is returned by sorted.
 func (s *sorter) add(entry []byte) {
 	s.memory = append(s.memory, entry...)
 	if s.dir != "" && len(s.memory) >= s.most*s.width && s.err == nil {
@@ -51,7 +51,7 @@ func (s *sorter) spill() error {
 	lowest.endPiece()
 	s.memory = s.memory[:0]
 
-	// A full level is merged into the next one, which may then be full, too.
+	// Merging a full level may make the next level full, too.
 	for n := 0; n < len(s.levels) && len(s.levels[n].ends) >= maxPieces; n++ {
 		if err := s.raise(n); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-// raise merges the pieces of a level into one piece of the next level.
+// raise merges the pieces of a level into one piece on the next level.
 func (s *sorter) raise(n int) error {
 	from := s.levels[n]
 	to, err := s.level(n + 1)
@@ -82,7 +82,8 @@ func (s *sorter) raise(n int) error {
 	return from.empty()
 }
 
-// level returns a level. It creates the level above the existing levels.
+// level returns the level with the given number. If there is no such level yet, it creates the
+// level.
 func (s *sorter) level(n int) (*level, error) {
 	if n < len(s.levels) {
 		return s.levels[n], nil
@@ -94,8 +95,9 @@ func (s *sorter) level(n int) (*level, error) {
 	}
 	s.levels = append(s.levels, &level{file: f})
 
-	// No other process needs the name. Without a name, the file disappears with the process. If a
-	// file cannot be removed while it is in use, close removes it.
+	// No other process needs to open the file by name. A file without a name is deleted when the
+	// process ends. On systems that do not allow the removal of an open file, close removes it
+	// later.
 	_ = os.Remove(f.Name())
 	return s.levels[n], nil
 }
@@ -109,8 +111,8 @@ func (s *sorter) sortMemory() {
 	s.memory = slices.Concat(entries...)
 }
 
-// sorted returns the entries in order. It may be called repeatedly, but not concurrently. Each
-// entry is valid until the next entry.
+// sorted returns all entries in sorted order. It may be called several times, but not concurrently.
+// Each entry is valid until the next entry is yielded.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s.sortMemory()
@@ -127,20 +129,20 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	}
 }
 
-// A sortedPiece is a reader at the beginning of a piece, with the size of the piece.
+// A sortedPiece consists of a reader at the beginning of a piece, and the size of the piece.
 type sortedPiece struct {
 	io.Reader
 	size int64
 }
 
-// A cursor is a position in a sorted piece, with the entry there.
+// A cursor is a position in a sorted piece, with the entry at that position.
 type cursor struct {
 	sortedPiece
 	entry []byte
 }
 
-// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so it compares
-// the current entries of all pieces.
+// mergeSorted yields the entries of several sorted pieces in sorted order. Each step compares the
+// current entries of all pieces, because there are only a few pieces.
 func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool) {
 	var open []*cursor
 	for _, p := range pieces {
@@ -153,7 +155,7 @@ func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool
 		}
 	}
 
-	// A piece is dropped at its end.
+	// A piece is dropped when all of its entries have been yielded.
 	for len(open) > 0 {
 		c := slices.MinFunc(open, func(a, b *cursor) int { return bytes.Compare(a.entry, b.entry) })
 		if !yield(c.entry, nil) {
@@ -170,7 +172,7 @@ func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool
 	}
 }
 
-// next reads the next entry. A file that ends before its piece does is an error.
+// next reads the next entry. It returns an error if the file ends before the piece does.
 func (c *cursor) next() (bool, error) {
 	if c.size <= 0 {
 		return false, nil
@@ -184,7 +186,7 @@ func (c *cursor) next() (bool, error) {
 	return err == nil, err
 }
 
-// close releases memory and files.
+// close releases the memory and the files of the sorter.
 func (s *sorter) close() error {
 	var all []error
 	for _, l := range s.levels {
@@ -194,14 +196,14 @@ func (s *sorter) close() error {
 	return errors.Join(all...)
 }
 
-// A level is a file of consecutive sorted pieces.
+// A level is a file that contains sorted pieces one after another.
 type level struct {
 	file *os.File
 	size int64   // total size of the pieces
 	ends []int64 // offset at which each piece ends
 }
 
-// Write appends to the current piece, which endPiece ends.
+// Write appends data to the current piece, which endPiece ends.
 func (l *level) Write(p []byte) (int, error) {
 	n, err := l.file.WriteAt(p, l.size)
 	l.size += int64(n)

@@ -7,11 +7,12 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A streamKey is a stream's name, in a form that can be used as a map key without creating strings:
-// its strings, each preceded by its length, and a byte that states whether there is a tenant.
+// A streamKey identifies a stream by a byte slice that can be used as a map key without allocating
+// a string. It consists of the strings of the stream's name, each preceded by its length, and a
+// byte that states whether there is a tenant.
 type streamKey []byte
 
-// appendReceipt appends the key for a receipt's stream.
+// appendReceipt appends the key for the stream of a receipt.
 func (k streamKey) appendReceipt(root canon.Node) streamKey {
 	identifiers := root.Member("identifiers")
 	tenant := identifiers.Member("tenant_id")
@@ -31,7 +32,7 @@ func (k streamKey) appendParts(issuer, tenant []byte, hasTenant bool, workspace 
 	return appendText(k, workspace)
 }
 
-// Stream returns the stream that a key represents.
+// Stream returns the stream that the key identifies.
 func (k streamKey) Stream() (s chain.Stream) {
 	u := unpacker{rest: k}
 	s.Issuer, s.HasTenant = u.text(), u.byte() == 1

@@ -10,47 +10,48 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Survey joins the receipts of several sources by their links. The first pass records only IDs
-// and links. The second pass verifies the receipts, and the survey places each of them. For each
-// receipt, the survey stores one byte, and three records that sorters may put on disk.
+// A Survey joins the receipts of several sources by their links. The first pass only records IDs
+// and links. In the second pass, the caller verifies the receipts, and the survey checks the link
+// of each receipt. A Survey stores one byte and three records per receipt; sorters may write the
+// records to disk.
 type Survey struct {
 	Terms
 	sources []string // names of the sources
 
 	Marks  []join.Mark     // marks of the items, in reading order
-	others map[int]address // by item: the receipt to which its mark refers
+	others map[int]address // by receipt number: another receipt to which the mark refers
 
-	originals map[int]int       // by copy: the number of the receipt that it repeats
-	spread    map[int]bool      // originals with copies in other sources, whose order is undefined
-	counted   map[int][]Outcome // by original: the outcomes of the copies that count, in the second pass
+	originals map[int]int       // by number of a copy: the number of its original
+	spread    map[int]bool      // originals that have copies in other sources, so that their order is undefined
+	counted   map[int][]Outcome // by number of an original: the outcomes of copies that have been counted, in the second pass
 	streams   map[string]int
 	names     []chain.Stream
-	trails    []trail // by stream, in the second pass
-	intact    []bool  // by stream: a receipt matches its own hash
+	trails    []trail // by stream number, in the second pass
+	intact    []bool  // by stream number: at least one receipt is not damaged
 	ends      []End   // by stream
-	gaps      int     // number of items that state no place
-	listed    []bool  // by source: its documents have indexes
+	gaps      int     // number of items without a position in a stream
+	listed    []bool  // by source: documents are identified by their indexes
 
 	ids, hashes, links *sorter // sort the records
 	scratch            []byte  // reused for records
 
-	number int // of the next item in the second pass
+	number int // number of the next item in the second pass
 
-	selections []selection  // by stream, in a merge; if nil, see Terms
-	unknown    map[int]bool // streams with selections whose parts do not join
-	mixed      []bool       // by source, in a merge: whether it is unordered; if nil, see Terms
+	selections []selection  // by stream number, in a merge; if nil, Terms applies
+	unknown    map[int]bool // streams with selections whose parts cannot be joined
+	mixed      []bool       // by source, in a merge: whether the source is unordered; if nil, Terms applies
 }
 
-// ErrStreams indicates that an input has several streams although only one is allowed.
+// ErrStreams indicates that an input has several streams although only one stream is allowed.
 var ErrStreams = errors.New("stream: input contains several streams, so a single hash or count does not apply; use an earlier report instead")
 
-// ErrManyStreams indicates that an input has more streams than allowed.
+// ErrManyStreams indicates that an input has more streams than are allowed.
 var ErrManyStreams = errors.New("stream: input contains more streams, or longer stream names, than allowed")
 
-// ErrChanged indicates that a source had different content when it was read again.
+// ErrChanged indicates that a source had different content when it was read a second time.
 var ErrChanged = errors.New("stream: input changed while it was read")
 
-// A selection states how much of a stream was stated to be a selection.
+// A selection states whether all, some, or none of the sources of a stream are selections.
 type selection uint8
 
 const (
@@ -69,7 +70,7 @@ func (s *Survey) selected(stream int) selection {
 	return selectedNone
 }
 
-// ordered reports whether a source is in the order of its chains.
+// ordered reports whether the receipts of a source are in the order of their chains.
 func (s *Survey) ordered(source int) bool {
 	if s.mixed != nil {
 		return !s.mixed[source]
@@ -77,15 +78,15 @@ func (s *Survey) ordered(source int) bool {
 	return !s.Unordered
 }
 
-// A trail is the last receipt of a stream in the current source, in the second pass.
+// A trail is the last receipt of a stream in the current source, during the second pass.
 type trail struct {
 	address
 	hash   canon.Digest
 	begun  bool
-	broken bool // an earlier receipt was out of place: report one finding, not two
+	broken bool // an earlier receipt was out of order, so later receipts get no further finding
 }
 
-// New returns a survey.
+// New returns a survey for the given terms.
 func New(t Terms) *Survey {
 	s := &Survey{Terms: t, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{}}
 	dir, most := t.TempDir, t.Indexed
@@ -93,20 +94,20 @@ func New(t Terms) *Survey {
 	return s
 }
 
-// Close releases the memory and the files of the sorters.
+// Close releases the memory and the files of the survey's sorters.
 func (s *Survey) Close() {
 	for _, sorter := range []*sorter{s.ids, s.hashes, s.links} {
-		_ = sorter.close() // the files have no names
+		_ = sorter.close() // errors are ignored because errors are ignored because the files have no names
 	}
 }
 
-// EndSource records the name of the source that has ended, and whether its documents are listed by
-// index.
+// EndSource records the name of the source that has just ended, and whether its documents are
+// identified by their indexes.
 func (s *Survey) EndSource(name string, listed bool) {
 	s.sources, s.listed = append(s.sources, name), append(s.listed, listed)
 }
 
-// Record records the facts of one item.
+// Record records the facts about an item in the first pass.
 func (s *Survey) Record(it *Item) error {
 	number := len(s.Marks)
 	f := &it.Facts
@@ -129,8 +130,8 @@ func (s *Survey) Record(it *Item) error {
 	hash := hashRecord{digest: f.Link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
-		// A damaged receipt is recorded with both hashes, because its successor may name either
-		// hash.
+		// A damaged receipt is recorded with both of its hashes, because its successor may name
+		// either of them.
 		s.Marks = append(s.Marks, join.MarkDamaged)
 		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
@@ -156,7 +157,7 @@ func (s *Survey) addHash(r *hashRecord) {
 	s.hashes.add(s.scratch)
 }
 
-// Join finds copies and duplicate IDs, and then the predecessor of each receipt.
+// Join finds copies and duplicate IDs, and then finds the predecessor of each receipt.
 func (s *Survey) Join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
@@ -169,10 +170,10 @@ func (s *Survey) Join() error {
 	return newJoiner(s).join()
 }
 
-// joinIDs marks copies, and receipts that use the ID of another receipt.
+// joinIDs marks copies and receipts that reuse the ID of another receipt.
 func (s *Survey) joinIDs() error {
 	var taking join.Taking
-	var content idRecord // the first receipt with the previous content
+	var content idRecord // the first receipt with the same content as the previous record
 	for b, err := range s.ids.sorted() {
 		if err != nil {
 			return err
@@ -190,7 +191,7 @@ func (s *Survey) joinIDs() error {
 		content = r
 	}
 
-	// A copy does not count if another copy that counts has the same outcome.
+	// A copy is not counted if another counted copy has the same outcome.
 	s.counted = make(map[int][]Outcome, len(s.originals))
 	for _, original := range s.originals {
 		s.counted[original] = nil
@@ -198,7 +199,7 @@ func (s *Survey) joinIDs() error {
 	return nil
 }
 
-// repeat marks a receipt as a copy of another one.
+// repeat marks a receipt as a copy of another receipt.
 func (s *Survey) repeat(r, original idRecord) {
 	s.Marks[r.number] = join.MarkCopy
 	if r.source != original.source {
@@ -208,10 +209,11 @@ func (s *Survey) repeat(r, original idRecord) {
 	s.originals[r.number] = original.number
 }
 
-// Found returns a receipt's mark or, for a copy, the mark of its original.
+// Found returns the mark of a receipt or, for a copy, the mark of its original.
 func (s *Survey) Found(number int) join.Mark { return s.Marks[s.First(number)] }
 
-// First returns the number of the original of a copy, or the number itself.
+// First returns the number of the original if a receipt is a copy, and the receipt's own number
+// otherwise.
 func (s *Survey) First(number int) int {
 	if original, is := s.originals[number]; is {
 		return original
@@ -229,17 +231,17 @@ func (s *Survey) byName() []int {
 	return list
 }
 
-// about records the receipt to which a mark refers. Only the first marks are kept, because only
-// those are printed.
+// about records the other receipt to which a mark refers. This is recorded only for the first
+// marks, because reports contain no more.
 func (s *Survey) about(number int, a address) {
 	if len(s.others) < maxDamaged {
 		s.others[number] = a
 	}
 }
 
-// Place judges an item in the second pass.
+// Place checks the link of an item in the second pass.
 func (s *Survey) Place(it *Item) error {
-	// The results of the first pass apply only to the same documents.
+	// The results of the first pass apply only if both passes read the same documents.
 	number := s.number
 	if s.number++; number >= len(s.Marks) {
 		return ErrChanged
@@ -253,14 +255,14 @@ func (s *Survey) Place(it *Item) error {
 
 	s.follow(number, it)
 
-	// A copy is judged by its original's results.
+	// The results for the original also apply to a copy.
 	m, about := s.Marks[number], number
 	if it.Again = m == join.MarkCopy; it.Again {
 		about = s.originals[number]
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
-	// Results for the content apply to each copy that counts.
+	// The results for the content apply to every copy that is counted.
 	if list, repeated := s.counted[about]; repeated {
 		if it.Copy = it.Again && slices.Contains(list, it.Alone); !it.Copy {
 			m = s.Marks[about]
@@ -274,16 +276,16 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow compares a source's order with its links: a receipt must follow its predecessor if both
-// are in the same source, and no receipt may precede a first receipt. Receipts that are in several
-// sources have no defined order.
+// follow compares the order of receipts in a source with their links: if both are in the same
+// source, a receipt must come after its predecessor, and no receipt may come before a first
+// receipt. The order of receipts that occur in several sources is undefined.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
 		return
 	}
 
-	// A fault explains later faults in the same source.
+	// A receipt that is out of order may explain later faults in the same source.
 	stream := s.streams[string(it.Facts.Key)]
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.Source {
@@ -312,14 +314,14 @@ func (s *Survey) check(it *Item, m join.Mark, other address) receipt.Check {
 	return CheckOf(m, it, s.Partial, related, previous)
 }
 
-// CheckOf returns the check for a mark. previous is the predecessor that was given.
+// CheckOf returns the check for a mark. previous is the predecessor that the caller specified.
 func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
 	case m == join.MarkCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
-	case m == join.MarkOpen && partial: // nothing shows which receipt precedes it
+	case m == join.MarkOpen && partial: // nothing shows which receipt comes before it
 		return unchecked(receipt.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
@@ -335,7 +337,7 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 	return c
 }
 
-// at returns a receipt's place in the form that reports use.
+// at returns the place of a receipt, in the form used in reports.
 func (s *Survey) at(a address) receipt.Place {
 	p := receipt.Place{Source: s.sources[a.source]}
 	if s.listed[a.source] {
@@ -344,10 +346,10 @@ func (s *Survey) at(a address) receipt.Place {
 	return p
 }
 
-// StreamOf returns a recorded receipt's stream.
+// StreamOf returns the stream of a recorded receipt.
 func (s *Survey) StreamOf(it *Item) chain.Stream { return s.names[s.streams[string(it.Facts.Key)]] }
 
-// Ends returns where the streams end. Streams that contain only damaged receipts are omitted.
+// Ends returns the end of each stream. It omits streams that contain only damaged receipts.
 func (s *Survey) Ends() (list []End) {
 	for i, e := range s.ends {
 		if s.intact[i] {
@@ -357,5 +359,5 @@ func (s *Survey) Ends() (list []End) {
 	return list
 }
 
-// Apart reports whether parts that are selections do not join.
+// Apart reports whether there are selections whose parts cannot be joined.
 func (s *Survey) Apart() bool { return len(s.unknown) > 0 }

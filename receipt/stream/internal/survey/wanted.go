@@ -5,17 +5,17 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Wanted specifies how an input's streams must begin and what they must contain.
+// Wanted specifies how the streams of an input must begin and what they must contain.
 type Wanted struct {
-	After  map[chain.Stream]chain.Head // the hash and count of the head that the first receipt must follow
-	Expect map[chain.Stream]chain.Head // the head that must be in the input
+	After  map[chain.Stream]chain.Head // the head that the first receipt in each stream must follow, with its hash and count
+	Expect map[chain.Stream]chain.Head // the head that each stream must contain
 
-	// Requirements for an input with one stream.
+	// These are requirements for an input with only one stream.
 	One         bool         // a second stream is an error
-	First, Last canon.Digest // the hash that the first receipt must name, and that of the last; zero: any
+	First, Last canon.Digest // the hash that the first receipt must name, and the hash that the last receipt must have; zero allows any hash
 }
 
-// Head returns a stream's expected head, or zero.
+// Head returns the expected head of a stream, or zero if none is expected.
 func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	if h := w.Expect[stream]; !h.IsZero() {
 		return h
@@ -23,7 +23,8 @@ func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	return chain.Head{Hash: w.Last}
 }
 
-// Previous returns the hash that a stream's first receipt must name, or zero if it is unknown.
+// Previous returns the hash that the first receipt of a stream must name, or zero if any hash is
+// allowed.
 func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	if h := w.After[stream].Hash; !h.IsZero() {
 		return h
@@ -31,21 +32,22 @@ func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	return w.First
 }
 
-// An End states where a stream ends in an input, and whether the expected head is in the input.
+// An End describes the end of a stream in an input, and whether the input contains the expected
+// head.
 type End struct {
 	chain.Segment
 	Found bool
 }
 
-// Terms specify how receipts are surveyed.
+// Terms specify how the receipts of an input are checked.
 type Terms struct {
 	Wanted
-	Partial   bool   // the input is a selection of its streams
-	Unordered bool   // no source is in the order of its chains
-	TempDir   string // directory for records that do not fit into memory; "": they stay in memory
-	Indexed   int    // number of receipts that are kept in memory for comparison
+	Partial   bool   // the input is only a selection of its streams
+	Unordered bool   // the receipts of a source are not in the order of their chains
+	TempDir   string // directory for records that do not fit into memory; "" keeps them in memory
+	Indexed   int    // maximum number of receipts that are kept in memory for comparisons
 
-	// Bounded reports whether an ordered input may have this many streams, with names of this many
-	// bytes in total.
+	// Bounded reports whether an ordered input may have the given number of streams, whose names
+	// have the given total length in bytes.
 	Bounded func(streams, names int) bool
 }
