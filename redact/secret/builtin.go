@@ -1,9 +1,9 @@
 package secret
 
-// Default returns detectors for everyday use: upstream's detectors, except for placeholders and
-// examples; detectors for service tokens with a distinctive form; for values assigned to the names
-// of services whose tokens have no distinctive form; and for random-looking values assigned to
-// names such as password, token, and secret.
+// Default returns detectors for everyday use. They find the secrets that Upstream finds, except
+// placeholders and examples; service tokens with a distinctive form; values assigned to the names
+// of services whose tokens have no distinctive form; and random-looking values assigned to names
+// such as password, token, and secret.
 func Default() []Detector {
 	var list []Detector
 	list = append(list, protocolTokens()...)
@@ -17,9 +17,9 @@ func Default() []Detector {
 	return append(list, commands()...)
 }
 
-// HomePath returns a detector for a person's name in the path of a home directory. The name is not
-// a secret, but a receipt's readers do not need it. Common accounts on machines and images are
-// excluded.
+// HomePath returns a detector for the name of a person in the path of a home directory. Such a name
+// is not a secret, but the readers of a receipt do not need it. It ignores common accounts on
+// machines and in images.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",
@@ -31,8 +31,8 @@ func HomePath() Detector {
 	}
 }
 
-// Parts of patterns. A token ends where no letter of its alphabet follows. A value is recognized by
-// the text between its name and the value itself.
+// Parts of patterns. A token ends before the first character that is not in its alphabet. A value
+// is recognized by the text between a name and the value.
 const (
 	hexID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
@@ -40,7 +40,7 @@ const (
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
 
-	// A stricter form, for names that are everyday words.
+	// This form is stricter, for names that are everyday words.
 	given = `["'\\\x60\])]{0,3}[ \t]*` +
 		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`
 
@@ -59,7 +59,8 @@ func bounded(name, form string, entropy float64) Detector {
 	return d
 }
 
-// isolated returns a detector for a token that could occur in base64 by chance.
+// isolated returns a detector for a token that could also occur in base64 by chance, and that must
+// therefore stand apart from other base64 characters.
 func isolated(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
 }

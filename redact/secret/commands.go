@@ -1,9 +1,9 @@
 package secret
 
-// argument matches a value on a command line that is neither an option nor a variable.
+// argument matches an argument on a command line that is neither an option nor a variable.
 const argument = `(?:"([^"\n]{3,})"|'([^'\n]{3,})'|\\+"([^"\\\n]{3,})\\+"|([^\s"'|;&<>$\\\x60-][^\s"'|;&<>\x60]{2,}))`
 
-// commands returns detectors for secrets that are passed to commands.
+// commands returns detectors for secrets in the arguments of commands.
 func commands() []Detector {
 	stop := placeholders()
 	var list []Detector
@@ -51,7 +51,7 @@ func commands() []Detector {
 		{"account_at_host", gap(`(?:impacket-\w+|psexec|wmiexec|smbexec|secretsdump|atexec|dcomexec|mssqlclient|smbclient|getuserspns|GetUserSPNs|rabbitmqadmin|scp|mc)(?:\.py)?`) + `["']?(?:[\w.-]+/)?[\w.-]+:([^\s"'@/:]{4,}[!]?)@[\w.-]{2,}`},
 		{"server_password", `(?im)(?:^|[\s"'>])(?:requirepass|masterauth|sentinel[ \t]auth-pass[ \t]\w+|config[ \t]set[ \t](?:requirepass|masterauth)|bindpw|bind_pw|rootpw|rootbindpw|ldap_bind_pw|smtp_sasl_password|auth_pass|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+` + argument},
 
-		// A user and a password for any program, in adjacent options.
+		// These detectors find a user and a password in adjacent options of any program.
 		{"account_options", `(?:^|[ \t"'])(?:-(?:u|U|l|user|username)|--user(?:name)?|--login)[ \t=]{1,3}[^\s-][^\s]*[ \t]+(?:-[\w-]+(?:[ \t=][^\s-][^\s]*)?[ \t]+){0,4}?(?:-p|-P|--pass|-w)[ \t=]{1,3}(?:"([^"\n]{3,})"|'([^'\n]{3,})'|([^\s"'|;&<>$\\\x60/.:-][^\s"'|;&<>\x60/:]*(?:[0-9][^\s"'|;&<>\x60/:]*[A-Z]|[A-Z][^\s"'|;&<>\x60/:]*[0-9]|[!@#?^~+=])[^\s"'|;&<>\x60/:]*))`},
 		{"options_account", `(?:^|[ \t"'])(?:-p|-P|--pass)[ \t=]{1,3}(?:"([^"\n]{3,})"|'([^'\n]{3,})'|([^\s"'|;&<>$\\\x60/.:-][^\s"'|;&<>\x60/:]*(?:[0-9][^\s"'|;&<>\x60/:]*[A-Z]|[A-Z][^\s"'|;&<>\x60/:]*[0-9]|[!@#?^~+=])[^\s"'|;&<>\x60/:]*))[ \t]+(?:-[\w-]+(?:[ \t=][^\s-][^\s]*)?[ \t]+){0,4}?(?:-(?:u|U|l|user)|--user(?:name)?)[ \t=]`},
 		{"iscsi_password", gap(`iscsiadm`) + `-n[ \t]+\S*password[ \t]+-v[ \t]+` + argument},
@@ -87,7 +87,8 @@ func commands() []Detector {
 	return list
 }
 
-// gap returns a pattern that matches a command and the text on its line before an option.
+// gap returns a pattern that matches a command and the following text on the same line, up to an
+// option.
 func gap(command string) string {
 	return `\b` + command + `[ \t](?:[^\n|;&]*?[ \t])?`
 }

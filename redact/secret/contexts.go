@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// contexts returns detectors for secrets that are recognized by the surrounding text: in a table, a
-// protocol dialogue, a form, or a sentence.
+// contexts returns detectors for secrets that are recognized by their context: a table, a protocol
+// dialogue, a form, or a sentence.
 func contexts() []Detector {
 	stop := placeholders()
 	noValue := []string{words, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,4}$`, `\w\(`, `^\w+://`, `^\w:[0-9]`}
@@ -33,7 +33,7 @@ func contexts() []Detector {
 		{"uci_key", `(?:^|\s)(?:option[ \t]+key|set[ \t]+wireless\.[^\s=]*\.key=|set[ \t]+wifi\.[^\s=]*\.key=)[ \t]*["']([^"'\n]{8,})["']`},
 		{"lisp_password", `(?i)(?:password|passphrase|secret|token|api-key)[ \t]+\.?[ \t]*\\?"([^"\\\n]{5,})\\?"[ \t]*\)`},
 
-		// A row of two cells, or a column with a heading.
+		// The value is in a table row with two cells, or in a column with a heading.
 		{"table_row", `(?i)\|[ \t]{1,8}[*\x60]{0,2}[\w. -]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key|access[ _-]?key|_pass|_pwd?)\w{0,12}[*\x60]{0,2}[ \t]{1,40}\|(?:[ \t]*\w+[ \t]*\|)??[ \t]{1,8}[*\x60]{0,2}([^\s|\x60*]{6,})[*\x60]{0,2}[ \t]{1,80}\|`},
 		{"key_element", `(?i)<key>[^<\n]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key)[^<\n]{0,12}</key>\s{0,40}<string>([^<\n]{5,})</string>`},
 		{"setting_element", `(?i)["'][\w.:-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key|connectionstring)["'][^<>\n]{0,60}>\s{0,40}<value>([^<\n]{5,})</value>`},
@@ -66,7 +66,7 @@ func contexts() []Detector {
 		{"snmp_community", `(?m)\b(?:r[ow]community6?|com2sec6?[ \t]+\S+[ \t]+\S+|trap2?sink[ \t]+\S+)[ \t]+["']?([^\s"']{6,})`},
 		{"acl_password", `(?i)\b(?:set)?user[ \t]+\S+[ \t](?:[^\n"']*?[ \t"',])?[>#]([^\s"',>]{6,})(?:["']?,?[ \t]+["']?(?:[~+&%-]|on\b|off\b|all|reset)|["']?[ \t]*$)`},
 
-		// Codes issued to people.
+		// These codes are issued to people.
 		{"pin_code", `(?i)(?:^|[^a-z0-9#])(?:[a-z]{2,10}[ _-])?(?:pin|otp|totp|pin[ _-]?code|mfa|2fa|cvv2?|cvc2?|passcode|puk)(?:[ _-]?code)?["']?(?:[ \t]+(?:is|was|ist)[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_told", `(?i)\b(?:door|gate|access|verification|security|login|sign-?in|confirmation|authenti(?:cation|cator)|one-?time|auth|alarm|unlock|lock|safe|pairing|2fa|mfa|sms)[ _-]?(?:pass|pin)?[ _-]?codes?["']?(?:[ \t]+(?:is|was)(?:[ \t]now)?[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_before", `\b((?:[A-Z]-)?[0-9]{4,8})\b (?:is|as) (?:your|the) [A-Za-z -]{0,40}?(?:code|passcode|OTP|PIN|password)\b`},
@@ -83,10 +83,10 @@ func contexts() []Detector {
 		{"named_before_option", `\b(?:secret_access_key|access_token|api_token|auth_token|refresh_token|client_secret|account_key|session_token|user_pw|owner_pw|api_key)[ \t]+["']?([^\s"'\x60=<>|:]*[0-9][^\s"'\x60<>|]*)`},
 		{"token_before", `(?i)\btoken[ \t]+["'\x60(]?([0-9a-f]{32,64})\b`},
 
-		// Text that is typed into a field.
+		// This text is typed into a field.
 		{"typed_password", `(?i)(?:passw(?:or)?d|passphrase|pwd|passcode)[^\n]{0,30}?\)?\.(?:send_?keys|type|fill|set_?value|press_sequentially|enter_?text|clear_and_type|input)\([ \t]*["'\x60]([^"'\x60\n]{5,})["'\x60]`},
 
-		// Arguments to encryption functions.
+		// These are arguments of encryption functions.
 		{"cipher_key", `\b(?:Fernet|AES\.new|ChaCha20Poly1305|AESGCM|AESSIV|SecretBox|Blowfish\.new|ARC4\.new|DES3?\.new|aes\.NewCipher|SecretKeySpec|createCipheriv|createDecipheriv|SigningKey|itsdangerous\.\w+Serializer|URLSafeTimedSerializer)\((?:["'][\w-]+["'],[ \t]*)?(?:\[\]byte\(|Buffer\.from\()?b?["']([\w+/=-]{16,})["']`},
 		{"sql_cipher", `(?i)\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:aes|des)_(?:en|de)crypt|encryptbypassphrase|decryptbypassphrase|(?:en|de)crypt(?:_iv)?)\([ \t]*(?:'[^'\n]*'|[^\s'(),]+(?:::\w+)?)[ \t]*,[ \t]*'([^'\n]*[0-9][^'\n]*)'`},
 		{"sql_crypt", `(?i)\b(?:crypt|digest|md5|sha[12]|sha256)\([ \t]*'([^'\n]{6,})'[ \t]*,[ \t]*gen_salt`},
@@ -109,9 +109,9 @@ func contexts() []Detector {
 // maxColumn is the maximum number of table columns after the password column.
 const maxColumn = 6
 
-// columns returns detectors for values below their column's heading, in the first row of a table
-// and in the first row that a statement inserts. A column is counted from the end of the row, so
-// that a match begins at the column's heading.
+// columns returns detectors for values in a column whose heading denotes a password. They search
+// the first row of a table and the first row that a statement inserts. Columns are counted from the
+// end of the row, so that a match can begin at the heading.
 func columns() []Detector {
 	stop := placeholders()
 	const (
@@ -142,12 +142,12 @@ func columns() []Detector {
 	return list
 }
 
-// latestTokens returns the detectors that come last, so that secrets of known services are reported
-// under the services' names.
+// latestTokens returns the detectors that come last, so that the secret of a known service is
+// reported under the name of the service.
 func latestTokens() []Detector {
 	return []Detector{
-		// Tokens of services without a detector of their own consist of the owner, the kind, and at
-		// least 20 letters or digits.
+		// A token of a service that has no detector consists of the owner, the kind of token, and
+		// at least 20 letters or digits.
 		token("prefixed_token", `[a-z]{2,12}_(?:live|test|prod|sk|sec|secret|key|pat|api|apikey|token)_[A-Za-z0-9]{20,}\b`, 3.5).allow(words, identifier, `^[^0-9]*$`),
 		token("extended_private_key", `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,112}\b`, 4),
 		token("firecrawl_key", `fc-[0-9a-f]{32}\b`, 3),

@@ -2,53 +2,53 @@ package secret
 
 import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 
-// A Detector finds secrets of one kind in text.
+// A Detector finds one kind of secret in text.
 type Detector struct {
-	Name    string // consists of a-z, 0-9, _, and -
-	Pattern string // a regular expression of package regexp
+	Name    string // may contain a-z, 0-9, _, and -
+	Pattern string // a regular expression in the syntax of package regexp
 	Group   int    // the submatch that is the secret; 0 for the entire match; or FirstGroup
 
-	// Keywords are in lowercase. A text that contains none of them is not searched. If Keywords is
-	// empty, every text is searched.
+	// Keywords are words in lowercase. The detector does not search a text that contains none of
+	// these words. If Keywords is empty, the detector searches every text.
 	Keywords []string
 
-	Entropy float64 // minimum Shannon entropy of the secret, in bits per byte; 0 accepts any entropy
+	Entropy float64 // minimum Shannon entropy of a secret, in bits per byte; 0 accepts any entropy
 
-	// Allow lists patterns of texts that are not secrets. They are compared with the secret and with
-	// the entire match.
+	// Allow lists patterns for text that is not a secret. Each pattern is compared with both the
+	// secret and the entire match.
 	Allow []string
 
-	StopWords []string    // a secret contains none of these words, in uppercase or lowercase
+	StopWords []string    // text that contains one of these words, in any case, is not a secret
 	Allowed   []Allowance // further exceptions
 }
 
-// FirstGroup, as a [Detector]'s Group, means the first non-empty submatch, or the entire match if
-// there is none.
+// FirstGroup, as the Group of a [Detector], means the first non-empty submatch, or the entire match
+// if there is no such submatch.
 const FirstGroup = match.FirstGroup
 
-// An Allowance specifies which matches of a detector are not secrets. One criterion suffices; with
-// All, one criterion of each specified kind is required.
+// An Allowance specifies matches of a detector that are not secrets. A match needs to meet only one
+// criterion; with All, it must meet one criterion of each kind that is specified.
 type Allowance = match.Allowance
 
-// Targets of an [Allowance]: the text with which its patterns are compared. The zero Target is the
-// secret.
+// These are the targets of an [Allowance], that is, the text with which its patterns are compared.
+// The zero Target is the secret.
 const (
-	TargetMatch = match.TargetMatch // the entire match of the detector's pattern
+	TargetMatch = match.TargetMatch // the entire match of the pattern of the detector
 	TargetLine  = match.TargetLine  // the lines that contain the match
-	TargetWord  = match.TargetWord  // the match, with the rest of the word in which it begins
+	TargetWord  = match.TargetWord  // the match, extended to the rest of the word in which it begins
 )
 
-// A DetectorError describes an invalid detector in a list.
+// A DetectorError describes an invalid detector in a list of detectors.
 type DetectorError = match.Error
 
-// A Scanner finds secrets in texts. It is immutable and safe for concurrent use.
+// A Scanner finds secrets in text. A Scanner is immutable and safe for concurrent use.
 type Scanner = match.Scanner
 
-// A Span is a secret in a text: the bytes from Start up to, but not including, End, found by the
-// detector with index Detector.
+// A Span is the location of a secret in a text: the bytes from Start up to, but not including, End.
+// Detector is the index of the detector that found the secret.
 type Span = match.Span
 
-// Compile checks detectors and prepares them for scanning. The error is a *[DetectorError].
+// Compile checks the detectors and prepares them for scanning. The error is a *[DetectorError].
 func Compile(detectors []Detector) (*Scanner, error) {
 	list := make([]match.Detector, len(detectors))
 	for i, d := range detectors {
@@ -68,7 +68,7 @@ func (d Detector) allow(patterns ...string) Detector {
 	return d
 }
 
-// unbound removes the word boundary before a token.
+// unbound removes the word boundary at the beginning of a token's pattern.
 func (d Detector) unbound() Detector {
 	d.Pattern = d.Pattern[len(`\b`):]
 	return d

@@ -1,11 +1,11 @@
-// Package secret finds secrets in texts: keys, tokens, and passwords.
+// Package secret finds secrets, such as keys, tokens, and passwords, in text.
 //
-// A [Detector] describes secrets of one kind with a regular expression and a list of exceptions.
-// [Compile] compiles a list of detectors into a [Scanner], which searches for all of them in one
-// pass and returns a [Span] for each secret. [Default] returns about four hundred detectors for
-// everyday use. Package redact withholds the secrets from a receipt.
+// A [Detector] describes one kind of secret with a regular expression and a list of exceptions.
+// [Compile] prepares a list of detectors as a [Scanner], which searches for all of them in one pass
+// and returns a [Span] for each secret. [Default] returns about four hundred detectors for everyday
+// use. Package redact uses these detectors to withhold secrets from a receipt.
 //
-// Texts are searched as is. To find secrets in JSON or in a URL, decode the text first.
+// Text is searched without decoding. To find secrets in JSON or in a URL, decode the strings first.
 //
-// No error quotes a secret. The API may still change.
+// Errors never quote a secret. The API of this package may still change.
 package secret

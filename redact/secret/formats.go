@@ -1,6 +1,6 @@
 package secret
 
-// written matches a quoted value in a program or a statement.
+// written matches a quoted value in source code or in a statement.
 const written = `(?:[NEnebru]?'([^'\n]{4,})'|[NEnebru]?"([^"\\\n]{4,})"|\\+["']([^"'\\\n]{4,})\\+["'])`
 
 // formats returns detectors for secrets that are recognized by the statement, the file, or the call
@@ -22,7 +22,7 @@ func formats() []Detector {
 	}
 
 	return []Detector{
-		// A name and a value as members of one object.
+		// The name and the value are members of the same object.
 		pair(Detector{Name: "named_value", Pattern: `(?i)` + nameLabel + secretName + between + valueLabel + `([^"'\\\n]{4,})\\*["']`}),
 		pair(Detector{Name: "value_named", Pattern: `(?i)` + valueLabel + `([^"'\\\n]{4,})` + between + nameLabel + secretName + `\\*["']`}),
 		pair(Detector{Name: "named_value_yaml", Pattern: `(?i)\b(?:name|key):[ \t]*["']?` + secretName + `["']?(?:,|[ \t]*\r?\n)[ \t]*value:[ \t]*(?:"([^"\n]{4,})"|'([^'\n]{4,})'|([^\s"'{}$&*!|>][^\s"'{},]{3,}))`}),
@@ -47,7 +47,7 @@ func formats() []Detector {
 			Pattern: `(?i)\bset\s+password(?:\s+for\s+[^\s=]+)?\s*=\s*(?:\w+\s*\(\s*)?` + written},
 		{Name: "pragma_key", Group: FirstGroup, Entropy: 1.5, StopWords: stop, Allowed: none, Pattern: `(?i)\bpragma\s+(?:re|hex|hexre)?key\s*=\s*` + written},
 
-		// Stored password hashes, which can be cracked offline.
+		// Stored password hashes are included, because they can be cracked offline.
 		token("password_hash", `\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$(?:1|5|6|7|y|gy|apr1|md5|sha1|argon2(?:id|i|d)|scrypt|pbkdf2|pbkdf2-sha1|pbkdf2-sha256|pbkdf2-sha512|P|H|S)\$[\w./,=+-]+(?:\$[\w./,=+-]{2,})+`, 0).unbound(),
 		token("password_hash_named", `(?:pbkdf2_sha(?:1|256|512)|bcrypt(?:_sha256)?|argon2|scrypt)\$[\w$./,=+-]{40,}|(?:pbkdf2:sha(?:1|256|512)(?::\d+)?|scrypt:\d+:\d+:\d+)\$[\w./-]+\$[0-9a-f]{40,}|SCRAM-SHA-(?:1|256|512)\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+`, 0),
 		{Name: "password_hash_scheme", Group: 1, Pattern: `(?i)(\{(?:S?SHA(?:256|384|512)?|S?MD5|CRYPT|PBKDF2(?:-\w+)?|ARGON2)\}[\w$./+=,-]{12,})`},
@@ -100,5 +100,5 @@ func formats() []Detector {
 // plainName matches an ordinary name that contains few digits.
 const plainName = `^[A-Za-z][A-Za-z_.:/-]*[0-9]?$`
 
-// notSecretPart matches parts of names that do not denote a secret.
+// notSecretPart matches parts of a name which show that the name does not denote a secret.
 const notSecretPart = `(?:_?count|_?limit|_?type|_?name|_?url|_?uri|_?endpoint|_?file|_?path|_?ttl|expir\w*|_?version|_?arn|[_-]id|key_?id)\\*["']`

@@ -13,17 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// knownText has one line per detector in [Default] and similar lists: the detector's digest,
-// followed by the texts of its anchors, separated by tabs. If a detector has no anchors, an empty
-// text and the detector's keywords follow. If it has neither anchors nor keywords, it searches
-// every text. The texts are escaped as in Go. This saves nearly all of the compilation time,
-// because a pattern is parsed only when a text needs it, and most texts need few patterns.
+// knownText has one line per detector in [Default] and similar lists: the digest of the detector,
+// followed by the words that are its anchors, separated by tabs. If a detector has no anchors, an
+// empty word and the keywords of the detector follow instead. If it has neither anchors nor
+// keywords, it searches every text. Words are escaped as in Go strings. This list saves nearly all
+// of the compilation time, because a pattern is parsed only when a text needs it, and most texts
+// need few patterns.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt
 var knownText string
 
-// knowledgeOf returns what is known about valid detectors, keyed by digest. The map is read-only.
+// knowledgeOf returns the words of detectors that are known to be valid, keyed by digest. The map
+// is read-only.
 var knowledgeOf = sync.OnceValue(parseKnown)
 
 func parseKnown() map[digest]match.Knowledge {
@@ -41,10 +43,10 @@ func parseKnown() map[digest]match.Knowledge {
 			all = append(all, text)
 		}
 		if err != nil {
-			panic(err) // the text was generated and tested
+			panic(err) // cannot happen, because knownText is generated and tested
 		}
 
-		// An empty text precedes the keywords.
+		// An empty word precedes the keywords.
 		texts := all[first:len(all):len(all)]
 		if len(texts) > 0 && texts[0] == "" {
 			known[d] = match.Knowledge{Keywords: texts[1:]}
@@ -55,20 +57,20 @@ func parseKnown() map[digest]match.Knowledge {
 	return known
 }
 
-// A digest identifies all of a detector's fields except its name.
+// A digest identifies the contents of a detector, which are all fields except the name.
 type digest [sha256.Size / 2]byte
 
-// A digester computes digests. Many detectors share a list of stop words and a list of allowances,
-// so a digester keeps the digests of the most recent lists.
+// A digester computes the digests of detectors. Many detectors share a list of stop words and a
+// list of allowances, so a digester caches the digests of the most recent lists.
 type digester struct {
-	memory  []byte // buffer for the hashed data
+	memory  []byte // buffer for the data to be hashed
 	words   []string
 	ofWords [sha256.Size]byte
 	allowed []Allowance
 	ofAll   [sha256.Size]byte
 }
 
-// of returns a detector's digest.
+// of returns the digest of a detector.
 func (g *digester) of(d *Detector) digest {
 	if len(d.StopWords) > 0 && !sameList(d.StopWords, g.words) {
 		g.memory = appendTexts(g.memory[:0], d.StopWords)
@@ -98,7 +100,7 @@ func (g *digester) of(d *Detector) digest {
 	return digest(sum[:len(digest{})])
 }
 
-// sameList reports whether two non-empty lists share the same memory.
+// sameList reports whether two non-empty lists are the same slice in memory.
 func sameList[T any](a, b []T) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 func appendAllowances(b []byte, list []Allowance) []byte {
@@ -112,8 +114,8 @@ func appendAllowances(b []byte, list []Allowance) []byte {
 	return b
 }
 
-// Each text is preceded by its length, and each list by the number of its elements, so that the
-// encoding is unambiguous.
+// In the encoding of a detector, each string is preceded by its length and each list by the number
+// of its elements, so that the encoding is unambiguous.
 func appendNumber(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
 
 func appendText(b []byte, text string) []byte { return append(appendNumber(b, len(text)), text...) }

@@ -2,27 +2,27 @@ package secret
 
 import "strings"
 
-// The syntax of values: quoted, with escaped quotation marks if the text is within another text, or
-// bare up to a terminator. Quoted values may contain spaces.
+// A value is quoted, with escaped quotation marks if it is inside another string, or it is bare and
+// ends at a terminator. Only quoted values may contain spaces.
 const (
 	quoted = `\\*"([^"\\\n]{4,})\\*"|\\*'([^'\\\n]{4,})\\*'|\x60([^\x60\n]{4,})\x60|&quot;([^&\n]{4,})&quot;`
 	plain  = `[^\s"'\\,;&<>(){}\[\]\x60$%*|]`
 	marked = plain + `*(?:[0-9!@#?^~+=/_.-]|(?-i:[A-Z][a-z]{1,2}[A-Z]))` + plain + `*` // more than a word
 
-	// The name is closed, is optionally followed by a type, and is assigned a value.
+	// The name ends, may be followed by a type, and is assigned a value.
 	closes = `(?:["'\\\])]*|&quot;)[ \t]*`
 	typing = `(?::[ \t]*(?:&?str|[Ss]tring|Optional\[str\]|Text)[ \t]*|[ \t](?:string)[ \t]+)?`
 	equals = `(?:[?:|]{0,2}=>?|:|：)[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?`
 
-	// longPassword matches a word for password anywhere in a name; shortPassword matches only a
-	// separate word.
+	// longPassword matches words for password that may be part of a longer name; shortPassword
+	// matches words that must be separate.
 	longPassword   = `(?:passw(?:or)?d|passphrase|passwort|kennwort|passcode|contrase(?:ñ|n)a|mot[ _-]de[ _-]passe|wachtwoord|parola|heslo)`
 	joinedPassword = `(?:^|[^A-Za-z])(?:db|my|user|admin|root|smtp|mail|ftp|sql|mysql|pg|pgsql|ldap|http|proxy|auth|login|wifi|wpa|ssh|rpc|redis|mongo|imap|key|store|sudo|become|bind)(?:pass|pwd?)`
 	shortPassword  = `(?:(?:^|[^A-Za-z])(?:pass|pw|pwd|psw|pswd|psk|senha)|(?-i:[a-z](?:Pass|Pw|PW|Pwd|PWD|Psk)))`
 )
 
 // passwords returns detectors for values that are recognized by the name to which they are
-// assigned. The values may have any form except prose, code, and placeholders.
+// assigned. The values may have any form other than prose, code, and placeholders.
 func passwords() []Detector {
 	stop := placeholders()
 	allowed := []Allowance{{Patterns: append(references(), noPassword()...)}, {Target: TargetWord, Patterns: []string{otherMeaning, workDir}}}
@@ -39,11 +39,12 @@ func passwords() []Detector {
 			Pattern: `(?i)` + joinedPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
 			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
 
-		// A word counts as a password where only a value can occur.
+		// A word is treated as a password only where a value must follow.
 		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?:^|[^a-z])(?:PASS(?:W(?:OR)?D|PHRASE|CODE)?|PWD?)(?:_[A-Z0-9]{1,16}){0,2}=["']?([A-Za-z_.-]{6,})["']?(?:[\s;&|]|$)`},
 
-		// Up to the end of a line in a settings file, with all characters.
+		// In a settings file, the value extends to the end of the line and may contain any
+		// character.
 		{Name: "password_line", Group: 1, Entropy: 2, StopWords: stop,
 			Pattern: `(?im)^[ \t+>-]{0,20}(?:(?:export|setx?|setenv|env|arg)[ \t]{1,4})?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|_pass|_pwd?)(?:[_.-][\w.-]{1,16})?["']?[ \t]*(?:=|:[ \t]|:=|[ \t])[ \t]*([^\s"'\x60]{5,})[ \t]*\r?$`,
 			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_.-]+[,.:;]?$`, `^[0-9.,:]+$`, `[,;{(\[\]]$`, `\]:$`, `^\[`, `^(?:string|String|str)\b`}}}, allowed...)},
@@ -61,13 +62,13 @@ func passwords() []Detector {
 			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `\]:?$`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},
 		{Name: "nuget_password", Group: 1, Entropy: 1.5, Pattern: `(?i)<add key="(?:ClearText)?Password"\s*value="([^"\n]{6,200})"`, Allow: []string{`^%.*%$`, `^\$\{?\w+\}?$`}},
 
-		// Twelve or more words from which a wallet can be restored (BIP 39).
+		// A wallet can be restored from twelve or more such words (BIP 39).
 		{Name: "mnemonic", Group: 1, Entropy: 3, Pattern: `(?i)(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase|secret[ _-]?phrase)[\w]{0,12}` + closes + `(?:is[ \t]|[=:]{1,2})[ \t]*["'\\]{0,3}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b`},
 	}
 }
 
-// references returns patterns for text that refers to a value elsewhere: a variable, a template, a
-// statement parameter, or an expression in a program.
+// references returns patterns for text that refers to a value elsewhere, such as a variable, a
+// template, a parameter of a statement, or an expression in a program.
 func references() []string {
 	const name = `(?:_*(?:[A-Z]?[a-z]+|[A-Z]+))+_*[0-9]?`
 	return []string{
@@ -81,7 +82,7 @@ func references() []string {
 	}
 }
 
-// noPassword returns patterns for text that people write in place of a password: a word for
+// noPassword returns patterns for text that people write in place of a password, such as a word for
 // password, or prose.
 func noPassword() []string {
 	return []string{
@@ -92,16 +93,16 @@ func noPassword() []string {
 	}
 }
 
-// otherMeaning matches names that contain a word for password but do not hold a password, such as
-// names for its location, its rules, or an action on it.
+// otherMeaning matches names that contain a word for password but do not denote a password, such as
+// the location of a password, a rule for passwords, or an action on a password.
 const otherMeaning = `(?i)^[\w.-]*?(?:passw(?:or)?d|passphrase|passwort|passcode|pass|pw|pwd)s?[_.-]?(?:` +
 	`file|path|url|uri|link|reset|forgot|recover|polic|hash|hint|min|max|length|len|size|count|age\b|expir|valid|chang|updat|creat|encr|field|input|label|prompt|name|id\b|type|mode|manager|store(?:_|\b)|keeper|command|cmd|env|ref\b|rule|regex|pattern|require|option|enabled|disabled|less|auth|strength|score|version|rotation|ttl|placeholder|error|message|title|page|form|box|view|screen|dialog|column|attr|port|rate|through|thru|stdin|fd\b` +
 	`)`
 
-// workDir matches the shell's names for the working directory.
+// workDir matches shell variables for the working directory.
 const workDir = `(?i)^(?:old|init_?)?pwd["']?[ \t]*[=:][ \t]*["']?(?:[/~.]|[a-z]:)`
 
-// placeholders returns stop words: text that documentation shows in place of a secret.
+// placeholders returns stop words: text that documentation contains in place of a secret.
 func placeholders() []string {
 	return strings.Fields(`example placeholder changeme change_me change-me changeit your_ your- yourtoken yourapi yourkey yourpass redacted xxxxxx ...... ****** ###### 000000 aaaaaa
 		abcdefghijklm 0123456789abc 1234567890abcdef dummy insert_ replace_me replaceme <your my_token my-token not-a-real notreal sample_ foobared`)

@@ -1,11 +1,11 @@
 package secret
 
-// PrivateJWK is the name of the detector for a JWK's private members. If a policy has this
-// detector, package redact also withholds them as members of an object.
+// PrivateJWK is the name of the detector for the private members of a JWK. If a policy has this
+// detector, package redact also withholds these members in JSON objects.
 const PrivateJWK = "jwk_private_key"
 
-// serviceTokens returns detectors for tokens that are recognized by their form, anywhere in a text.
-// The services document these forms, or gitleaks collected them.
+// serviceTokens returns detectors for tokens that are recognized by their form anywhere in a text.
+// The forms are documented by the services, or were collected by gitleaks.
 func serviceTokens() []Detector {
 	return []Detector{
 		token("onepassword_secret_key", `A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`, 3.5),
@@ -43,7 +43,7 @@ func serviceTokens() []Detector {
 		token("defined_networking_token", `(?i:dnkey-[a-z0-9=_-]{26}-[a-z0-9=_-]{52})`, 3),
 		token("digitalocean_token", `(?i:do[opr]_v1_[a-f0-9]{64})`, 3),
 
-		// The first part is an account number of twelve or more digits.
+		// The first part of the token is an account number of twelve or more digits.
 		{Name: "discord_token", Group: 1, Entropy: 3.5, Pattern: `\b([MNO][DTjz][AEIMQUYcgk][0-5w-z](?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){3,5}[\w-]{0,5}\.[\w-]{6}\.[\w-]{27,38})(?:[^\w-]|$)`},
 		isolated("discord_bot_token", `[MNO][\w-]{22,27}\.[\w-][\w-]{5}\.[\w-]{27,38}`, 4),
 		bounded("discord_mfa_token", `mfa\.[\w-]{80,95}`, 4),
@@ -90,8 +90,8 @@ func serviceTokens() []Detector {
 		token("netlify_token", `nf[bcopu]_[A-Za-z0-9]{36,}`, 3.5),
 		token("new_relic_key", `(?i:NRAK-[a-z0-9]{27}|NRII-[a-z0-9_-]{32}|NRJS-[a-f0-9]{19}|NRRA-[a-f0-9]{42})`, 3),
 
-		// The private key of a signed note, used by Go's checksum database and by transparency
-		// logs.
+		// This is the private key of a signed note, as used by the Go checksum database and by
+		// transparency logs.
 		{Name: "note_private_key", Group: 1, Entropy: 3, Pattern: `(PRIVATE\+KEY\+[^\s+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/]{40,}={0,2})`},
 		bounded("nats_seed", `S[ACNOUX][A-Z2-7]{56}`, 3.8),
 		token("neon_key", `napi_[a-z0-9A-Z]{48,}`, 3.5),
@@ -147,10 +147,10 @@ func serviceTokens() []Detector {
 	}
 }
 
-// structures returns detectors for secrets that are recognized by the surrounding text.
+// structures returns detectors for secrets that are recognized by the text around them.
 func structures() []Detector {
 	const (
-		// Matches four base64 letters that encode three ASCII characters.
+		// ascii64 matches four base64 characters that encode three ASCII characters.
 		ascii64   = `(?:[I-Za-f][C-HS-Xi-ny-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])`
 		entry     = `[ \t]+[\w.-]+:[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?["']?`
 		entryEnd  = `={0,3}["']?[ \t]*(?:\r?\n|$|[},])` // the last: of a text in JSON
@@ -161,14 +161,15 @@ func structures() []Detector {
 		secret    = `kind:[ \t]*["']?secret["']?[ \t]*`
 	)
 	return []Detector{
-		// The content of a Kubernetes secret, before or after its kind.
+		// These detectors find the content of a Kubernetes secret, before or after its kind.
 		{Name: "kubernetes_secret", Group: 1, Keywords: []string{"kind:"},
 			Pattern: `(?i)` + secret + `\r?\n` + lines + `data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)`},
 		{Name: "kubernetes_secret_data", Group: 1, Keywords: []string{"data:"},
 			Pattern: `(?i)data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)` + lines + secret + `(?:\r?\n|$)`},
 		{Name: "jwt_base64", Group: 1, Entropy: 3, Pattern: `\b(ZXlK(?:aGJHY2|MGVYQW|cmFXUW|bGJtTW|NE5YUW|NE5XTW|NE5YVW|cGMzTW|emRXSW|emRuUW|aGRXUW|cmRIa2|amRIa2|bGNHc2|cWEzVW|cWQyc2|dWIyNW|NmFYQW|MlpYSW|MlpYSn|MWNtd2|MWMyVW|cGRpST|aU5qUW|amNtbD|aGNIVW|aGNIWW|clpYbG|d01tTW|d01uTW|d2NIUW|MFlXY2|NElqb2)[\w/+\\\r\n-]{30,}={0,2})`},
 
-		// The private members of a JWK (RFC 7518 section 6, RFC 9964), as text or in a JSON string.
+		// These are the private members of a JWK (RFC 7518 section 6, RFC 9964), as text or within
+		// a JSON string.
 		{Name: PrivateJWK, Group: 1, Entropy: 3, Keywords: []string{"kty"}, Allow: []string{words, identifier},
 			Pattern: `(?:^|[\s"'\x60{,])(?:d|p|q|dp|dq|qi|k|priv)\\{0,7}["'\x60]?[ \t\r\n]{0,20}:[ \t\r\n]{0,20}\\{0,7}["'\x60]?([\w-]{22,}={0,2})(?:[^\w=-]|$)`},
 		{Name: "basic_auth", Group: 1, Pattern: `(?i:\bbasic)[ \t]+(` + ascii64 + `{2,}(?:[A-Za-z0-9+/_-]{2,3}={0,2})?)`},
@@ -195,21 +196,20 @@ func structures() []Detector {
 	}
 }
 
-// protocolTokens returns detectors for upstream's tokens with a distinctive form, and for related
-// tokens that upstream misses.
+// protocolTokens returns detectors for tokens with a distinctive form that Upstream finds, and for
+// related tokens that it misses.
 func protocolTokens() []Detector {
 	const part = `[\w/+\\-]`
 	return []Detector{
-		// Three parts, two parts, or five parts. A detached signature (RFC 7515 appendix F) is not
-		// a secret: its second part is empty, and it has no fourth part.
+		// A token has two, three, or five parts. A detached signature (RFC 7515 appendix F) is not
+		// a secret; its second part is empty, and it has no fourth part.
 		token("jwt", `(?:eyJ|eyA|ewo|ew0)[\w-]{4,}={0,2}\.(?:`+
 			part+`{4,}={0,2}\.`+part+`{4,}(?:\.`+part+`*){0,2}={0,2}|`+
 			`[\w/+-]{10,}={0,2}\.?|`+
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
 
 		// After a name, as in TOKEN_ghp_…, only strings with the length or form of issued tokens
-		// match, because any other string could occur in base64url by chance, or could itself be a
-		// name.
+		// match, because any other string could be part of base64url text or of a longer name.
 		{Name: "github_token", Group: FirstGroup, Entropy: 3,
 			Pattern: `(?:\b|_)(gh[oprsu]_[A-Za-z0-9]{36,}\b)|(gh[oprsu]_(?:[A-Za-z0-9]{36}|[A-Za-z0-9]{76})\b)`},
 		{Name: "github_pat_fine", Group: FirstGroup, Entropy: 3,
@@ -222,18 +222,19 @@ func protocolTokens() []Detector {
 		token("cerebras_key", `csk-[A-Za-z0-9]{20,}\b`, 3),
 		token("together_key", `tgp_v1_[\w-]{20,}`, 3),
 
-		// Keys that appear in the Firebase and Maps documentation, identified by their prefixes.
+		// These prefixes belong to keys that appear in the documentation of Firebase and Google
+		// Maps.
 		bounded("google_api_key", `AIza[\w-]{35}`, 3).allow(`^AIza(?:Syabcdef|SyAnLA7N|SyCkEhVj|SyDMAScl|SyD3asb-|yDNSXIbF|SyAdOS2z|SyASWm6H|SyANUvH9|SyA5_iVa|SyA4UrcG|SyDSb51J|SyBF2RrA|SyBcE-OO|SyB8qGxt|SyA8vmAp)`),
 		token("npm_token", `(?i:npm_[a-z0-9]{36})\b`, 3),
 		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`, `^sk-(?:ssh|ecdsa)-`),
 		token("stripe_key", `(?:[rs]k_(?:live|test|prod)|whsec)_[A-Za-z0-9]{10,}`, 2.5),
 
-		// Without an END line, the match continues to the end of the text.
+		// If there is no END line, the match continues to the end of the text.
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}` +
 			`(?:(?s:.*?)-{4,5} ?END[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:\\{1,4}[nrt]|\s|[\w:,-]+:[^\n\\]*)*[A-Za-z0-9+/]{16}(?s:.*))`},
 		{Name: "private_key_putty", Pattern: `PuTTY-User-Key-File-\d(?s:.*?)Private-(?:MAC|Hash): ?[0-9a-fA-F]*`},
 
-		// Keys of minisign and signify.
+		// These are private keys of minisign and signify.
 		token("private_key_minisign", `RW(?:RTY0Iy|RCSw)[A-Za-z0-9+/]{90,}={0,2}`, 4),
 	}
 }

@@ -1,11 +1,11 @@
 package secret
 
-// Upstream returns the 16 patterns of the protocol's harness, in order. The last two patterns are
-// heuristics that match many texts that are not secrets. The detectors in [Default] are better; use
-// these patterns for comparison.
+// Upstream returns the 16 patterns that the protocol's own harness uses, in the same order. The
+// last two patterns are heuristics that match many texts that are not secrets. These patterns are
+// intended for comparison; for other purposes, [Default] has better detectors.
 //
-// Upstream's regular expressions recognize letters from all scripts, so upstream finds no word
-// boundary next to a non-ASCII letter, but this package does.
+// Upstream's regular expressions treat the letters of all scripts as word characters. Next to a
+// non-ASCII letter, this package therefore finds a word boundary where upstream finds none.
 func Upstream() []Detector {
 	const value = `[A-Za-z0-9._\-+/=]`
 	return []Detector{

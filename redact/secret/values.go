@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// serviceValues returns detectors for service keys that have no distinctive form, and are
+// serviceValues returns detectors for keys of services that have no distinctive form and are
 // recognized by the name to which they are assigned.
 func serviceValues() []Detector {
 	var list []Detector
@@ -23,8 +23,8 @@ func serviceValues() []Detector {
 	return list
 }
 
-// services has one line per service: the service's name, the form of names that refer to it, and
-// its keys. 2 means that the keys contain few different letters.
+// services has one line per service: its name, a pattern for names that refer to it, and a pattern
+// for its keys. 2 means that the keys contain few distinct characters.
 const services = `
 adafruit     adafruit                              [a-z0-9_-]{32}
 adobe        adobe                                 [a-f0-9]{32}
@@ -95,25 +95,26 @@ zendesk      zendesk                               [a-z0-9]{40}
 `
 
 const (
-	// words matches text that people write as a value: one or more words.
+	// words matches text that consists of one or more words, as people write them in place of a
+	// value.
 	words = `^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _./:+=-]+(?:[A-Z]?[a-z]+|[A-Z]+))*$`
 
-	// identifier matches an object's name in a program: words with separators, each with at most
-	// one number.
+	// identifier matches the name of an object in a program: words with separators, each of which
+	// may contain one number.
 	identifier = `^` + segment + `(?:[_.:/=-]+` + segment + `)+$`
 	segment    = `(?:[A-Z]{1,12}|[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,4})?[0-9]{0,10}[A-Z]?[a-z]{0,12}`
 
-	// camel matches a camel-case name, optionally with a number inside it and a number at its end.
+	// camel matches a name in camel case, optionally with one number inside and one at the end.
 	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
 	// member matches an expression in a program, such as out.BeforeSHA256 or f.n.Seen++.
 	member = `^[a-z]{1,12}(?:\.[A-Za-z]+[0-9]{0,3})+(?:\+\+|--)?$`
 
-	// publicKey matches the keys in did:key: identifiers: Ed25519, X25519, P-256, and secp256k1
-	// keys.
+	// publicKey matches the public keys in did:key: identifiers (Ed25519, X25519, P-256, and
+	// secp256k1).
 	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
 
-	// numbered matches a word followed by a number.
+	// numbered matches a word that may end in a number.
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
 
@@ -134,7 +135,7 @@ func assignments() []Detector {
 			Allow:   []string{words, identifier, camel, numbered, member, `^[\w/]+-[A-Za-z0-9]{6}$`}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 
-		// A quoted value may contain any character.
+		// A quoted value can contain any character.
 		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
 			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,
 			StopWords: placeholders(),
@@ -146,7 +147,7 @@ func assignments() []Detector {
 	}
 }
 
-// notSecret matches names that contain a word for a secret but do not denote one.
+// notSecret matches names that contain a word for secret but do not denote a secret.
 const notSecret = `(?i)^[\w.-]*(?:` +
 	`public|pub[_-]?key|pubkey|csrf|xsrf|page[_-]?token|next[_-]?token|continuation|cancellation|author(?:$|[^i])|` +
 	`access(?:or|ib)|access[_.-]?id|rapid|turkey|monkey|donkey|keyboard|keyword|keystore|keyframe|keying|keystone|` +

@@ -6,30 +6,30 @@ import (
 	"math"
 )
 
-// An Allowance specifies which matches of a detector are not secrets. One criterion suffices; with
-// All, one of each given kind is required.
+// An Allowance specifies matches of a detector that are not secrets. A match needs to meet only one
+// criterion; with All, it must meet one criterion of each kind that is specified.
 type Allowance struct {
 	Patterns  []string
-	Target    Target   // text with which Patterns are compared
-	StopWords []string // words of which the secret contains at least one, in uppercase or lowercase
+	Target    Target   // the text with which Patterns are compared
+	StopWords []string // words, of which the secret must contain at least one, in any case
 	All       bool
 }
 
-// A Target is the part of the text with which patterns are compared.
+// A Target is the text with which the patterns of an allowance are compared.
 type Target int
 
 const (
 	TargetSecret Target = iota // the secret itself
-	TargetMatch                // the entire match of the detector's pattern
-	TargetLine                 // the lines that contain the match, at most 1,024 bytes on each side
+	TargetMatch                // the entire match of the pattern of the detector
+	TargetLine                 // the lines that contain the match, with at most 1,024 bytes on each side of the match
 
-	// TargetWord is the match, with the rest of the word in which it begins: at most 64 letters,
-	// digits, _, -, and periods.
+	// TargetWord is the match, extended to the rest of the word in which it begins, by at most 64
+	// letters, digits, _, -, and periods.
 	TargetWord
 )
 
-// maxLine and maxWord limit how much text around a match an allowance examines. If a receipt is on
-// a single line, that line is long and must not be examined again for each match.
+// maxLine and maxWord limit how much text around a match is compared. A receipt may be a single
+// long line, which must not be searched again for every match.
 const (
 	maxLine = 1024
 	maxWord = 64
@@ -38,7 +38,7 @@ const (
 type allowance struct {
 	patterns  []*criterion
 	target    Target
-	either    bool // patterns are compared with the secret and with the match
+	either    bool // patterns are compared with the secret and with the entire match
 	stopWords []string
 	all       bool
 }
@@ -70,7 +70,7 @@ func compileAllowance(a Allowance, shared criteria) (allowance, string) {
 	return c, ""
 }
 
-// meets reports whether the allowance covers a secret.
+// meets reports whether a match meets the allowance.
 func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 	text := w.text
 	target := secret
@@ -96,7 +96,7 @@ func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 		byWord = byWord || containsFold(secret, word)
 	}
 
-	// With All, a kind of criterion that is not specified counts as met.
+	// With All, a kind of criterion that is not specified is treated as met.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}
@@ -107,7 +107,8 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// line returns the lines that contain a given part of a text, up to maxLine bytes on each side.
+// line returns the lines that contain the given part of a text, with at most maxLine bytes on each
+// side.
 func line(text []byte, start, end int) []byte {
 	from, to := max(0, start-maxLine), min(len(text), end+maxLine)
 	from += bytes.LastIndexByte(text[from:start], '\n') + 1
@@ -117,7 +118,7 @@ func line(text []byte, start, end int) []byte {
 	return text[from:to]
 }
 
-// entropy returns a text's Shannon entropy in bits per byte.
+// entropy returns the Shannon entropy of a text, in bits per byte.
 func entropy(text []byte) float64 {
 	var count [256]int
 	for _, c := range text {

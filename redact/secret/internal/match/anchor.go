@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// An anchor is a text that occurs in every match, regardless of case, together with its possible
-// distances from the beginning and the end of the match.
+// An anchor is a string that occurs in every match of a pattern, ignoring case, together with its
+// possible distances from the beginning and the end of the match.
 type anchor struct {
 	text   string
-	before size  // bytes from the beginning of a match to text
-	right  reach // from the end of text to the end of a match
+	before size  // number of bytes from the beginning of a match to the anchor
+	right  reach // limit on the text from the end of the anchor to the end of a match
 	next   *sight
-	tail   *automaton // matches what can follow text in a match
+	tail   *automaton // matches the text that can follow the anchor in a match
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	minAnchorText = 2
 )
 
-// flatten appends a pattern's consecutive parts, and splits repetitions into a required part and an
+// flatten appends the consecutive parts of a pattern. It splits a repetition into a required and an
 // optional part.
 func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
@@ -45,7 +45,7 @@ func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(parts, re)
 }
 
-// looksBack reports whether a pattern tests the text that precedes its match.
+// looksBack reports whether a pattern depends on the text before its match.
 func looksBack(parts []*syntax.Regexp) bool {
 	for _, p := range parts {
 		switch p.Op {
@@ -64,10 +64,9 @@ func looksBack(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// best returns the most specific anchors for a pattern that is followed by another pattern, or
-// none.
+// best returns the most specific anchors of a pattern that is followed by another pattern, or none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
-	// Computed once, because a part belongs to several runs.
+	// These values are computed only once, because a part belongs to several runs.
 	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
 	var left size
 	for i, p := range parts {
@@ -76,7 +75,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	}
 
 	var found []anchor
-	end := 0 // the end of the parts in which the anchors were found
+	end := 0 // end of the parts in which the anchors were found
 	consider := func(from, to int, inner []anchor) {
 		moved := shift(inner, lefts[from])
 		if len(found) == 0 || better(moved, found, ok) {
@@ -84,8 +83,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 		}
 	}
 
-	// Consecutive parts match the concatenations of their texts. A run ends when its concatenations
-	// become too many.
+	// A run of consecutive parts matches the concatenations of the strings that the parts match. A
+	// run ends when it has too many concatenations.
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -104,8 +103,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return followed(found, parts[end:], after)
 }
 
-// within returns anchors inside a part that is not itself an anchor. The parts that follow it are
-// rest and after.
+// within returns anchors from inside a part that is not itself an anchor. The parts that follow it
+// are in rest and after.
 func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -130,8 +129,8 @@ func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	return nil
 }
 
-// anchorsOf returns anchors for the texts that a pattern matches, or none if any of these texts is
-// too short. The parts that follow the anchors are added later.
+// anchorsOf returns anchors for the strings that a pattern matches, or none if one of these strings
+// is too short. The text that follows the anchors is added later.
 func anchorsOf(texts []string) []anchor {
 	list := make([]anchor, len(texts))
 	for i, t := range texts {
@@ -143,9 +142,9 @@ func anchorsOf(texts []string) []anchor {
 	return list
 }
 
-// shift adds the size of the parts before the anchors.
+// shift adds the size of the parts that precede the anchors.
 func shift(list []anchor, left size) []anchor {
-	// The caller's list is not changed.
+	// The list of the caller must not change.
 	moved := slices.Clone(list)
 	for i := range moved {
 		moved[i].before = left.then(moved[i].before)
@@ -153,8 +152,8 @@ func shift(list []anchor, left size) []anchor {
 	return moved
 }
 
-// followed adds the parts that follow anchors: the rest of their pattern, and the pattern after it.
-// This is expensive, so followed is used only for the best anchors.
+// followed adds the parts that follow the anchors: the rest of the pattern, and the pattern that
+// comes after it. Because this is expensive, it is done only for the best anchors.
 func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	var right reach
 	for _, p := range rest {
@@ -167,7 +166,7 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 		a := &list[i]
 		a.right = slices.Concat(a.right, right).tidy()
 		if a.tail != nil {
-			continue // an inner pattern's anchor already has them
+			continue // the anchor of an inner pattern already has these parts
 		}
 		if tail == nil {
 			behind := slices.Concat(rest, after)
@@ -179,8 +178,8 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	return list
 }
 
-// better reports whether anchors are preferable to others: they contain the keywords, limit where a
-// match begins, or are rarer.
+// better reports whether anchors a are preferable to anchors b, because they contain the keywords,
+// limit where a match begins, or are rarer.
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)
@@ -194,8 +193,8 @@ func better(a, b []anchor, ok func([]anchor) bool) bool {
 	return len(a) < len(b)
 }
 
-// known reports whether every anchor limits its distance from the beginning of a match. Anchors
-// without such a limit are useless.
+// known reports whether the distance of every anchor from the beginning of a match is limited.
+// Anchors without such a limit are useless.
 func known(list []anchor) bool {
 	return !slices.ContainsFunc(list, func(a anchor) bool { return a.before.max < 0 })
 }

@@ -8,34 +8,36 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton decides where a pattern could match, in a few nanoseconds per byte. It is
-// conservative: it treats all non-ASCII letters as one letter and, except at the ends of a text,
-// assumes that every assertion in the pattern holds. If the automaton finds no match, there is
-// none. Otherwise, the regular expression decides, which takes about fifty times as long.
+// An automaton determines where a pattern may match, in a few nanoseconds per byte. It is
+// conservative: it treats all non-ASCII letters as the same letter, and it assumes that every
+// assertion in the pattern holds, except at the ends of a text. If the automaton finds no match,
+// the pattern has none. Otherwise, the regular expression is applied, which takes about fifty times
+// as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere
-	id    int  // index among the automata of a scanner
+	id    int  // index of the automaton in its scanner
 
 	once    sync.Once
 	prog    *syntax.Prog
-	sure    bool       // for ASCII text, the automaton decides exactly as the pattern does
-	class   [256]uint8 // the class of each byte; bytes in one class are not distinguished by any instruction
+	sure    bool       // for ASCII text, the automaton gives the same result as the pattern
+	class   [256]uint8 // the class of each byte; no instruction distinguishes the bytes in a class
 	letters []byte     // one per class
 }
 
-// Two bytes stand for all non-ASCII bytes: one for the first byte of a letter, and one for the
-// bytes that follow it. If the text is not UTF-8, a following byte may also be a letter.
+// Two bytes represent all non-ASCII bytes: lead represents the first byte of a letter, and trail
+// represents the bytes that follow it. In text that is not valid UTF-8, such a following byte may
+// also be a letter of its own.
 const (
 	lead  = 0xC0
 	trail = 0x80
 )
 
-// compile prepares the automaton when a text first needs it.
+// compile prepares the automaton, when a text first needs it.
 func (a *automaton) compile() {
 	prog, err := syntax.Compile(a.tree.Simplify())
 	if err != nil {
-		panic(err) // a parsed pattern can be compiled
+		panic(err) // cannot happen, because a pattern that was parsed can be compiled
 	}
 
 	a.prog = prog
@@ -56,7 +58,7 @@ func (a *automaton) compile() {
 		}
 
 		seen[key] = true
-		moved := map[int]int{} // the part of a class that the instruction consumes
+		moved := map[int]int{} // the part of each class that the instruction accepts
 		for c := range utf8.RuneSelf + 1 {
 			if !takes(in, byte(c)) {
 				continue
@@ -69,7 +71,7 @@ func (a *automaton) compile() {
 		}
 	}
 
-	// Number the classes without gaps, because step tries one letter for each class.
+	// The classes are numbered without gaps, because step tries one byte for each class.
 	dense := map[int]uint8{}
 	for c := range utf8.RuneSelf {
 		if _, ok := dense[class[c]]; !ok {
@@ -79,7 +81,8 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
-	// There are two non-ASCII classes: bytes that continue a letter and bytes that begin a letter.
+	// There are two classes for non-ASCII bytes: those that continue a letter and those that begin
+	// one.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {
@@ -96,7 +99,7 @@ func consumes(in *syntax.Inst) bool {
 	return false
 }
 
-// takes reports whether an instruction can consume a byte.
+// takes reports whether an instruction accepts a byte.
 func takes(in *syntax.Inst, c byte) bool {
 	switch {
 	case c < utf8.RuneSelf:

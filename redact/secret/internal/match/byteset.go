@@ -8,7 +8,7 @@ import (
 
 type byteSet [256]bool
 
-// add adds the bytes that can occur in a match.
+// add adds all bytes that can occur in a match of re.
 func (b *byteSet) add(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -47,7 +47,7 @@ func (b *byteSet) addRange(lo, hi rune) {
 	}
 }
 
-// addFirst adds the bytes with which a match can begin.
+// addFirst adds all bytes with which a match of re can begin.
 func (b *byteSet) addFirst(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A compiled detector can search a text in three ways with the same result: in the entire text, in
-// the regions around its anchors, or only at the positions at which a match must begin, given the
-// end of an anchor.
+// A compiled detector can search a text in three ways, which have the same result: it can search
+// the entire text, the regions around its anchors, or only the positions at which a match must
+// begin, given the end of an anchor.
 type compiled struct {
 	name     string
 	group    int
@@ -19,21 +19,21 @@ type compiled struct {
 	allow    []allowance
 
 	whole  *program // searches the text
-	within *program // searches part of a text; if back is set, the part begins one rune earlier
+	within *program // searches a part of the text; if back is set, that part begins one rune before the match may begin
 	at     *program // matches only at the beginning of such a part
 	start  *program // matches only at the beginning of the text
-	back   bool     // the pattern tests the text that precedes a match
-	placed bool     // an anchor determines where a match begins: before bytes earlier
-	before int      // no match begins further than this many bytes before an anchor
+	back   bool     // the pattern depends on the text before a match
+	placed bool     // every match begins exactly before bytes ahead of an anchor
+	before int      // maximum distance from the beginning of a match to an anchor, in bytes
 	match  *automaton
-	tight  *automaton // like match, but only for matches that begin at a single position
+	tight  *automaton // like match, but only for matches that begin at one given position
 
-	// Every match contains one of the anchors, and therefore a keyword. If there are no anchors,
-	// whole is used.
+	// Every match contains one of the anchors, and therefore contains a keyword. If there are no
+	// anchors, the detector uses whole.
 	anchors []anchor
 }
 
-// compile compiles a detector. It returns the fault in an invalid detector, or "".
+// compile compiles a detector. It returns the fault of an invalid detector, or "".
 func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > maxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
@@ -43,7 +43,7 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		return explain(err)
 	}
 
-	// A pattern that matches almost anything would withhold almost everything.
+	// A pattern that matches almost any text would withhold almost everything.
 	c.whole = &program{pattern: d.Pattern}
 	least := measure(tree).min
 	switch {
@@ -65,8 +65,8 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		c.keywords = append(c.keywords, lower(k))
 	}
 
-	// The detector's own exceptions form an additional allowance, which is also compared with the
-	// entire match.
+	// The exceptions of the detector itself form another allowance, whose patterns are also
+	// compared with the entire match.
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
 		compiled, reason := compileAllowance(a, shared)
@@ -81,7 +81,7 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 	return c.plan(tree, d.Pattern)
 }
 
-// plan chooses how a detector searches.
+// plan determines how a detector searches.
 func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	parts := flatten(nil, tree)
 	anchors := best(parts, nil, c.hasKeyword)
@@ -91,8 +91,8 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// A region begins at the earliest position at which a match may begin. If the pattern does not
-	// limit this position, the entire text is searched.
+	// A region begins at the earliest position at which a match can begin. If the pattern does not
+	// limit that position, the entire text is searched.
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
@@ -104,7 +104,7 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		return ""
 	}
 
-	// The automaton finds possible matches, and the pattern decides.
+	// The automaton finds possible matches, and the regular expression confirms them.
 	var err error
 	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
 	c.match, c.tight = &automaton{tree: tree, loose: true}, &automaton{tree: tree}
@@ -116,12 +116,12 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time, so these programs are parsed only when a text needs them. leftmost checks
-	// whether at could be compiled.
+	// Parsing takes time, so these patterns are parsed only when a text needs them. leftmost checks
+	// whether the program at could be compiled.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
-	// If all anchors are at the same distance from the beginning of a match, only one position is
-	// tried for a match. Matches then begin in the order of the anchors.
+	// If all anchors have the same distance from the beginning of a match, a match can begin at
+	// only one position per anchor. Matches then begin in the same order as the anchors occur.
 	place := size{c.before, c.before}
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
@@ -131,14 +131,14 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	return ""
 }
 
-// hasKeyword reports whether each anchor contains a keyword.
+// hasKeyword reports whether every anchor contains a keyword.
 func (c *compiled) hasKeyword(anchors []anchor) bool {
 	return len(anchors) > 0 && (len(c.keywords) == 0 || !slices.ContainsFunc(anchors, func(a anchor) bool {
 		return !slices.ContainsFunc(c.keywords, func(k string) bool { return strings.Contains(a.text, k) })
 	}))
 }
 
-// knowledge returns the words by which the detector is found.
+// knowledge returns the words by which the scanner finds the detector.
 func (c *compiled) knowledge() (k Knowledge) {
 	if len(c.anchors) == 0 {
 		return Knowledge{Keywords: c.keywords}
@@ -149,7 +149,7 @@ func (c *compiled) knowledge() (k Knowledge) {
 	return k
 }
 
-// explain describes why a pattern is invalid, without quoting the pattern.
+// explain describes why a pattern is invalid, without quoting it.
 func explain(err error) string {
 	if e, ok := err.(*syntax.Error); ok {
 		return "the pattern is invalid: " + e.Code.String()
@@ -157,20 +157,20 @@ func explain(err error) string {
 	return "the pattern is invalid"
 }
 
-// here returns the match that begins at the given position, if any. Its positions are relative to
-// base.
+// here returns the match that begins at the given position, if there is one. The positions in the
+// result are relative to base.
 func (c *compiled) here(text []byte, begin int) (at []int, base int) {
 	if begin == 0 {
 		return c.start.get().FindSubmatchIndex(text), 0
 	}
 	base = c.base(text, begin)
 	if at = c.at.get().FindSubmatchIndex(text[base:]); at != nil {
-		at[0] += begin - base // the preceding rune was only tested and is not part of the match
+		at[0] += begin - base // the preceding rune was only tested, so it is not part of the match
 	}
 	return at, base
 }
 
-// first returns the first match that begins at or after the given position.
+// first returns the first match that begins at from or later.
 func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	if from == 0 {
 		return c.whole.get().FindSubmatchIndex(text), 0
@@ -184,8 +184,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	return at, base
 }
 
-// base returns the position at which a part must begin so that matches are found from a given
-// position on, because \b and ^ test the preceding rune.
+// base returns where the searched part must begin so that a match can begin at the given position;
+// \b and ^ test the preceding rune.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

@@ -2,7 +2,7 @@ package match
 
 import "fmt"
 
-// A Detector has the fields of a Detector of package secret.
+// A Detector has the same fields as a Detector in package secret.
 type Detector struct {
 	Name      string
 	Pattern   string
@@ -14,13 +14,13 @@ type Detector struct {
 	Allowed   []Allowance
 }
 
-// FirstGroup, as a [Detector]'s Group, means the first non-empty submatch, or the entire match if
-// there is none.
+// FirstGroup, as the Group of a [Detector], means the first non-empty submatch, or the entire match
+// if there is no such submatch.
 const FirstGroup = -1
 
-// An Error describes an invalid detector in a list.
+// An Error describes an invalid detector in a list of detectors.
 type Error struct {
-	Index  int    // index in the list passed to Compile
+	Index  int    // index of the detector in the list
 	Name   string // as given
 	Reason string
 }
@@ -30,15 +30,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
 
-// Limits that Compile enforces. gitleaks has 222 detectors, and a keyword rarely has more than 30
-// letters.
+// Compile enforces these limits. gitleaks has 222 detectors, and a keyword rarely has more than 30
+// characters.
 const (
 	maxDetectors = 2_000
-	maxPattern   = 8 << 10 // bytes of a pattern
+	maxPattern   = 8 << 10 // bytes in a pattern
 	maxKeyword   = 256
 )
 
-// A Knowledge contains the words by which a valid detector is found.
+// A Knowledge contains the words by which a scanner finds a valid detector.
 type Knowledge struct {
 	Anchors  []string
 	Keywords []string // used if there are no anchors

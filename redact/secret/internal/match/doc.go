@@ -1,36 +1,36 @@
-// Package match searches a text for hundreds of regular expressions in one pass. It does not define
-// secrets: the detectors are passed to [Compile].
+// Package match searches text for hundreds of regular expressions in one pass. It does not define
+// any secrets; the detectors are passed to [Compile].
 //
 // # What it promises
 //
-// [Scanner.Scan] returns the same result as searching the entire text with each detector's regular
-// expression in turn. It finds all matches of each pattern, from left to right, except those that
-// meet an [Allowance] or whose entropy is too low, and then returns one [Span] for overlapping
-// matches. Tests compare the scan with that search.
+// [Scanner.Scan] has the same result as searching the entire text with the regular expressions of
+// the detectors, one after another. It finds all matches of each pattern, from left to right,
+// except those that meet an [Allowance] or whose entropy is too low, and returns one [Span] for
+// overlapping matches. Tests compare both results.
 //
 // # Why it finds the same
 //
-// A pattern's anchor is a text that occurs in every match of the pattern, regardless of case. The
-// pattern limits how far before the anchor a match begins. Searching around the occurrences of
-// anchors is therefore equivalent to searching everywhere. There are three steps, each of which is
-// conservative:
+// An anchor of a pattern is a string that occurs in every match of the pattern, ignoring case. The
+// pattern limits the distance from the beginning of a match to the anchor. Searching around the
+// occurrences of the anchors therefore has the same result as searching everywhere. There are three
+// steps, and none of them can miss a match:
 //
-//  1. A lexicon reads the text once and finds all occurrences of all patterns' anchors. If there is
-//     no occurrence, there is no match.
-//  2. A sight, which tests a few bytes, and then an automaton examine the text that follows an
-//     occurrence. The automaton treats all non-ASCII letters as one letter, and assumes that a
-//     pattern's assertions, such as \b, hold. If the automaton finds nothing, there is no match.
-//  3. The regular expression decides the remaining cases, based on the part of the text that the
-//     automaton determines and one additional rune on each side for \b, ^, and $.
+//  1. A lexicon reads the text once and finds all occurrences of all anchors of all patterns. If a
+//     pattern has no occurrence, it has no match.
+//  2. A sight, which tests a few bytes, and an automaton read the text after an occurrence. The
+//     automaton treats all non-ASCII letters as the same letter, and it assumes that assertions in
+//     the pattern, such as \b, hold. If one of them finds nothing, there is no match.
+//  3. The regular expression is applied to the remaining cases. It reads the part of the text that
+//     the automaton has determined, and one more rune on each side for \b, ^, and $.
 //
-// A detector searches the entire text if its pattern has no anchors, if a match may begin at any
-// distance before the anchors, or if the anchors do not contain the detector's keywords. It then
-// searches only texts in which one of its keywords occurs or, if it has no keywords, every text.
+// A detector searches the entire text if its pattern has no anchors, if a match can begin at any
+// distance before an anchor, or if the anchors do not contain the keywords. If it has keywords, it
+// then searches only texts that contain one of them.
 //
 // # Why it takes linear time
 //
-// For each detector, the bytes that it reads repeatedly are counted: after anchors, at positions
-// where a match might begin, and in regions. When the count exceeds a small multiple of the text's
-// length, the detector continues by searching its regions, which are merged where they touch, so
-// that no byte is in two regions.
+// For each detector, the scanner counts the bytes that are read more than once: after anchors, at
+// positions where a match might begin, and in regions. If this number exceeds a small multiple of
+// the length of the text, the detector only searches regions from then on. Adjacent regions are
+// merged, so that no byte is in two regions.
 package match

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// cross returns every concatenation of a text from a and a text from b, or none if the
-// concatenations are too many or too long.
+// cross returns every concatenation of a string from a and a string from b, or none if they are too
+// many or too long.
 func cross(a, b []string) []string {
 	if len(a)*len(b) > maxAnchors {
 		return nil
@@ -30,14 +30,14 @@ func cross(a, b []string) []string {
 	return slices.Compact(list)
 }
 
-// exact returns all texts that a pattern matches, in lowercase, or none if there are too many.
+// exact returns all strings that a pattern matches, in lowercase, or none if there are too many.
 func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine,
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return []string{""}
 
-	// The cases of a non-ASCII letter may have different lengths, which an anchor cannot represent.
+	// The two cases of a non-ASCII letter may differ in length, which an anchor cannot represent.
 	case syntax.OpLiteral:
 		var b strings.Builder
 		for _, r := range re.Rune {
@@ -59,7 +59,7 @@ func exact(re *syntax.Regexp) []string {
 
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
-	// If any branch is not exact, no text occurs in every match.
+	// If one of the branches is not exact, no string occurs in every match.
 	case syntax.OpAlternate:
 		var list []string
 		for _, sub := range re.Sub {
@@ -92,7 +92,7 @@ func exact(re *syntax.Regexp) []string {
 func exactClass(ranges []rune) []string {
 	var letters byteSet
 	n := 0
-	// A wide range would produce too many texts.
+	// A wide range would result in too many strings.
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1] >= ranges[i]+maxAnchors {
 			return nil

@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// A lexicon finds words in a text, regardless of the case of their letters.
+// A lexicon finds words in a text, ignoring case.
 //
-// At nearly every position, a lookup in a small bit table shows that no word begins with the next
-// three bytes. At the other positions, the lexicon follows a tree of the words.
+// For most positions, a lookup in a small bit table shows that no word begins with the next three
+// bytes. For the other positions, the lexicon follows a tree of the words.
 type lexicon struct {
 	words []entry // until build
 
-	class  [256]uint32 // the class of each byte; no word distinguishes the bytes in one class
+	class  [256]uint32 // the class of each byte; no word distinguishes the bytes in a class
 	scaled [256]uint32 // class times width
 	width  uint32      // classes
-	begins []uint64    // one bit for each sequence of three classes with which a word begins
+	begins []uint64    // one bit for each sequence of three classes, set if a word can begin with it
 	tree   tree
 }
 
-// An entry is a word and its meaning for one detector.
+// An entry is a word, together with its meaning for one detector.
 type entry struct {
 	word string
 	meaning
 }
 
-// A meaning identifies a word as an anchor of a detector or, with -1, as a keyword.
+// A meaning identifies a word as an anchor of a detector or, with anchor -1, as one of its
+// keywords.
 type meaning struct{ detector, anchor int }
 
-// Two letters with multi-byte encodings are case variants of an ASCII letter.
+// These are the encodings of two non-ASCII letters that are case variants of ASCII letters.
 const (
 	longS  = "\u017F" // s
 	kelvin = "\u212A" // k
@@ -36,7 +37,7 @@ const (
 
 func (l *lexicon) add(word string, m meaning) { l.words = append(l.words, entry{word, m}) }
 
-// build creates the tables. Words are in lowercase.
+// build creates the tables of the lexicon. The words must be in lowercase.
 func (l *lexicon) build() {
 	var used [256]bool
 	for _, w := range l.words {
@@ -45,10 +46,10 @@ func (l *lexicon) build() {
 		}
 	}
 
-	// The letters U+017F and U+212A, which fold to s and k, occur in no word. The last two classes
-	// are those of these letters' first bytes.
+	// Words do not contain the letters U+017F and U+212A, whose lowercase forms are s and k. The
+	// last two classes contain the first bytes of these letters.
 	used[longS[0]], used[kelvin[0]] = false, false
-	l.width = 1 // class 0: bytes that occur in no word
+	l.width = 1 // class 0 contains the bytes that occur in no word
 	for c, ok := range used {
 		if ok {
 			l.class[c] = l.width
@@ -56,7 +57,7 @@ func (l *lexicon) build() {
 		}
 	}
 
-	// Both cases of a letter are in one class.
+	// Both cases of a letter belong to the same class.
 	for c := 'A'; c <= 'Z'; c++ {
 		l.class[c] = l.class[fold(c)]
 	}
@@ -69,16 +70,16 @@ func (l *lexicon) build() {
 
 	l.tree = newTree(l.words, &l.class, l.width)
 
-	// The table has one bit for each sequence of three classes with which a word can begin, so most
-	// positions in a text cost one lookup.
+	// The table has one bit for each sequence of three classes, so most positions in a text require
+	// only one lookup.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	l.mark(0, 2, l.tree.root())
 	l.words = nil
 }
 
-// mark sets the bits for the three-class sequences with which a word may begin. Some classes have
-// been chosen, and left is the number of classes still to be chosen. at is the state after the
-// chosen classes, or 0 if these already complete a word.
+// mark sets the bits of all sequences of three classes with which a word can begin. chosen contains
+// the classes that have been chosen, and left is the number of classes that remain to be chosen. at
+// is the state after the chosen classes, or 0 if these already form a complete word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)
@@ -99,7 +100,8 @@ func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	}
 }
 
-// first returns the first position, from at on, at which a word may begin, or the end of the text.
+// first returns the first position at which a word can begin, starting with at, or the end of the
+// text.
 func (l *lexicon) first(text []byte, at int) int {
 	class, scaled, begins := &l.class, &l.scaled, l.begins
 	for at+2 < len(text) {
@@ -112,7 +114,7 @@ func (l *lexicon) first(text []byte, at int) int {
 	return at
 }
 
-// has reports whether a text contains a word, or the beginning of a word at its end.
+// has reports whether a text contains a word or ends with the beginning of a word.
 func (l *lexicon) has(text []byte) bool {
 	for begin := range text {
 		at := l.tree.root()
@@ -131,12 +133,12 @@ func (l *lexicon) has(text []byte) bool {
 	return false
 }
 
-// follow reports to the work the words that begin at a position.
+// follow passes the words that begin at a position to the work.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := l.tree.root()
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
-		// U+017F and U+212A are longer than the letters s and k, which they match.
+		// U+017F and U+212A are longer than s and k, which they match.
 		if class >= l.width-2 {
 			if bytes.HasPrefix(text[i:], []byte(longS)) {
 				class, n = l.class['s'], len(longS)
@@ -159,7 +161,7 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	return w
 }
 
-// fold returns the lowercase ASCII letter to which a rune folds, or the rune itself.
+// fold returns the lowercase ASCII letter that is a case variant of a rune, or the rune itself.
 func fold(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -172,11 +174,11 @@ func fold(r rune) rune {
 	return r
 }
 
-// lower returns a text with its ASCII letters in lowercase, the form in which keywords and stop
-// words are compared.
+// lower returns a text with all ASCII letters in lowercase, which is the form in which keywords and
+// stop words are compared.
 func lower(text string) string { return strings.Map(fold, text) }
 
-// containsFold reports whether a text contains a lowercase word.
+// containsFold reports whether a text contains a lowercase word, ignoring case.
 func containsFold(text []byte, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		j := 0

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A program is a valid pattern that is compiled when a text first needs it. Most receipts need none
-// of the several hundred detectors, and compiling all of them takes longer than verifying a
+// A program is a valid pattern that is compiled only when a text first needs it. Most receipts need
+// none of the several hundred detectors, and compiling all of them takes longer than verifying a
 // thousand receipts.
 type program struct {
 	pattern string
@@ -15,7 +15,7 @@ type program struct {
 	regexp  *regexp.Regexp
 }
 
-// newProgram parses a pattern, so that it can be compiled later.
+// newProgram parses a pattern, which is compiled later.
 func newProgram(pattern string) (*program, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return nil, err
@@ -23,20 +23,21 @@ func newProgram(pattern string) (*program, error) {
 	return &program{pattern: pattern}, nil
 }
 
-// get returns nil only for a pattern that was not parsed earlier and is too large.
+// get returns nil only for a pattern that is too large and was not parsed before.
 func (p *program) get() *regexp.Regexp {
 	p.once.Do(func() { p.regexp, _ = regexp.Compile(p.pattern) })
 	return p.regexp
 }
 
-// A criterion is a pattern with which many short texts are compared. For most of these texts, the
-// criterion's automaton decides.
+// A criterion is a pattern that is compared with many short texts. For most of these texts, its
+// automaton alone determines the result.
 type criterion struct {
 	program
 	automaton *automaton
 }
 
-// criteria contains patterns that several detectors share. Each pattern is compiled only once.
+// criteria contains the patterns that several detectors share. Each of these patterns is compiled
+// only once.
 type criteria map[string]*criterion
 
 func (s criteria) get(pattern string) (*criterion, error) {
@@ -51,7 +52,8 @@ func (s criteria) get(pattern string) (*criterion, error) {
 	return s[pattern], nil
 }
 
-// met reports whether a text matches. If the automaton cannot decide, the regular expression does.
+// met reports whether a text matches the criterion. If the automaton cannot determine that, the
+// regular expression does.
 func (c *criterion) met(w *work, text []byte) bool {
 	if w.plain {
 		return c.get().Match(text)

@@ -7,33 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// A Scanner finds secrets in texts. Compile returns one. It is immutable and safe for
+// A Scanner finds secrets in text. Compile returns one. A Scanner is immutable and safe for
 // concurrent use.
 //
-// A text is read once for all detectors' words. A detector then searches only around the words that
-// every match must contain, with the same result as a search of the entire text. The time is linear
-// in the length of the text.
+// Scan reads a text once to find the words of all detectors. A detector then searches only around
+// the words that each of its matches must contain, with the same result as searching the entire
+// text. The running time is linear in the length of the text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon
 	always    []int // detectors that search every text
 	pool      *sync.Pool
 
-	compiling sync.Mutex // protects the following fields
+	compiling sync.Mutex // protects the fields below
 	shared    criteria
 	automata  int
 }
 
-// If a lazy detector's words are known, the detector is compiled when a text first contains one of
-// them.
+// If the words of a lazy detector are known, the detector is compiled when a text first contains
+// one of them.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
 	compiled compiled
 }
 
-// Compile checks detectors and prepares them for scanning. For a detector that is known to be
-// valid, known returns the words by which it is found, given its index. Such a detector is compiled
+// Compile checks the detectors and prepares them for scanning. known returns the words of a
+// detector, given its index, if the detector is known to be valid. Such a detector is compiled only
 // when a text needs it. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
@@ -68,19 +68,19 @@ func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (
 	return s, nil
 }
 
-// detector returns a compiled detector.
+// detector returns the detector with the given index, compiled.
 func (s *Scanner) detector(i int) *compiled {
 	d := &s.detectors[i]
 	if !d.ready.Load() {
 		if reason := s.compile(i); reason != "" {
-			panic(reason) // a known detector is valid
+			panic(reason) // cannot happen, because a known detector is valid
 		}
 	}
 	return &d.compiled
 }
 
-// compile compiles a detector, unless it has already been compiled. It returns the fault in an
-// invalid detector, or "".
+// compile compiles the detector with the given index unless it has been compiled before. It returns
+// the fault of an invalid detector, or "".
 func (s *Scanner) compile(i int) (reason string) {
 	s.compiling.Lock()
 	defer s.compiling.Unlock()
@@ -121,7 +121,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// Name returns a detector's name, given its index in the list passed to Compile.
+// Name returns the name of a detector, given its index in the list passed to Compile.
 func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
 // index adds the words of a detector to the lexicon.
@@ -137,7 +137,7 @@ func (s *Scanner) index(i int, by Knowledge) {
 	}
 }
 
-// number assigns an automaton its index among the scanner's automata.
+// number assigns an index in the scanner to an automaton.
 func (s *Scanner) number(a *automaton) {
 	if a.id == 0 {
 		s.automata++
@@ -145,10 +145,10 @@ func (s *Scanner) number(a *automaton) {
 	}
 }
 
-// Scan appends the secrets in a text to found, in order and without overlaps. If matches of two
-// detectors overlap, the earlier detector's match counts. If the later detector has a Group, its
-// match extends the earlier one to the union of both, so that no part of a secret remains. The
-// match of a later detector without a Group is dropped.
+// Scan appends the locations of the secrets in a text to found, in order and without overlaps. If
+// the matches of two detectors overlap, the result names the earlier detector. If the later
+// detector has a Group, the match is extended to cover both matches, so that no part of a secret
+// remains. If the later detector has no Group, its match is dropped.
 func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	var w *work
 	for i := s.words.first(text, 0); i < len(text); i = s.words.first(text, i+1) {
@@ -164,10 +164,11 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
-// Knowledge returns the words by which a detector is found, given the detector's index.
+// Knowledge returns the words by which the scanner finds a detector, given the index of the
+// detector.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
-// Knows reports whether a detector may search for a name.
+// Knows reports whether name contains a word of a detector, or may begin one at its end.
 func (s *Scanner) Knows(name []byte) bool { return s.words.has(name) }
 
 func (s *Scanner) begin(w *work, text []byte) *work {
@@ -181,15 +182,15 @@ func (s *Scanner) begin(w *work, text []byte) *work {
 	return w
 }
 
-// A Span is a secret in a text: the bytes from Start up to, but not including, End, found by the
-// detector with index Detector.
+// A Span is the location of a secret in a text: the bytes from Start up to, but not including, End.
+// Detector is the index of the detector that found the secret.
 type Span struct {
 	Start, End int
 	Detector   int
 }
 
-// merge appends to list the matches of earlier detectors and the matches of one more detector.
-// Where they overlap, the later matches extend the earlier ones or are dropped.
+// merge appends the matches of earlier detectors and the matches of one later detector to list. A
+// later match that overlaps an earlier one extends it or is dropped.
 func merge(list, earlier, later []Span, lengthen bool) []Span {
 	i := 0
 	for _, l := range later {
@@ -198,7 +199,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			i++
 		}
 
-		// There is no overlap.
+		// This match overlaps no earlier match.
 		if i == len(earlier) || earlier[i].Start >= l.End {
 			list = append(list, l)
 			continue
@@ -207,15 +208,15 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			continue
 		}
 
-		// Overlapping matches form one secret, which covers all of them and is named after the
-		// earliest detector.
+		// Overlapping matches are combined into one secret, which covers all of them and has the
+		// name of the earliest detector.
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]
 			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}
 			i++
 		}
 		i--
-		earlier[i] = l // the next match may overlap it, too
+		earlier[i] = l // the next match may also overlap the combined match
 	}
 
 	return append(list, earlier[i:]...)

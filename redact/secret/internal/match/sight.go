@@ -2,22 +2,22 @@ package match
 
 import "regexp/syntax"
 
-// A sight is a quick test of the bytes that follow an anchor; every match passes it. It avoids
-// running a regular expression, which takes a microsecond.
+// A sight is a quick test of the bytes after an anchor, which every match passes. It often makes a
+// regular expression unnecessary, which would take a microsecond.
 type sight struct {
-	skip   byteSet // only these bytes precede the needed byte
-	far    int     // and at most this many of them
-	need   byteSet // then one of these, none of which is in skip;
-	gap    byteSet // from there on, only these bytes precede the run,
-	within int     // and at most this many of them
-	run    byteSet // a run of these bytes,
-	min    int     // of at least this length
+	skip   byteSet // bytes that may precede the needed byte
+	far    int     // maximum number of bytes before the needed byte
+	need   byteSet // bytes of which one must follow; none of them is in skip
+	gap    byteSet // bytes that may precede the run
+	within int     // maximum number of bytes before the run
+	run    byteSet // bytes of which the run consists
+	min    int     // minimum length of the run
 }
 
-// maxSight is the maximum length of skip and of gap, in bytes.
+// maxSight is the maximum number of bytes that skip and gap may cover.
 const maxSight = 1024
 
-// look returns the test for parts, or nil if the test would check too little.
+// look returns the sight for parts, or nil if it would test too little.
 func look(parts []*syntax.Regexp) *sight {
 	var s sight
 	i, before := 0, size{}
@@ -26,7 +26,7 @@ func look(parts []*syntax.Regexp) *sight {
 		before = before.then(measure(parts[i]))
 	}
 
-	// A long or unbounded part that can be skipped ends the test.
+	// The test ends before an optional part that is long or unbounded.
 	if before.max < 0 || before.max > maxSight {
 		return nil
 	}
@@ -35,8 +35,7 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
-	// If a required byte could also be skipped, finding it would not show that the required byte is
-	// present.
+	// If a required byte is also in skip, its presence shows nothing.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
@@ -44,7 +43,7 @@ func look(parts []*syntax.Regexp) *sight {
 		}
 	}
 
-	// Up to the first run of two or more bytes, everything is part of the gap.
+	// All parts before the first run of two or more bytes belong to the gap.
 	for _, p := range parts[i:] {
 		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min
@@ -62,7 +61,7 @@ func look(parts []*syntax.Regexp) *sight {
 	return &s
 }
 
-// behind reports whether the text from a given position on passes the test.
+// behind reports whether the text after the given position passes the test.
 func (s *sight) behind(text []byte, at int) bool {
 	for last := at + s.far; at == len(text) || !s.need[text[at]]; at++ {
 		if at == len(text) || at == last || !s.skip[text[at]] {
@@ -70,7 +69,7 @@ func (s *sight) behind(text []byte, at int) bool {
 		}
 	}
 
-	stray := false // a byte of this run cannot precede another run
+	stray := false // the run contains a byte outside gap, so no other run can follow
 	for n, last := 0, at+s.within; n < s.min; at++ {
 		switch {
 		case at == len(text) || n == 0 && at > last:

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// A size is a range of lengths, in bytes, that a pattern can match.
+// A size is the range of lengths, in bytes, of the strings that a pattern matches.
 type size struct {
 	min, max int // a max of -1 means no limit
 }
 
-// measure returns the size of a pattern's matches.
+// measure returns the size of the matches of a pattern.
 func measure(re *syntax.Regexp) size {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -36,7 +36,7 @@ func measure(re *syntax.Regexp) size {
 	case syntax.OpQuest:
 		return measure(re.Sub[0]).or(size{})
 
-	// An unbounded repetition is unbounded.
+	// The result of an unbounded repetition is unbounded.
 	case syntax.OpStar:
 		return size{0, -1}
 	case syntax.OpPlus:
@@ -65,8 +65,9 @@ func measure(re *syntax.Regexp) size {
 	return size{} // asserts something
 }
 
-// measureLiteral returns the size of a literal's matches. If the literal ignores case, a letter's
-// cases may differ in length: the Kelvin sign has three bytes, and k has one.
+// measureLiteral returns the size of the matches of a literal. If the literal ignores case, the
+// variants of a letter may differ in length; for example, the Kelvin sign has three bytes and k has
+// one byte.
 func measureLiteral(re *syntax.Regexp) (s size) {
 	for _, r := range re.Rune {
 		one := runeSize(r, r)
@@ -94,8 +95,8 @@ func (s size) or(t size) size {
 	return size{min(s.min, t.min), max(s.max, t.max)}
 }
 
-// runeSize returns the size of the runes in a range. A byte that is not UTF-8 is read as
-// U+FFFD.
+// runeSize returns the size of the encoded runes in a range. A byte that is not valid UTF-8 is read
+// as U+FFFD.
 func runeSize(lo, hi rune) size {
 	s := size{utf8.RuneLen(lo), utf8.RuneLen(hi)}
 	if lo <= utf8.RuneError && utf8.RuneError <= hi || s.min < 0 {
@@ -107,8 +108,8 @@ func runeSize(lo, hi rune) size {
 	return s
 }
 
-// A reach limits how far a match extends: a number of bytes, then a run of bytes from a set, and so
-// on.
+// A reach limits how far a match extends, as a sequence of steps: a number of bytes, then a run of
+// bytes from a set, and so on.
 type reach []step
 
 type step struct {
@@ -116,11 +117,11 @@ type step struct {
 	run *byteSet // nil: empty
 }
 
-// maxLaps is the maximum number of repetitions that are counted. Higher numbers are treated as
-// unbounded.
+// maxLaps is the maximum number of repetitions that are expanded. A higher number of repetitions is
+// treated as unbounded.
 const maxLaps = 16
 
-// reachOf returns the limit on how far a pattern's match extends.
+// reachOf returns a limit on how far the matches of a pattern extend.
 func reachOf(re *syntax.Regexp) reach {
 	if s := measure(re); s.max >= 0 {
 		return reach{{n: s.max}}
@@ -142,7 +143,7 @@ func reachOf(re *syntax.Regexp) reach {
 		}
 	}
 
-	// Any other unbounded part extends over a run of its bytes.
+	// Any other unbounded part extends as far as the bytes that can occur in it.
 	var set byteSet
 	set.add(re)
 	return reach{{run: &set}}
@@ -162,7 +163,8 @@ func (r reach) tidy() reach {
 	return list
 }
 
-// from returns where a reach that begins at a given position ends; the result is not before least.
+// from returns the end of the reach that starts at the given position; the result is never less
+// than least.
 func (r reach) from(text []byte, at, least int) int {
 	at = max(at, least)
 	for _, s := range r {

@@ -7,37 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// A row is a state in an automaton.
+// A row is the number of a state of an automaton.
 type row uint16
 
 const (
 	unknown row = iota // not created yet
-	dead               // no match is possible
-	begun              // no match has begun, within a text
+	dead               // no match is possible anymore
+	begun              // no match has begun, and the position is not at the start of the text
 )
 
 // maxRows is the maximum number of states that are kept.
 const maxRows = 1024
 
-// states contains the automaton states that scans have reached. Only one scan uses them at a time.
+// states contains the states of an automaton that scans have reached. It is used by only one scan
+// at a time.
 type states struct {
 	*automaton
-	next  []row // the row that follows a row and a class
+	next  []row // the next row, for each row and class
 	ends  []ending
 	rows  map[string]row
-	at    [][]uint32 // the instructions at which a row waits, in ascending order
-	marks []uint32   // for each instruction, the turn in which it was last reached
+	at    [][]uint32 // the instructions at which a row waits for a byte, in ascending order
+	marks []uint32   // for each instruction, the turn in which it was last recorded
 	turn  uint32
 	list  []uint32
 	stack []uint32
 }
 
-// An ending specifies whether a match ends in a state.
+// An ending specifies whether a match can end in a state.
 type ending uint8
 
 const (
 	endsHere ending = 1 << iota
-	endsText        // if the text ends here
+	endsText        // only at the end of the text
 )
 
 func newStates(a *automaton) *states {
@@ -47,7 +48,7 @@ func newStates(a *automaton) *states {
 	return s
 }
 
-// reset discards all states except the fixed ones.
+// reset discards all states except the predefined ones.
 func (s *states) reset() {
 	s.next, s.ends, s.at, s.rows = s.next[:0], s.ends[:0], s.at[:0], map[string]row{}
 	s.push(nil) // unknown
@@ -57,11 +58,12 @@ func (s *states) reset() {
 	s.reach(s.prog.Start, 0)
 	slices.Sort(s.list)
 
-	// begun is not in rows. If a match has begun, a state with the same instructions is a new one.
+	// The state begun is not found through rows. A state with the same instructions after a match
+	// has begun is a different state.
 	s.push(slices.Clone(s.list))
 }
 
-// initial returns the state before position at in a text.
+// initial returns the state in which reading starts at a position in a text.
 func (s *states) initial(at int) row {
 	if at > 0 {
 		return begun
@@ -76,7 +78,7 @@ func (s *states) clear() {
 	s.list = s.list[:0]
 }
 
-// reach records the instructions that can be reached from an instruction without consuming a byte.
+// reach records all instructions that can be reached from an instruction without reading a byte.
 func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	s.stack = append(s.stack[:0], uint32(pc))
 	for len(s.stack) > 0 {
@@ -93,7 +95,8 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 		case syntax.InstCapture, syntax.InstNop:
 			s.stack = append(s.stack, in.Out)
 		case syntax.InstEmptyWidth:
-			// Only the ends of the text are known. Other assertions are assumed to hold.
+			// Only assertions about the ends of the text can be evaluated. All other assertions are
+			// assumed to hold.
 			switch need := syntax.EmptyOp(in.Arg) &^ holds; {
 			case need&syntax.EmptyBeginText != 0:
 			case need&syntax.EmptyEndText != 0:
@@ -108,7 +111,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	}
 }
 
-// enter returns the row for the recorded instructions.
+// enter returns the row for the instructions that have been recorded.
 func (s *states) enter() row {
 	slices.Sort(s.list)
 	key := make([]byte, 0, 256)
@@ -135,7 +138,7 @@ func (s *states) push(list []uint32) row {
 		}
 	}
 
-	// The list now contains the instructions that can be reached at the end of the text.
+	// The list now contains the instructions that can be reached if the text ends here.
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}
@@ -144,21 +147,21 @@ func (s *states) push(list []uint32) row {
 	return row(len(s.at) - 1)
 }
 
-// step creates the row that follows a row. It returns false if there were too many rows; all rows
-// are then discarded.
+// step creates the row that follows a row when a byte of a class is read. It returns false if there
+// were too many rows, in which case all rows have been discarded.
 func (s *states) step(r row, class uint8) (row, bool) {
 	if len(s.at) >= maxRows {
 		s.reset()
 		return dead, false
 	}
 
-	// An instruction that consumed a letter's first byte also consumes the rest of the letter.
+	// An instruction that accepts the first byte of a letter also accepts the rest of that letter.
 	c := s.letters[class]
 	from := s.at[r]
 	s.clear()
 	for _, pc := range from {
 		in := &s.prog.Inst[pc]
-		if c == trail && s.marks[pc] != s.turn { // the remaining bytes of the letter that was consumed
+		if c == trail && s.marks[pc] != s.turn { // the remaining bytes of a letter whose first byte was accepted
 			s.marks[pc] = s.turn
 			s.list = append(s.list, pc)
 		}
@@ -167,8 +170,8 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		}
 	}
 
-	// In a loose automaton, a match may begin at any byte. If nothing remains of earlier matches,
-	// the next row is begun.
+	// In a loose automaton, a match can begin at every byte. If no match is in progress, the next
+	// row is begun.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -180,16 +183,16 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	return to, true
 }
 
-// A stretch is an automaton's result for a text.
+// A stretch is the result of reading a text with an automaton.
 type stretch struct {
 	found bool // there may be a match
 	from  int  // its earliest beginning
-	to    int  // its latest end; -1 if unknown
-	read  int  // the end of the text that was read
+	to    int  // the latest possible end of a match; -1 if unknown
+	read  int  // the position up to which the text was read
 }
 
-// letterEnd returns the end of a letter of which at most one byte precedes the given position,
-// because a match that contains the letter includes the rest of it.
+// letterEnd returns the end of the letter that begins at most one byte before the given position,
+// because a match that contains part of a letter contains all of it.
 func letterEnd(text []byte, at int) int {
 	for at < len(text) && text[at] >= trail && text[at] < lead {
 		at++
@@ -197,7 +200,7 @@ func letterEnd(text []byte, at int) int {
 	return at
 }
 
-// ahead reads the text after a position at which a pattern must begin or continue, up to a limit.
+// ahead reads text from the position at which a pattern must begin or continue, up to a limit.
 func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -213,7 +216,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 			break
 		}
 
-		// The limit has been reached: there may be a match, whose end is unknown.
+		// At the limit, a match is possible, but its end is not known.
 		if at >= limit {
 			found.found, found.to, found.read = true, -1, at
 			return found
@@ -234,9 +237,9 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	return found
 }
 
-// search reads the part of a text from at up to end: up to the first end of a possible match, and
-// then until all matches that began before that end have ended. Matches that begin at last or later
-// are not searched for.
+// search reads text from at to end, until it finds the first end of a possible match and all
+// matches that began before that end have ended. It does not search for matches that begin at last
+// or later.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -251,8 +254,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// Stop if the part ends, if no match is in progress and either a match was found or none
-		// may begin here, or if a match was found too far back.
+		// Reading stops at the end, when no match is in progress and either a match was found or
+		// none may begin, or when a match was found too far back.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
@@ -266,7 +269,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 		r = next
 	}
 
-	// A match in progress may end as late as the part does.
+	// A match that is still in progress may end at the end of the part.
 	found.to, found.read = letterEnd(text[:end], at), at
 	if r != begun {
 		found.to, found.read = end, end
@@ -275,10 +278,10 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	return found
 }
 
-// maxAhead is how far a search continues after the end of a match, in bytes.
+// maxAhead is the number of bytes for which a search continues after the end of a match.
 const maxAhead = 512
 
-// matches reports whether a text may contain a match, and whether this result is certain.
+// matches reports whether a text may contain a match, and whether that result is certain.
 func (s *states) matches(text []byte) (may, sure bool) {
 	r := s.initial(0)
 	sure = s.sure
@@ -287,7 +290,7 @@ func (s *states) matches(text []byte) (may, sure bool) {
 			return true, sure
 		}
 		if len(s.at[r]) == 0 {
-			return false, true // a match had to begin at the start of the text
+			return false, true // a match could have begun only at the start of the text
 		}
 
 		sure = sure && c < utf8.RuneSelf

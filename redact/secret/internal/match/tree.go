@@ -1,25 +1,25 @@
 package match
 
-// A tree stores words by the classes of their bytes.
+// A tree contains words, as sequences of the classes of their bytes.
 //
-// A state is an offset in the list of edges: its edge for class c is edges[state+c], if that edge
-// belongs to the state. Most states have one edge, and the edges in between belong to other states.
-// A table with a row for every state and a column for every class would take a few megabytes, and
-// creating it would take longer than searching most texts.
+// A state is an offset in the list of edges: its edge for class c is edges[state+c] if that edge
+// states that it belongs to the state. Most states have only one edge, and edges of other states
+// are stored in the gaps. A table with one row per state and one column per class would occupy a
+// few megabytes, and creating it would take longer than searching most texts.
 type tree struct {
 	edges []edge
-	end   uint32 // the class, which contains no byte, whose edge leads to the meanings of a word
+	end   uint32 // a class without bytes, whose edge leads to the meanings of a complete word
 	words [][]meaning
 }
 
-// An edge leads from one state to another state, or to an index into words. The zero edge belongs
-// to no state.
+// An edge leads from one state to another state, or to an index in words. The zero edge belongs to
+// no state.
 type edge struct{ of, to uint32 }
 
-// root returns the state before the first byte.
+// root returns the state before the first byte of a word.
 func (t *tree) root() uint32 { return 1 }
 
-// step returns the state after one more byte, or 0 if no word continues with that byte.
+// step returns the state after another byte, or 0 if no word continues with that byte.
 func (t *tree) step(state, class uint32) uint32 {
 	if e := t.edges[state+class]; e.of == state {
 		return e.to
@@ -27,7 +27,7 @@ func (t *tree) step(state, class uint32) uint32 {
 	return 0
 }
 
-// ends returns the meanings of the word that ends in a state.
+// ends returns the meanings of the word that ends in a state, if any.
 func (t *tree) ends(state uint32) []meaning {
 	if e := t.edges[state+t.end]; e.of == state {
 		return t.words[e.to]
@@ -35,22 +35,23 @@ func (t *tree) ends(state uint32) []meaning {
 	return nil
 }
 
-// newTree creates the tree of words. Several entries may have the same word; the word's meanings
-// keep their order. The last class is width - 1.
+// newTree creates a tree that contains the words of the entries. If several entries have the same
+// word, the order of their meanings is preserved. The last class is width - 1.
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
 
-	// order contains the indexes of entries. Words with the same beginning are adjacent.
+	// order contains the indexes of the entries. Words with the same beginning are adjacent in it.
 	order := make([]int32, len(entries))
 	for i := range order {
 		order[i] = int32(i)
 	}
 
-	// A branch is a future state: the words that share a beginning of a given length.
+	// A branch is a state that has not been created yet: it represents all words with the same
+	// beginning of a given length.
 	type branch struct {
 		from, to int // in order
 		length   int
-		incoming int // the index of the edge that leads to it, or -1
+		incoming int // index of the edge that leads to the state, or -1
 	}
 	space, sorter := newSpace(width+1, 4*len(entries)), newSorter(width+1, len(entries))
 	meanings := make([]meaning, 0, len(entries))
@@ -72,7 +73,7 @@ func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 		for _, c := range classes {
 			e, to := &space.edges[state+c], from+sorter.count(c)
 			e.of = state
-			if c == t.end { // words that end here
+			if c == t.end { // words that end in this state
 				e.to = uint32(len(t.words))
 				first := len(meanings)
 				for _, i := range order[from:to] {
@@ -89,7 +90,7 @@ func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	return t
 }
 
-// A sorter sorts by class, in the order in which the classes first occur.
+// A sorter sorts by class, where classes are in the order of their first occurrence.
 type sorter struct {
 	counts  []int // of each class
 	places  []int
@@ -101,14 +102,14 @@ func newSorter(classes uint32, most int) *sorter {
 	return &sorter{counts: make([]int, classes), places: make([]int, classes), sorted: make([]int32, most)}
 }
 
-// sort sorts a list by class, stably, and returns the classes. The classes and their counts are
-// valid until the next call.
+// sort sorts a list by class, using a stable sort, and returns the classes. The classes and their
+// counts are valid until the next call.
 func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	for _, c := range s.classes {
 		s.counts[c] = 0
 	}
 	s.classes = s.classes[:0]
-	if len(list) == 1 { // the most frequent case
+	if len(list) == 1 { // the most common case
 		s.classes = append(s.classes, classOf(list[0]))
 		s.counts[s.classes[0]] = 1
 		return s.classes
@@ -138,25 +139,25 @@ func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	return s.classes
 }
 
-// count returns the number of elements in the last list that are in a given class.
+// count returns how many elements of the list that was last sorted are in the given class.
 func (s *sorter) count(class uint32) int { return s.counts[class] }
 
-// A space finds room for some states' edges between the edges of other states.
+// A space finds room for the edges of a state among the edges of other states.
 type space struct {
 	edges []edge
-	taken []bool // whether a state with that number exists
-	span  uint32 // number of edges that a state can reach
-	one   uint32 // position from which to search for room for one edge
-	more  uint32 // the same for several edges: further on, so that the search stays short
+	taken []bool // whether a state with that offset exists
+	span  uint32 // maximum number of edges of a state
+	one   uint32 // where to start searching for room for a single edge
+	more  uint32 // where to start searching for room for several edges, which is further on, so that the search stays short
 	last  uint32 // the greatest state
 }
 
-// newSpace returns a space with an initial number of free positions.
+// newSpace returns a space with the given number of free positions.
 func newSpace(span uint32, places int) *space {
 	return &space{span: span, one: 1, more: 1, edges: make([]edge, places), taken: make([]bool, places)}
 }
 
-// place returns a state whose edges are all free, and reserves them.
+// place returns a state whose edges are all free, and reserves these edges.
 func (s *space) place(classes []uint32) uint32 {
 	least := &s.more
 	if len(classes) == 1 {
@@ -171,7 +172,7 @@ func (s *space) place(classes []uint32) uint32 {
 	return state
 }
 
-// free reports whether a state and the edges that it needs are unused.
+// free reports whether a state, and all edges that it needs, are unused.
 func (s *space) free(state uint32, classes []uint32) bool {
 	if need := int(state + s.span); need > len(s.edges) {
 		s.edges = append(s.edges, make([]edge, need)...)
@@ -188,5 +189,5 @@ func (s *space) free(state uint32, classes []uint32) bool {
 	return true
 }
 
-// used returns the edges up to and including those of the last state.
+// used returns all edges up to those of the last state.
 func (s *space) used() []edge { return s.edges[:s.last+s.span] }

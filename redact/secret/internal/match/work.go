@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A work is the state of one scan.
+// A work is the state of a single scan.
 type work struct {
 	s        *Scanner
 	text     []byte
@@ -14,25 +14,25 @@ type work struct {
 	begun    []int      // detectors with progress
 	finds    []Span
 	kept     [2][]Span
-	settled  map[[2]int]int // the first detector of each secret that was found
-	plain    bool           // only regular expressions decide, for comparison in tests
+	settled  map[[2]int]int // the first detector of each secret that has been found
+	plain    bool           // use only regular expressions, for comparison in tests
 }
 
-// A progress is a detector's state in a text.
+// A progress is the state of one detector in a scan.
 type progress struct {
 	begun    bool
 	search   bool // search the entire text
-	sweep    bool // too much was read twice, so search regions instead of trying positions
-	open     bool // the region between from and to must still be searched
+	sweep    bool // too many bytes were read twice, so regions are searched instead of single positions
+	open     bool // the region from from to to must still be searched
 	from, to int
-	end      int // of the last match
-	spent    int // bytes read while trying positions
-	walked   int // bytes read after anchors
-	tried    int // bytes read from positions where a match may begin
-	beyond   int // the end of the text that continued an anchor without leading to a match
+	end      int // end of the last match
+	spent    int // number of bytes read while trying positions
+	walked   int // number of bytes read after anchors
+	tried    int // number of bytes read from positions where a match may begin
+	beyond   int // end of the text that could continue an anchor but did not result in a match
 }
 
-// statesOf returns an automaton's states.
+// statesOf returns the states of an automaton.
 func (w *work) statesOf(a *automaton) *states {
 	if a.id > len(w.states) {
 		w.states = append(w.states, make([]*states, a.id-len(w.states))...)
@@ -54,7 +54,7 @@ func (w *work) of(detector int) *progress {
 	return p
 }
 
-// see processes a keyword or an anchor.
+// see processes an occurrence of a keyword or an anchor.
 func (w *work) see(m meaning, start, end int) {
 	d, p := w.s.detector(m.detector), w.of(m.detector)
 	if m.anchor < 0 {
@@ -62,21 +62,20 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 
-	// The quick test comes first.
+	// The quick test is first.
 	a := &d.anchors[m.anchor]
 	if a.next != nil && !a.next.behind(w.text, end) {
 		return
 	}
 
-	// Skip positions before the end of the last match, and positions in a region that extends to
-	// the end of the text.
+	// Skip positions before the end of the last match and positions in a region that extends to the
+	// end of the text.
 	begin := start - d.before
 	if d.placed && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
-	// From here, the automaton follows the rest of the pattern, unless doing so has already cost
-	// too much.
+	// The automaton now follows the rest of the pattern, unless this has already cost too much.
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -97,7 +96,7 @@ func (w *work) see(m meaning, start, end int) {
 		}
 	}
 
-	// Adjacent regions are searched as one.
+	// Adjacent regions are combined into one region.
 	from := align(w.text, max(begin, p.end))
 	if !p.open || from >= p.to {
 		w.sweep(m.detector, p)
@@ -109,10 +108,10 @@ func (w *work) see(m meaning, start, end int) {
 	p.to = max(p.to, limit)
 }
 
-// try looks for a match at a single position. It returns false for a match that ends after limit,
-// where the text was cut.
+// try searches for a match that begins at one position. It returns false if a match extends beyond
+// limit, where the text is cut.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
-	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ examine one additional rune
+	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ test one more rune
 	at, base := w.s.detector(detector).here(part, begin)
 	switch {
 	case at == nil:
@@ -132,7 +131,7 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 	p.open = false
 	d := w.s.detector(detector)
-	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ examine one additional rune
+	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ test one more rune
 	automaton := w.statesOf(d.match)
 
 	for from := p.from; from < p.to; {
@@ -142,7 +141,7 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
-		// Only the pattern itself decides for that part of the text.
+		// For this part of the text, only the regular expression is reliable.
 		from = max(from, align(w.text, there.from))
 		at, base, known := w.leftmost(d, p, from, there, end)
 		if !known {
@@ -164,10 +163,10 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 }
 
-// leftmost returns the first match that begins in a stretch. It tries each position that the
-// automaton does not rule out, because a regular expression that may begin anywhere follows matches
-// from all positions at the same time. The result is unknown if this would read too much of the
-// text again, or if a match may continue after end, where the text was cut.
+// leftmost returns the first match that begins within a stretch. It tries each position that the
+// automaton does not exclude, because a regular expression that may match anywhere would follow
+// matches from all positions at once. The result is not known if this would read too much of the
+// text again, or if a match may extend beyond end, where the text is cut.
 func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
 	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
 		return nil, 0, false
@@ -192,7 +191,7 @@ func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end i
 	return nil, 0, true
 }
 
-// take keeps a match if the match is a secret. Its positions are relative to base.
+// take keeps a match if it is a secret. The positions in at are relative to base.
 func (w *work) take(detector int, at []int, base int) {
 	d := w.s.detector(detector)
 	start, end := submatch(at, d.group)
@@ -202,10 +201,10 @@ func (w *work) take(detector int, at []int, base int) {
 
 	start, end = start+base, end+base
 	if by, ok := w.settled[[2]int{start, end}]; ok && by < detector {
-		return // the match would change nothing
+		return // the match would not change the result
 	}
 
-	// Entropy is cheaper than the patterns of allowances.
+	// Computing the entropy is cheaper than comparing the patterns of allowances.
 	secret := w.text[start:end]
 	if d.entropy > 0 && entropy(secret) < d.entropy {
 		return
@@ -223,7 +222,7 @@ func (w *work) take(detector int, at []int, base int) {
 	}
 }
 
-// settle records a secret that merge never drops.
+// settle records a secret that merge will never drop.
 func (w *work) settle(start, end, detector int) {
 	if w.settled == nil {
 		w.settled = map[[2]int]int{}
@@ -233,9 +232,9 @@ func (w *work) settle(start, end, detector int) {
 	}
 }
 
-// finish searches open regions, and decides which matches form which secrets.
+// finish searches all open regions and combines the matches into secrets.
 func (w *work) finish(found []Span) []Span {
-	slices.Sort(w.begun) // a later detector need not find secrets that an earlier detector has already found
+	slices.Sort(w.begun) // a later detector does not have to find the secrets of an earlier one again
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
@@ -246,7 +245,7 @@ func (w *work) finish(found []Span) []Span {
 		*p = progress{}
 	}
 
-	// Sort by detector and then by position, because merge requires this order.
+	// Matches are sorted by detector and then by position, as merge requires.
 	slices.SortFunc(w.finds, func(a, b Span) int {
 		if a.Detector != b.Detector {
 			return a.Detector - b.Detector
@@ -254,7 +253,7 @@ func (w *work) finish(found []Span) []Span {
 		return a.Start - b.Start
 	})
 
-	// Merge the matches one detector at a time. Alternate between the two lists.
+	// The matches are merged one detector at a time. The two lists are used alternately.
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
@@ -265,14 +264,15 @@ func (w *work) finish(found []Span) []Span {
 		kept, next, rest = next, kept, rest[n:]
 	}
 
-	// Keep the memory for the next text.
+	// The memory is kept for the next text.
 	found = append(found, kept...)
 	clear(w.settled)
 	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
 	return found
 }
 
-// submatch returns the position of a submatch, which is empty if the submatch did not participate.
+// submatch returns the position of a submatch, which is empty if the submatch did not participate
+// in the match.
 func submatch(at []int, group int) (start, end int) {
 	if group >= 0 {
 		return at[2*group], at[2*group+1]
@@ -285,7 +285,7 @@ func submatch(at []int, group int) (start, end int) {
 	return at[0], at[1]
 }
 
-// align returns the beginning of the rune at a given position.
+// align returns the beginning of the rune that contains the given position.
 func align(text []byte, at int) int {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if _, n := utf8.DecodeRune(text[at-back:]); n > back {
