@@ -16,15 +16,15 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-// OpenAPI returns the description of all routes in OpenAPI 3.1.
+// OpenAPI returns the description of all routes, as an OpenAPI 3.1 document.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
 func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI) }
 
-// schemaPath is the path of the receipt schema in openapi.json.
+// schemaPath is the path of the receipt schema, as listed in openapi.json.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 
-// getSchema returns the JSON Schema for receipts.
+// getSchema responds with the JSON Schema for receipts.
 func getSchema(c *call) error {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
@@ -44,14 +44,14 @@ func getDiscovery(c *call) error {
 	return c.json(http.StatusOK, protocol.NewDiscovery(capabilities...))
 }
 
-// status is the response from the routes for load balancers.
+// A status is the response of the routes that load balancers query.
 type status struct {
 	Status string `json:"status"`
 }
 
 func getHealth(c *call) error { return c.json(http.StatusOK, status{"ok"}) }
 
-// getReady reports whether the server should receive requests.
+// getReady serves /readyz, which states whether the server should receive requests.
 func getReady(c *call) error {
 	switch {
 	case c.s.draining.Load():
@@ -81,7 +81,8 @@ func getPage(c *call) error {
 		return c.send(http.StatusOK, mediaText, []byte(text))
 	}
 
-	// The page sets its own caching headers, and receives only the headers that they require.
+	// The page handler sets its own caching headers, and receives only the request headers that the
+	// page depends on.
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -91,18 +92,19 @@ func getPage(c *call) error {
 		}
 	}
 
-	c.r.Header = http.Header{} // so that a client that does not read the page uses little memory
+	c.r.Header = http.Header{} // uses little memory for clients that do not read the page
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }
 
-// shownMembers returns the public members of a JWK (RFC 7517 section 4, RFC 7518 section 6, RFC
-// 8037 section 2, package keys). All other members are removed, in particular private ones.
+// shownMembers returns the names of the public members of a JWK (RFC 7517 section 4, RFC 7518
+// section 6, RFC 8037 section 2, package keys). All other members are removed, especially the
+// private ones.
 func shownMembers() []string {
 	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
 }
 
-// getKeySet returns the public members of the keys.
+// getKeySet responds with the public members of the keys.
 func getKeySet(c *call) error {
 	if c.s.options.Keys == nil {
 		return protocol.NotFound()
@@ -121,8 +123,8 @@ func getKeySet(c *call) error {
 	return c.send(http.StatusOK, mediaKeys, out)
 }
 
-// shownKeys is the public form of a key set. It is computed once, because anyone may request it any
-// number of times.
+// shownKeys contains the public form of a key set. This form is computed only once, because anyone
+// may request it any number of times.
 type shownKeys struct {
 	mu        sync.Mutex
 	text, out []byte
@@ -140,7 +142,7 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 		return nil, err
 	}
 
-	// RFC 7517 section 5: a set is an object with the member keys.
+	// A key set is an object with the member keys (RFC 7517 section 5).
 	out := []byte(`{"keys":[`)
 	for i, key := range doc.Root().Member("keys").Elements() {
 		if i > 0 {
@@ -156,7 +158,7 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 func appendKey(out []byte, key canon.Node) []byte {
 	out = append(out, '{')
 
-	// Only listed members are copied, so a new or private member is never shown.
+	// Only listed members are copied, so a private or unknown member is never published.
 	first := true
 	for _, name := range shownMembers() {
 		value := key.Member(name)
@@ -175,8 +177,8 @@ func appendKey(out []byte, key canon.Node) []byte {
 }
 
 // getAgentCard serves GET /v1/agent-card for a server that only verifies receipts and serves stored
-// ones. The server does not support the A2A protocol, so the A2A card lists the only interface that
-// exists.
+// receipts. The server does not support the A2A protocol, so the A2A card lists only the interface
+// that the server has.
 func getAgentCard(c *call) error {
 	const about = "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones."
 	skill := protocol.Skill{ID: "verify-receipts", Name: "Verify receipts", Description: "Reports whether a receipt is verified, refuted, or undecided, and why.", Tags: []string{"receipts", "verification"}}

@@ -1,4 +1,4 @@
-// Package serve verifies receipts over HTTP, and serves stored receipts, through the routes of the
+// Package serve verifies receipts over HTTP and serves stored receipts, using the routes of the
 // Harn Agents Protocol v1.
 //
 //	v, err := serve.NewVerifier(set, receipt.Policy{}, nil) // set: package keys
@@ -9,9 +9,9 @@
 //	})
 //	err = serve.HTTPServer(s, log, 0).Serve(listener)
 //
-// A [Server] is an http.Handler that can be mounted in any mux, below any prefix that is removed.
-// It contains only transport code: packages receipt and stream judge receipts, a [Source] stores
-// them, and a [Replayer] replays tasks.
+// A [Server] is an http.Handler that can be mounted in any mux, under any prefix that the mux
+// removes. It contains only transport code: packages receipt and stream verify receipts, a [Source]
+// stores them, and a [Replayer] replays tasks.
 //
 // # Routes
 //
@@ -23,22 +23,24 @@
 //	GET  /v1                         discovery
 //
 // and /.well-known/jwks.json, /openapi.json, /healthz, /readyz, /metrics, the page at /, and proofs
-// below /x/. docs/http.md lists the requirements of each route; [OpenAPI] describes each response.
+// under /x/. docs/http.md lists the requirements of each route, and [OpenAPI] describes each
+// response.
 //
 // # What an answer means
 //
-// The body of /v1/verify is evidence. A report with the status 200 states everything that is wrong
-// with the evidence; any other status concerns the request. For a stored receipt, valid is true
-// only if the receipt is verified, never if only its content was checked. A streamed response is
-// complete if and only if its last line is a summary. The response to a replay is the new task; the
-// receipt of that task states the outcome.
+// The body of a request to /v1/verify is treated as evidence. A response with status 200 contains a
+// report that lists everything that is wrong with the evidence; any other status is about the
+// request itself. For a stored receipt, valid is true only if the receipt is verified, and never if
+// only its content was checked. A streamed response is complete if its last line is a summary, and
+// incomplete otherwise. The response to a replay request is the new task; the receipt of that task
+// states the outcome.
 //
 // # What a client can do
 //
-// A client chooses the time, the issuer, and the scope of the verification, and names a trust
-// anchor that the server has. Keys are never taken from a request, no URL in a request is fetched,
-// and no file is opened by a name in a request. [Limits] bound everything else: sizes, memory,
-// concurrent requests, and the time for which a connection may make no progress.
+// A client chooses the time, the issuer, and the scope of the verification, and may select a trust
+// anchor by name if the server has it. Keys are never read from a request, URLs in a request are
+// never fetched, and names in a request are never used to open a file. [Limits] bounds sizes,
+// memory, concurrent requests, and the time for which a connection may make no progress.
 //
-// The API may still change; routes and responses are described in docs/http.md.
+// The Go API may still change; docs/http.md describes the routes and responses.
 package serve

@@ -15,39 +15,39 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// largeLine is the length of a line, in bytes, above which a stream counts as large. Receipts are
-// usually a hundredth of this size.
+// largeLine is the maximum length, in bytes, of a line in a stream that is not treated as large. A
+// typical receipt is a hundredth of this size.
 const largeLine = 1 << 20
 
 // largeStreams is the maximum number of large streams that are verified concurrently.
 const largeStreams = 2
 
-// headOfStream is the number of bytes at a stream's beginning that are kept to identify the stream
-// if it contains no receipts.
+// headOfStream is the number of bytes that are kept from the beginning of a stream, to describe the
+// stream if it contains no receipts.
 const headOfStream = 4 << 10
 
-// enterInterval is the interval at which a large stream tries to get a slot.
+// enterInterval is the interval at which a large stream tries to acquire a slot.
 const enterInterval = 20 * time.Millisecond
 
-// A gate admits only a few streams with long lines at a time, because judging a line uses several
-// times its size in memory. A compressed stream's content is not visible here, so every compressed
-// stream counts as large. The ends of items in a CBOR sequence are not visible either, so a
-// sequence counts as large if it is longer than the limit for a line.
+// A gate admits only a few streams with long lines at the same time, because verifying a line uses
+// several times as much memory as the line itself. The gate cannot see the content of a compressed
+// stream, so every compressed stream is treated as large. It cannot see the ends of the items in a
+// CBOR sequence, either, so a sequence is treated as large if it is longer than largeLine.
 type gate struct {
 	c      *streamed
-	from   io.Reader // of the call's body
+	from   io.Reader // reads the body of the request
 	kind   stream.Kind
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu     sync.Mutex // held during a read
-	inside bool       // the stream has a slot for large streams
+	inside bool       // the stream has one of the slots for large streams
 	err    error
 	begun  bool
 	packed bool
-	line   int // bytes since the last line end
+	line   int // number of bytes since the last line end
 
-	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a waiting read holds the lock
+	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a read that waits holds mu
 }
 
 func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
@@ -55,7 +55,7 @@ func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
 	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
 }
 
-// close ends reading and releases the slot.
+// close ends reading, and releases the slot for a large stream.
 func (g *gate) close() {
 	g.cancel()
 	g.c.body.Close()
@@ -70,7 +70,7 @@ func (g *gate) close() {
 	}
 }
 
-// refused returns the reason why the stream was not admitted, or nil.
+// refused returns the reason why the stream was refused, or nil.
 func (g *gate) refused() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *gate) refused() error {
 	return nil
 }
 
-// Read reads if the stream is small or has a slot for large streams.
+// Read returns data as long as the stream is small or has a slot for large streams.
 func (g *gate) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,8 +88,8 @@ func (g *gate) Read(p []byte) (int, error) {
 		return 0, g.err
 	}
 
-	// The line is measured after each read. If this piece makes the stream large, wait for a slot
-	// before returning the piece.
+	// The current line is measured after each read. If the data makes the stream large, Read waits
+	// for a slot before it returns the data.
 	n, err := g.from.Read(p)
 	g.see(p[:n])
 	if !g.inside && (g.packed || g.line > largeLine) {
@@ -102,8 +102,8 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// see measures the current line. Package stream reads a quarter of largeLine at a time, so a line
-// within one piece is never large.
+// see updates the length of the current line. Package stream reads a quarter of largeLine at a
+// time, so a line that is contained in one piece is never large.
 func (g *gate) see(piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -114,7 +114,8 @@ func (g *gate) see(piece []byte) {
 		g.first.Store(&head)
 	}
 
-	// Only lines have a visible end; any other body counts as a single line.
+	// The gate recognizes only the ends of lines; a body in any other form is measured like a
+	// single line.
 	end := bytes.IndexByte(piece, '\n')
 	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
 		g.line += len(piece)
@@ -123,7 +124,7 @@ func (g *gate) see(piece []byte) {
 	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
 }
 
-// head returns the beginning of the body, as much of it as arrived together.
+// head returns the beginning of the body, as far as it arrived in the first read.
 func (g *gate) head() []byte {
 	if first := g.first.Load(); first != nil {
 		return *first
@@ -131,14 +132,14 @@ func (g *gate) head() []byte {
 	return nil
 }
 
-// mayBePacked reports whether a byte can begin gzip, zstd, or a skippable zstd frame. No receipt
-// begins with such a byte.
+// mayBePacked reports whether gzip data, a zstd frame, or a skippable zstd frame can begin with the
+// given byte. No receipt begins with such a byte.
 func mayBePacked(first byte) bool {
 	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
 }
 
-// enter waits for a slot, but at most for the time that a client may be idle. A stream may keep its
-// slot indefinitely, so a slot may never become free.
+// enter waits for a slot for large streams, but no longer than a client may be idle. There may
+// never be a free slot, because a stream may hold its slot indefinitely.
 func (g *gate) enter() error {
 	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
 	defer cancel()
@@ -155,23 +156,24 @@ func (g *gate) enter() error {
 	return nil
 }
 
-// Limits for a stream and its response. Receipts use only a few percent of these limits.
+// These are limits on a stream and on the response to it. Typical receipts use only a few percent
+// of these limits.
 const (
-	mostRatio   = 200     // decompressed bytes for each compressed byte
-	mostStreams = 4096    // streams of receipts, whose names may have 1 KiB each on average
-	mostIndexed = 1 << 16 // receipts whose IDs are compared
-	mostOthers  = 10_000  // lines that are not receipts
-	mostAnswer  = 64      // bytes of the response per byte of the body
+	mostRatio   = 200     // decompressed bytes per compressed byte
+	mostStreams = 4096    // streams of receipts, with names of 1 KiB each on average
+	mostIndexed = 1 << 16 // receipts whose IDs are compared with each other
+	mostOthers  = 10_000  // documents that are not receipts
+	mostAnswer  = 64      // bytes of the response per byte of the body received
 	freeAnswer  = 16 << 20
 )
 
-// bounded counts a stream's reports, and ends the stream if a limit is exceeded.
+// bounded counts the reports of a stream, and ends the stream if a limit is exceeded.
 type bounded struct {
 	c      *streamed
 	others int
 }
 
-// report is called before each report is written.
+// report is called before each report is written to the response.
 func (b *bounded) report(rep *receipt.Report) error {
 	if noReceipt(rep) {
 		if b.others++; b.others > mostOthers {
@@ -186,7 +188,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 	return nil
 }
 
-// noReceipt reports whether a document does not have the form of a receipt.
+// noReceipt reports whether a document was refuted because it does not have the form of a receipt.
 func noReceipt(rep *receipt.Report) bool {
 	if rep.Verdict != receipt.Refuted {
 		return false

@@ -21,7 +21,7 @@ func listReceipts(c *call) error {
 		return err
 	}
 
-	// A cursor belongs to one task, and identifies a receipt rather than a position.
+	// A cursor belongs to one task, and identifies a receipt instead of a position in the list.
 	q := TaskQuery{Task: c.id(), Reach: c.r.Client.Reach, Limit: int(limit)}
 	if q.After, err = afterCursor(q.Task, c.r.Query["cursor"]); err != nil {
 		return err
@@ -43,7 +43,7 @@ func listReceipts(c *call) error {
 		return err
 	case !more:
 		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
-	case last.IsZero() || last == q.After: // the next page would be identical
+	case last.IsZero() || last == q.After: // otherwise, the next page would be identical
 		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
 	default:
 		next := protocol.FormatCursor(q.Task, last[:])
@@ -53,16 +53,16 @@ func listReceipts(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
 }
 
-// mostListed is the maximum length of a page, counting the bytes of its receipts. A single receipt
-// may be longer.
+// mostListed is the maximum length of the receipts on a page, in bytes. A page with a single
+// receipt may be longer.
 const mostListed = 8 << 20
 
-// pageOf reads a page's receipts from the source in small groups, because each receipt may be up to
-// 16 MiB long.
+// pageOf reads the receipts of a page from the source in small groups, because each receipt may
+// have up to 16 MiB.
 func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	const mostAtATime = 16
 	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
-		// Only a few receipts are read at first, because they may be large.
+		// The first group is small, because receipts may be large.
 		next := q
 		next.Limit = min(n, q.Limit-len(page))
 		some, more, err := c.s.options.Source.ByTask(c.r.Context(), next)
@@ -70,7 +70,7 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 			return nil, false, sourceFault(err)
 		}
 
-		// A page contains at least one receipt, regardless of its length.
+		// A page contains at least one receipt, regardless of the receipt's length.
 		for _, stored := range some {
 			if size > 0 && size+len(stored.JSON) > mostListed {
 				return page, true, nil
@@ -87,8 +87,8 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	}
 }
 
-// lastOf returns the hash of the last receipt in a list, after which a source continues. It must
-// differ from the hash that preceded the receipts.
+// lastOf returns the hash of the last receipt in a list, from which the source can continue. It
+// must differ from the hash from which the source continued to read this list.
 func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	doc, err := storedDocument(some[len(some)-1])
 	if err != nil {
@@ -108,15 +108,15 @@ func afterCursor(task, cursor string) (after canon.Digest, err error) {
 		return after, err
 	}
 
-	// The zero hash would mean the beginning of the list.
+	// A zero hash would mean the beginning of the list.
 	if copy(after[:], last); len(last) != len(after) || after.IsZero() {
 		return after, protocol.BadCursor()
 	}
 	return after, nil
 }
 
-// beginPage returns the text that precedes a page's receipts. If the content of some of the task's
-// receipts was pruned, the text states their number.
+// beginPage returns the text of a page up to its first receipt. If receipts of the task have been
+// pruned, the text states the number of pruned receipts.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
 	if p, ok := c.s.options.Source.(pruner); ok {
@@ -131,8 +131,8 @@ func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	return append(begin, `"data":[`...), nil
 }
 
-// appendPage appends a page's resources, and returns the hash of the last receipt. A receipt that
-// was found by a placeholder for an unreported task is skipped.
+// appendPage appends the resources of a page to dst, and returns the hash of the last receipt. A
+// receipt that matches only because the name of its task is a placeholder is skipped.
 func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
 	begin := len(dst)
 	for i, stored := range page {
@@ -144,8 +144,7 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			return nil, last, err
 		}
 
-		// The receipt is listed only if it states the task; the cursor advances past it in any
-		// case.
+		// Only receipts that state the task are listed, but the cursor advances past all receipts.
 		if tells(doc.Root(), q.Task) {
 			if len(dst) > begin {
 				dst = append(dst, ',')

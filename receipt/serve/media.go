@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Media types of request and response bodies.
+// These are the media types of request and response bodies.
 const (
 	mediaJSON     = "application/json"
 	mediaReceipt  = "application/vnd.harn.receipt+json"
@@ -21,9 +21,10 @@ const (
 	mediaText     = "text/plain; charset=utf-8"
 )
 
-// preferred returns the form of a stored receipt that a client prefers to the resource: the
-// archive, the bare receipt, or mediaJSON if the client prefers neither. The client must name the
-// media type, and must not give application/json a higher weight (RFC 9110, 12.5.1).
+// preferred returns the form of a stored receipt that the client prefers to the protocol's
+// resource: the archive, the bare receipt, or mediaJSON if it prefers neither. To prefer a form,
+// the client must list its media type explicitly, and must not give application/json a higher
+// weight (RFC 9110 section 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {
@@ -34,7 +35,7 @@ func preferred(r *http.Request) string {
 		}
 	}
 
-	// If both have the same weight, the archive is chosen.
+	// If both forms have the same weight, the archive is chosen.
 	best, most := mediaJSON, 0.0
 	for _, media := range []string{mediaArchive, mediaReceipt} {
 		if weight := named[media]; weight > most && weight >= rival(named, weight) {
@@ -45,7 +46,8 @@ func preferred(r *http.Request) string {
 	return best
 }
 
-// rival returns the weight of application/json, against which a named form competes.
+// rival returns the weight of application/json, which the weight of another form must at least
+// equal.
 func rival(named map[string]float64, weight float64) float64 {
 	if weight, ok := named[mediaJSON]; ok {
 		return weight
@@ -53,17 +55,17 @@ func rival(named map[string]float64, weight float64) float64 {
 	if other := max(named["application/*"], named["*/*"]); other > weight {
 		return other
 	}
-	return 0 // a range does not name a type
+	return 0 // a media range with a wildcard does not list a type explicitly
 }
 
-// accepted parses one media range and its weight.
+// accepted parses a media range and its weight.
 func accepted(item string) (media string, weight float64, ok bool) {
 	media, params, err := mime.ParseMediaType(item)
 	if err != nil {
 		return "", 0, false
 	}
 
-	// RFC 9110 section 12.4.2: the default weight is 1.
+	// The default weight is 1 (RFC 9110 section 12.4.2).
 	text, given := params["q"]
 	if !given {
 		return media, 1, true

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A family contains the metrics that share a name and differ in their labels.
+// A family consists of metrics with the same name and different labels.
 type family struct {
 	name, kind, help string
 	set              *metrics.Set
@@ -24,7 +24,7 @@ func newFamily(name, kind, help string) family {
 	return family{name, kind, help, metrics.NewSet()}
 }
 
-// labeled returns a metric's name with labels: name, value, name, value, …
+// labeled returns the name of a metric with the given labels: name, value, name, value, …
 func (f *family) labeled(labels []string) string {
 	var pairs []string
 	for i := 0; i < len(labels); i += 2 {
@@ -41,7 +41,7 @@ func (f *family) histogram(bounds []float64, labels ...string) *metrics.Promethe
 	return f.set.GetOrCreatePrometheusHistogramExt(f.labeled(labels), bounds)
 }
 
-// write appends the family, or nothing if it has no metrics yet.
+// write appends the metrics of the family to b, or nothing if there are none.
 func (f *family) write(b *bytes.Buffer) {
 	if len(f.set.ListMetricNames()) > 0 {
 		fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
@@ -49,7 +49,7 @@ func (f *family) write(b *bytes.Buffer) {
 	}
 }
 
-// meters contains a server's metrics. No label is taken from a request.
+// meters contains the metrics of a server. No label contains a value from a request.
 type meters struct {
 	requests, duration, verdicts, reloads, running family
 	inFlight                                       *metrics.Gauge
@@ -64,20 +64,20 @@ func newMeters() *meters {
 		running:  newFamily("receipt_http_requests_in_flight", "gauge", "Requests that are being answered."),
 	}
 	m.inFlight = m.running.set.NewGauge(m.running.name, nil)
-	for _, result := range []string{"ok", "failed"} { // rules can query them before the first attempt
+	for _, result := range []string{"ok", "failed"} { // created in advance, so that alerting rules can query them before the first attempt
 		m.reloads.counter("result", result)
 	}
 	return m
 }
 
-// count counts an answered request.
+// count counts a request that has been answered.
 func (m *meters) count(method, route string, status int, took time.Duration) {
 	m.requests.counter("method", method, "route", route, "status", strconv.Itoa(status)).Inc()
 	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
 }
 
-// methodOf returns a request's method, or "other" for an unusual method, because methods are
-// untrusted.
+// methodOf returns the method of a request, or "other" for an unusual method, because a client may
+// choose any name.
 func methodOf(r *protocol.Request) string {
 	switch m := r.Method; m {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT":
@@ -89,7 +89,7 @@ func methodOf(r *protocol.Request) string {
 // reloaded counts an attempt to reload the keys.
 func (m *meters) reloaded(result string) { m.reloads.counter("result", result).Inc() }
 
-// judged returns a function that counts the verdicts for one scope.
+// judged returns a function that counts verdicts for the given scope.
 func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
 	counters := map[receipt.Verdict]*metrics.Counter{}
 	for _, v := range []receipt.Verdict{receipt.Undecided, receipt.Verified, receipt.Refuted} {
@@ -98,7 +98,7 @@ func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
 	return func(v receipt.Verdict) { counters[v].Inc() }
 }
 
-// getMetrics responds in the text format of Prometheus, version 0.0.4.
+// getMetrics responds with all metrics in the Prometheus text format, version 0.0.4.
 func getMetrics(c *call) error {
 	m := c.s.meters
 	var b bytes.Buffer

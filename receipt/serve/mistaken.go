@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Hints for bodies that do not match their Content-Type.
+// These are hints for bodies that do not match their Content-Type.
 const (
 	sendLines    = "several receipts are sent as " + mediaNDJSON + ", one a line"
 	sendDocument = "this is one document of several lines: send it as " + mediaJSON
@@ -18,22 +18,22 @@ const (
 	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
 )
 
-// hint adds a hint to the report for a body that is not a receipt; the hint states what the body
-// is, and what to send instead. The verdict and the codes do not change.
+// hint adds a hint to a report on a body that is not a receipt. The hint states what the body is
+// and what to send instead. The hint does not change the verdict or the codes.
 func hint(rep *receipt.Report, data []byte, form stream.Kind) {
 	if noReceipt(rep) {
 		setHint(rep, instead(data, form, rep.Finding()))
 	}
 }
 
-// hintFirst adds such a hint for a stream, in the report for its first line. head is the beginning
-// of the stream.
+// hintFirst adds such a hint to the report on the first line of a stream. head is the beginning of
+// the stream.
 func hintFirst(rep *receipt.Report, head []byte) {
 	if rep.Index != 1 || !noReceipt(rep) {
 		return
 	}
 
-	// Formatted JSON has its first brace on a separate line.
+	// The first line of formatted JSON contains only a brace.
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	if text := string(bytes.TrimSpace(first)); text == "{" || text == "[" {
 		setHint(rep, sendDocument)
@@ -42,8 +42,9 @@ func hintFirst(rep *receipt.Report, head []byte) {
 	setHint(rep, named(head, false))
 }
 
-// setHint adds a hint to the finding of a refuted report, unless the finding has a better hint. The
-// hint about two documents in one file does not help a client that sends no files.
+// setHint adds a hint to the finding of a refuted report, unless the finding already has a better
+// hint. A hint about two documents in one file does not help a client that sends no files, so it is
+// replaced.
 func setHint(rep *receipt.Report, text string) {
 	i := slices.IndexFunc(rep.Checks, func(c receipt.Check) bool { return c.Status == receipt.StatusFailed })
 	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == receipt.CodeTrailingData) {
@@ -51,7 +52,8 @@ func setHint(rep *receipt.Report, text string) {
 	}
 }
 
-// instead returns what to send instead of a body, or what the body is, or "" if neither is known.
+// instead returns advice on what to send instead of a body, a description of the body, or "" if
+// neither is known.
 func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -63,7 +65,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendUnpacked
 	}
 
-	// A task's log also consists of several documents.
+	// The log of a task also consists of several documents.
 	what := named(data, true)
 	if what == "" && why.Code == receipt.CodeTrailingData && why.Hint != "" {
 		return sendLines
@@ -71,14 +73,15 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	return what
 }
 
-// isPage reports whether text begins like a protocol list.
+// isPage reports whether text begins like a list in the protocol.
 func isPage(text []byte) bool {
 	const begin, seen = `{"object":"list"`, 128
 	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))
 }
 
-// named returns what a body without receipts is, and what to do with it, or "" if that is unknown.
-// Files that accompany receipts are useful only with the receipts, and no route accepts both.
+// named describes a body without receipts and what to do with it, or returns "" if the kind of the
+// body is not known. Files that accompany receipts are useful only together with the receipts, and
+// no route accepts both.
 func named(head []byte, whole bool) string {
 	found := kind.Of(head, whole)
 	if found.Kind == kind.Unknown {

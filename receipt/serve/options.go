@@ -12,122 +12,127 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Options configure a Server. Functions are called for each request, so their results may change
-// while the server runs; they must be safe for concurrent use and fast.
+// Options configures a Server. The functions in Options are called for each request, so their
+// results may change while the server runs; the functions must be fast and safe for concurrent use.
 type Options struct {
-	// Verifier returns the verifier of receipts. Required; the function may return nil while the
-	// server is not ready.
+	// Verifier returns the verifier for receipts. It is required, but the function may return nil
+	// while the server is not ready.
 	Verifier func() *Verifier
 
-	// Anchors are the verifiers that a request may select instead, keyed by the name that the
+	// Anchors contains verifiers that a request can select instead, keyed by the name that the
 	// request states as trust_anchor. Nil: none.
 	Anchors map[string]func() *Verifier
 
-	// Source holds the receipts of the protocol's routes. If it is nil, these routes do not exist,
-	// and discovery states receipts: false.
+	// Source contains the receipts that the protocol's routes serve. If it is nil, these routes do
+	// not exist, and discovery states receipts: false.
 	Source Source
 
 	// Replay replays tasks for clients that have the scope tasks:replay. If it is nil, the response
-	// is 404, and discovery states replay: false.
+	// is a 404 error, and discovery states replay: false.
 	Replay Replayer
 
-	// Keys returns the JWK Set whose public members /.well-known/jwks.json shows. If it or its
-	// result is nil, the response is 404.
+	// Keys returns the JWK Set whose public members are served at /.well-known/jwks.json. If Keys
+	// or its result is nil, the response is a 404 error.
 	Keys func() []byte
 
 	// Auth determines which client sent a request. It is required unless Public is set.
 	Auth protocol.Authenticator
 
-	// Public serves everyone without authentication, as a single client. Auth must be nil in this
-	// case.
+	// Public accepts all requests without authentication, and treats their senders as a single
+	// client. Auth must then be nil.
 	Public bool
 
-	// Page is served at /. It sets its own headers. If it is nil, a short text is served.
+	// Page is the handler for /. It must set its own headers. If it is nil, the server responds
+	// with a short text.
 	Page http.Handler
 
-	// Proofs are served below /x/ to clients that may read all receipts that the checkpoint covers.
-	// They are also evidence: a stored receipt is verified with its proof. Nil: 404.
+	// Proofs are served under /x/ to clients that may read every receipt that the checkpoint
+	// covers. They are also used as evidence: a stored receipt is verified together with its proof.
+	// Nil: 404.
 	Proofs Proofs
 
-	// Batches are the batches against which stored receipts are verified, as with receipt verify
-	// --batch: each receipt must be in one of them. If it is nil, batches are not checked.
+	// Batches are used to verify stored receipts, as with receipt verify --batch: each receipt must
+	// be in one of the batches. If it is nil, batches are not checked.
 	Batches []receipt.Batch
 
-	// Ready returns the reason why the rest of the program cannot serve, such as a store that is
-	// not writable; the response of /readyz is then 503. The error is only logged. If it is nil,
-	// the program is always ready.
+	// Ready returns an error if the rest of the program cannot serve requests, for example because
+	// a store is not writable. The response of /readyz is then 503. The error itself is only
+	// logged. If Ready is nil, the program is always ready.
 	Ready func() error
 
-	// Hosts are the names, without a port, that a Host header may contain. A server on a loopback
-	// address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page can reach
-	// it under a name of its own (DNS rebinding). Empty: any.
+	// Hosts lists the host names, without a port, that a Host header may contain. A server on a
+	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page
+	// can reach the server under the page's own host name (DNS rebinding). Empty: any.
 	Hosts []string
 
-	// Tool is the program's name in summaries. Empty: "receipt".
+	// Tool is the name of the program in summaries. Empty: "receipt".
 	Tool string
 
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock of the server. Nil: time.Now.
 	Now func() time.Time
 
-	// Random is the source of request IDs. Nil: crypto/rand.
+	// Random is the source of randomness for request IDs. Nil: crypto/rand.
 	Random io.Reader
 
-	// Log receives one record per request and one per fault. Records contain no body, header, or
-	// query, and no receipt ID. If it is nil, nothing is logged.
+	// Log receives one record per request and one per server error. Records contain neither the
+	// body, header, or query of a request nor a receipt ID. If Log is nil, nothing is logged.
 	Log *slog.Logger
 
-	// Limits bound the resources that clients may use. The zero value means the defaults.
+	// Limits bounds the resources that clients can use. The zero value means the defaults.
 	Limits Limits
 }
 
-// Limits bound the resources that clients may use. The zero value of a field means its default.
+// Limits bounds the resources that clients can use. If a field is zero, its default applies.
 type Limits struct {
 	// Document is the maximum size of a body that contains one receipt, in bytes of JSON. The
-	// default is also the maximum: receipt.MaxBytes. CBOR may be longer by the factor that package
-	// archive allows. Lines of a stream are limited only by the format.
+	// default is also the highest possible value: receipt.MaxBytes. A CBOR body may be longer by a
+	// factor that package archive determines. The lines of a stream are limited only by the receipt
+	// format.
 	Document int64
 
-	// Requests is the maximum number of concurrent requests, not counting metrics requests and
-	// requests that need no API key. Default: 256. Additional requests receive the status 503. Each
-	// API key, or each address if no key is required, can use at most half of Requests, of Memory,
-	// and of Streams. If other clients use some of them, the share is smaller, because it must
-	// leave an equal share for one more client.
+	// Requests is the maximum number of concurrent requests, not counting requests for metrics and
+	// requests that require no API key. Default: 256. Further requests get a 503 response. Each
+	// client, which is an API key or, if no key is required, an address, can use at most half of
+	// Requests, of Memory, and of Streams. If other clients already use some of a resource, the
+	// client can use less, because it must leave as much free as it uses, for one more client.
 	Requests int
 
-	// Memory is the maximum number of bytes used at the same time by request bodies with one
-	// receipt, and by GET responses longer than 64 KiB until clients have read them. Default: 128
-	// MiB. If more would be needed, the response is 503. While a body arrives, it uses up to one
-	// and a half times its size, and leaves as much to other clients.
+	// Memory is the maximum number of bytes that may be used at the same time by request bodies
+	// with one receipt, and by GET responses longer than 64 KiB that clients have not finished
+	// reading. Default: 128 MiB. A request that would need more gets a 503 response. While a body
+	// arrives, it uses up to one and a half times its size, and it must leave the same amount free
+	// for other clients.
 	Memory int64
 
-	// Judging is the maximum number of bytes of memory used at the same time for judging receipts
-	// larger than 256 KiB: according to [stream.Weight], 200 MiB for 16 MiB with the worst
-	// structure. Default: 256 MiB. A receipt that needs more is judged alone. Such receipts,
-	// including those in streams, wait for their turn, and clients take turns.
+	// Judging is the maximum number of bytes of memory that may be used at the same time to verify
+	// receipts larger than 256 KiB. According to [stream.Weight], a receipt of 16 MiB with the
+	// least favorable structure uses 200 MiB. Default: 256 MiB. A receipt that needs more than
+	// Judging is verified alone. Such receipts, including those in streams, wait until memory is
+	// available, and clients take turns.
 	Judging int64
 
-	// Streams is the maximum number of streams that are verified concurrently. Default: 8.
-	// Additional streams receive the status 503. Two of them may have lines longer than 1 MiB, be
-	// compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, at most for
-	// Idle. Such a stream uses up to 100 MiB in addition to the memory for judging, and any other
-	// stream uses at most 30 MiB.
+	// Streams is the maximum number of streams that are verified at the same time. Default: 8.
+	// Further streams get a 503 response. Two of these streams may have lines longer than 1 MiB, be
+	// compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, but no longer
+	// than Idle. Such a stream uses up to 100 MiB in addition to the memory in Judging, and any
+	// other stream uses at most 30 MiB.
 	Streams int
 
-	// Jobs is the number of processors that one stream uses. It is also the maximum number of
-	// single receipts that are judged concurrently, and half of it is the maximum for receipts
-	// larger than 256 KiB; additional receipts wait. Default: the number of processors that the
-	// program may use.
+	// Jobs is the number of processors that a single stream uses. It is also the maximum number of
+	// single receipts that are verified at the same time, and half of it is the maximum for
+	// receipts larger than 256 KiB; further receipts wait. Default: the number of processors that
+	// the program may use.
 	Jobs int
 
-	// Idle is the maximum time for which reading a body or writing a response may make no progress.
+	// Idle is the maximum time without progress while a body is read or a response is written.
 	// Default: 30 s. A stream has no other time limit.
 	Idle time.Duration
 
-	// Body is the maximum time in which a body with one receipt must arrive. Default: 60 s.
+	// Body is the maximum time for a body with one receipt to arrive. Default: 60 s.
 	Body time.Duration
 }
 
-// withDefaults returns the limits with defaults for unset fields.
+// withDefaults returns the limits, with default values for unset fields.
 func (l Limits) withDefaults() Limits {
 	l.Document = orElse(l.Document, receipt.MaxBytes)
 	l.Document = min(l.Document, receipt.MaxBytes)
@@ -148,7 +153,7 @@ func orElse[T int | int64 | time.Duration](value, other T) T {
 	return value
 }
 
-// document returns the maximum size of a body with one receipt in the given form.
+// document returns the maximum size of a body that contains one receipt in the given encoding.
 func (l *Limits) document(cbor bool) int64 {
 	if !cbor {
 		return l.Document
@@ -157,17 +162,17 @@ func (l *Limits) document(cbor bool) int64 {
 	return l.Document * archive.MaxItemBytes / most
 }
 
-// Scopes of API keys.
+// These are the scopes that an API key can have.
 const (
-	scopeRead   = protocol.ReceiptsRead             // get and list receipts, and get their proofs
-	ScopeVerify = protocol.Scope("receipts:verify") // verify receipts that are sent or stored
+	scopeRead   = protocol.ReceiptsRead             // read and list receipts, and read their proofs
+	ScopeVerify = protocol.Scope("receipts:verify") // verify receipts in requests and stored receipts
 	scopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
 // scopes returns the scopes that an API key for a Server can have.
 func scopes() []protocol.Scope { return []protocol.Scope{scopeRead, ScopeVerify, scopeReplay} }
 
-// ParseAPIKeys reads a file of API keys with a Server's scopes.
+// ParseAPIKeys parses an API key file whose keys may have the scopes of a Server.
 func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {
 	return protocol.ParseAPIKeys(data, scopes()...)
 }

@@ -8,29 +8,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs proves that a checkpoint covers stored receipts. Its methods must be safe for concurrent
-// use.
+// Proofs supplies proofs that a checkpoint covers stored receipts. Its methods must be safe for
+// concurrent use.
 //
 //	GET /x/checkpoint           the signed checkpoint
 //	GET /x/receipts/{id}/proof  the proof of a receipt, the checkpoint in it
 //
 // Both are text/plain.
 type Proofs interface {
-	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which callers must not
+	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which the caller must not
 	// modify.
 	Checkpoint() []byte
 
-	// Proof returns a receipt's C2SP tlog-proof. The error is or wraps ledger.ErrNotFound if the
-	// checkpoint does not cover the receipt.
+	// Proof returns the proof for a receipt (C2SP tlog-proof). The error is or wraps
+	// ledger.ErrNotFound if the checkpoint does not cover the receipt.
 	Proof(receiptID string) ([]byte, error)
 
-	// Within reports whether every receipt that the checkpoint covers is within reach. A proof
-	// reveals the number of receipts and some of their hashes, so other clients must not receive
-	// it.
+	// Within reports whether reach includes every receipt that the checkpoint covers. A proof
+	// reveals the number of receipts and some of their hashes, so clients with a smaller reach must
+	// not receive it.
 	Within(reach protocol.Reach) bool
 }
 
-// proofsFor returns the proofs if the client may see all of them, or a 404 error.
+// proofsFor returns the proofs if the client may see every receipt that the checkpoint covers, and
+// a 404 error otherwise.
 func proofsFor(c *call) (Proofs, error) {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.r.Client.Reach) {

@@ -18,51 +18,53 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ErrLogGone indicates that a Replayer has the task, but no longer has its log.
+// ErrLogGone indicates that a Replayer knows a task but no longer has the log of that task.
 var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
-// A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent use and
-// should end early if the context is canceled. Task IDs are untrusted: a Replayer must only look
-// them up, and must never open anything by such a name.
+// A Replayer is a harness that can replay its tasks. Its methods must be safe for concurrent use
+// and should return early if the context is canceled. Task IDs are untrusted: a Replayer must only
+// look them up, and must never use them as the name of anything that it opens.
 type Replayer interface {
-	// Owner returns a task's owner. The server checks that the client may see it before anything is
-	// replayed. The error is or wraps [ledger.ErrNotFound] if there is no such task, or describes
-	// another failure.
+	// Owner returns the owner of a task. Before anything is replayed, the server checks that the
+	// client may see this owner's receipts. If there is no such task, the error is or wraps
+	// [ledger.ErrNotFound]; any other error describes a failure.
 	Owner(ctx context.Context, task string) (Owner, error)
 
-	// Replay starts a replay and returns the ID of its new task, which no other task may have. It
-	// may return before the replay has ended; the replay then continues independently of the
-	// context. It is called once for all requests with the same Idempotency-Key, unless it returns
-	// an error whose status is not 500. The error is or wraps
+	// Replay starts a replay and returns the ID of the new task, which must be unique. It may
+	// return before the replay has ended; the replay then continues, regardless of the context. For
+	// requests with the same Idempotency-Key, it is called only once, unless it returns an error
+	// that results in a status other than 500. The error is one of the following, possibly wrapped,
+	// or any other error:
 	//
-	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
-	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, otherwise 409;
-	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task cannot be replayed, 409;
-	//   - [ErrLogGone], 410; [ledger.ErrNotFound], 404;
+	//   - a *[replay.RequestError] or a [replay.Mismatch] if the request cannot be run (400);
+	//   - a *[replay.UnavailableError] if something is missing (404 for a checkpoint, 409
+	//     otherwise);
+	//   - [replay.ErrReplay] or [record.ErrNotEnded] if this task cannot be replayed (409);
+	//   - [ErrLogGone] (410) or [ledger.ErrNotFound] (404);
 	//
-	// as the functions of package replay return them, or any other error. Other errors are logged,
-	// and must not contain any value from the request.
+	// Any other error results in a 500 response and is logged, so it must not contain any value
+	// from the request.
 	Replay(ctx context.Context, q ReplayQuery) (task string, err error)
 }
 
-// An Owner is a task's owner, as stated in the task's receipt.
+// An Owner describes who a task belongs to, as stated in the task's receipt.
 type Owner struct {
-	Stream  chain.Stream // the issuer, the tenant, and the workspace
+	Stream  chain.Stream // issuer, tenant, and workspace
 	Session string       // identifiers.session_id
 }
 
 // A ReplayQuery requests a replay.
 type ReplayQuery struct {
-	Task    string          // the task to replay
+	Task    string          // ID of the task to replay
 	Request *replay.Request // its stated digests are correct, except possibly those of artifacts
 
-	// Once is equal for requests of which at most one may be replayed: those that one client sent
-	// with the same Idempotency-Key. The Mux ensures this for a day; with Once, a harness can
-	// ensure it for longer. Zero means that the request has no key.
+	// Once is equal for requests of which at most one may be replayed: requests with the same
+	// Idempotency-Key from the same client. The Mux ensures this for a day; a harness can use Once
+	// to ensure it for longer. The zero digest means that the request has no Idempotency-Key.
 	Once canon.Digest
 }
 
-// A task is the protocol's task resource, here for a newly submitted task.
+// A task represents the protocol's task resource, for a task that has just been submitted.
 type task struct {
 	ID          string       `json:"id"`
 	Object      string       `json:"object"`
@@ -77,7 +79,7 @@ type task struct {
 	Parent      string       `json:"parent_task_id"`
 }
 
-// replayInput is the request without the overrides, which may be secret.
+// replayInput is a replay request without its overrides, which may be secret.
 type replayInput struct {
 	Source string      `json:"source_task_id"`
 	Mode   replay.Mode `json:"mode"`
@@ -93,8 +95,8 @@ func postReplay(c *call) error {
 		return err
 	}
 
-	// The request is checked before the task is looked up, so the response reveals nothing about
-	// tasks.
+	// The request is checked before the task is looked up, so that the response reveals nothing
+	// about tasks.
 	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.id())
 	switch {
 	case err != nil:
@@ -103,7 +105,7 @@ func postReplay(c *call) error {
 		return protocol.NotFound()
 	}
 
-	// The Mux calls this once for all requests with the same Idempotency-Key.
+	// The Mux calls this handler only once for all requests with the same Idempotency-Key.
 	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Use.Key})
 	switch {
 	case err != nil:
@@ -119,9 +121,9 @@ func postReplay(c *call) error {
 	})
 }
 
-// replayRequest parses the body, which may be absent.
+// replayRequest parses the body, which is optional.
 func replayRequest(c *call) (*replay.Request, error) {
-	// An index of many values requires more memory than their text.
+	// The turn is needed because an index of many values uses more memory than their text.
 	done, err := c.turn(c.r.Context(), c.r.Bytes, stream.JSON)
 	if err != nil {
 		return nil, protocol.ClientClosed(err)
@@ -138,9 +140,9 @@ func replayRequest(c *call) (*replay.Request, error) {
 	return request, nil
 }
 
-// ReplayError returns the response for a replay error, such as an error from a [Replayer]. A
-// harness that serves the route itself can also use it. Errors without a specific response are
-// reported as internal errors.
+// ReplayError returns the error response for an error from a replay, such as an error from a
+// [Replayer]. A harness that serves the route itself can use it, too. An error without a specific
+// response becomes an internal error.
 func ReplayError(err error) error {
 	var request *replay.RequestError
 	var wrong replay.Mismatch
@@ -166,8 +168,8 @@ func ReplayError(err error) error {
 	return protocol.Internal(err, "the task cannot be replayed")
 }
 
-// unavailable names the first missing part in the form used by a failed replay. A checkpoint is a
-// separate resource.
+// unavailable returns the error for the first missing item, with details in the form that a failed
+// replay uses. A missing checkpoint is reported as a resource that was not found.
 func unavailable(missing *replay.UnavailableError) *protocol.Error {
 	f := protocol.Conflict(missing.Error())
 	if missing.Checkpoint() {
@@ -178,7 +180,7 @@ func unavailable(missing *replay.UnavailableError) *protocol.Error {
 		}
 	}
 
-	// Identifiers are truncated, because they come from the request or from the log.
+	// Identifiers are truncated, because they are taken from the request or from the log.
 	first := map[string]any{"object": missing.Object, "id": untrusted.Cut(missing.ID, protocol.MaxID)}
 	if missing.Key != "" {
 		first["override_key"] = missing.Key

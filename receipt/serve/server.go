@@ -17,8 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A Server is the http.Handler of all routes. It is safe for concurrent use and makes no requests.
-// Between requests, it keeps only the responses to requests with an Idempotency-Key.
+// A Server is the http.Handler for all routes of this package. It is safe for concurrent use and
+// makes no requests. The only data that it keeps between requests is the responses to requests with
+// an Idempotency-Key.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -34,12 +35,13 @@ type Server struct {
 	shown    shownKeys
 }
 
-// idempotencyKeys is the maximum number of Idempotency-Keys remembered per client. If there is no
-// room for another key or its response, the oldest key is forgotten, so no client is refused.
+// idempotencyKeys is the maximum number of Idempotency-Keys that are remembered per client. If
+// there is no room for another key or its response, the oldest key is forgotten, so that no client
+// is refused.
 const idempotencyKeys = 1024
 
-// New returns a Server. It returns an error if the options have no verifier, or if an anchor has no
-// name or no verifier.
+// New returns a Server with the given options. It returns an error if the options have no verifier,
+// or if an anchor has no name or no verifier.
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: Options.Verifier must be set")
@@ -50,7 +52,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 
-	// Zero options have defaults; the caller's struct is not modified.
+	// Defaults are set in a copy of the options, so the caller's options do not change.
 	if o.Tool == "" {
 		o.Tool = "receipt"
 	}
@@ -67,7 +69,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 
-	// A client without a share is refused; a client without a turn waits.
+	// A client that has used its share is refused, but a client that has no turn waits.
 	s.streams, s.large = conn.NewShares(int64(s.limits.Streams)), conn.NewShares(largeStreams)
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
@@ -84,12 +86,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP responds to one request.
+// ServeHTTP responds to a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Routes returns the server's routes, in the order of docs/http.md, for a program that serves them
-// with its own routes on one [protocol.Mux]. Each request then takes a request slot of that Mux,
-// whose Limits apply instead of Requests, Memory, Body, and Idle.
+// Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
+// them together with its own routes on one [protocol.Mux]. Requests then use the request slots of
+// that Mux, and its Limits apply instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
@@ -111,13 +113,13 @@ func (s *Server) Routes() []protocol.Route {
 	}
 }
 
-// answer returns a route's handler.
+// answer returns a handler that calls serve.
 func (s *Server) answer(serve func(*call) error) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error { return serve(&call{s, r, w}) }
 }
 
-// Observe counts a request, and logs it after the response. It is intended for the Observe option
-// of a Mux that has the server's routes.
+// Observe counts a request and, after the response, logs it. It is intended as the Observe option
+// of a Mux that has the routes of this server.
 func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	s.meters.inFlight.Inc()
 	return func(o protocol.Outcome) {
@@ -125,7 +127,8 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 		method, route := methodOf(o.Request), cmp.Or(o.Request.Route, "none")
 		s.meters.count(method, route, o.Status, o.Took)
 
-		// All values are the server's own, except the name of a key, which is a single word.
+		// All logged values are created by the server, except the name of an API key, which is a
+		// single word.
 		level := slog.LevelInfo
 		if o.Status >= http.StatusInternalServerError || o.Aborted {
 			level = slog.LevelWarn
@@ -135,12 +138,12 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	}
 }
 
-// Drain makes /readyz report that the server should not receive more requests, before it is shut
-// down. Requests are still served.
+// Drain makes /readyz respond that the server should not receive further requests, before the
+// server is shut down. Other requests are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// KeysReloaded counts an attempt to reload the key files; err is the reason why the old keys were
-// kept.
+// KeysReloaded counts an attempt to reload the key files; err is the reason why the old keys remain
+// in use, or nil.
 func (s *Server) KeysReloaded(err error) {
 	if err != nil {
 		s.meters.reloaded("failed")
@@ -151,7 +154,7 @@ func (s *Server) KeysReloaded(err error) {
 	s.options.Log.Info("keys reloaded")
 }
 
-// verifier returns the current verifier.
+// verifier returns the current verifier from f.
 func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
 	if v := f(); v != nil {
 		return v, nil

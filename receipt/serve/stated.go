@@ -9,10 +9,10 @@ import (
 )
 
 // A Source finds receipts by the IDs and tasks that their texts state, and the server compares
-// these with the request. Both use the functions of this file.
+// these with the request. Both use the functions in this file.
 
-// Tasks returns the tasks to which a receipt belongs: its subject, and the task that its
-// identifiers name.
+// Tasks returns the tasks to which a receipt belongs: its subject, if that is a task, and the task
+// in its identifiers.
 func Tasks(root canon.Node) (tasks []string) {
 	subject := root.Member("subject")
 	if id := subject.Member("id").String(); id != "" && subject.Member("object").String() == "task" {
@@ -24,9 +24,9 @@ func Tasks(root canon.Node) (tasks []string) {
 	return tasks
 }
 
-// tells reports whether a receipt states that it belongs to a task. If the source recorded no task,
-// a name such as "unknown" is a placeholder (metadata.unreported), and receipts with this
-// placeholder do not belong to the same task.
+// tells reports whether a receipt states that it belongs to a task. If the source of the receipt
+// did not record a task, a name such as "unknown" is a placeholder (metadata.unreported), and
+// receipts with this placeholder do not belong to the same task.
 func tells(root canon.Node, task string) bool {
 	untold, subject := receipt.ReadUnreported(root), root.Member("subject")
 	if subject.Member("object").String() == "task" && subject.Member("id").String() == task && !untold.Has("/subject/id") && !untold.Has("/subject/object") {
@@ -35,14 +35,14 @@ func tells(root canon.Node, task string) bool {
 	return root.Member("identifiers").Member("task_id").String() == task && !untold.Has("/identifiers/task_id")
 }
 
-// DamagedID returns the receipt_id in text that is not JSON or cannot be parsed, or "". The result
-// is used only to find the text. It is the value of the first member with that name in the
+// DamagedID returns the receipt_id in text that is not valid JSON or cannot be parsed, or "". The
+// result is used only to find the text again. It is the value of the first receipt_id member in the
 // outermost object, as far as brackets and strings show.
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0
 
-	// Only members of the outermost object count, so brackets are counted and strings are skipped.
+	// Members of nested objects are ignored, so brackets are counted and strings are skipped.
 	for len(text) > 0 {
 		switch c := text[0]; c {
 		case '{', '[':
@@ -65,8 +65,8 @@ func DamagedID(text []byte) string {
 	return ""
 }
 
-// cutString cuts a string, including its quotes, from the beginning of the text. It returns nil if
-// there is no string.
+// cutString cuts a string, including its quotes, from the beginning of a text. The token is nil if
+// the text does not begin with a complete string.
 func cutString(text []byte) (token, rest []byte) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text
@@ -84,7 +84,7 @@ func cutString(text []byte) (token, rest []byte) {
 
 func skipSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
 
-// stringOf returns the value of a JSON string, or "".
+// stringOf returns the value of a JSON string, or "" if the token is not a JSON string.
 func stringOf(token []byte) string {
 	doc, err := canon.Parse(token)
 	if err != nil {

@@ -17,23 +17,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Limits for pages and for request bodies of the protocol.
+// These are limits on pages and on the bodies of protocol requests.
 const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // bytes of a receipt's value that a summary repeats
+	maxEcho       = 64 // bytes of a value from the receipt that a summary contains
 )
 
-// getReceipt serves GET /v1/receipts/{id}: the resource or, if the client prefers one of them, the
-// bare receipt or its archive.
+// getReceipt serves GET /v1/receipts/{id}. The response is the protocol's resource or, if the
+// client prefers one of them, the bare receipt or its archive.
 func getReceipt(c *call) error {
 	stored, err := storedReceipt(c)
 	if err != nil {
 		return err
 	}
 
-	// RFC 9110 section 12.5.5: caches distinguish the forms of a resource by Accept.
+	// Vary makes caches distinguish the forms of the resource by the Accept header (RFC 9110
+	// section 12.5.5).
 	c.w.Header().Set("Vary", "Accept")
 	doc, err := storedDocument(stored)
 	if err != nil {
@@ -54,7 +55,7 @@ func getReceipt(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.id()), '\n'))
 }
 
-// storedReceipt returns the receipt that the path names, never another receipt.
+// storedReceipt returns the receipt with the ID in the path, and never any other receipt.
 func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
@@ -69,8 +70,8 @@ func storedReceipt(c *call) (Stored, error) {
 	return stored, stored.isReceipt(c.id(), c.r.Client.Reach)
 }
 
-// moved returns a 410 error for a receipt that was moved to an archive. Only a client that may see
-// all receipts learns the name of the archive.
+// moved returns a 410 error for a receipt that has been moved to an archive. Only a client that may
+// see all receipts is informed of the name of the archive.
 func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive contains it, and the ledger keeps its hash",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
@@ -80,8 +81,8 @@ func moved(p *ledger.PrunedError, reach protocol.Reach) *protocol.Error {
 	return e
 }
 
-// sourceFault returns the response to an error from a source. The cause is only logged, because it
-// may contain file names.
+// sourceFault returns the error response for an error from a source. The cause is only logged,
+// because it may contain file names.
 func sourceFault(err error) error {
 	switch {
 	case err == nil:
@@ -110,15 +111,15 @@ func storedDocument(s Stored) (*canon.Document, error) {
 }
 
 // appendResource appends the protocol's resource for a receipt: members that repeat parts of the
-// receipt, and the complete receipt in wire.payload, byte for byte as stored, without surrounding
-// whitespace. Members that a damaged object lacks are empty strings.
+// receipt, and in wire.payload the complete receipt, byte for byte as stored, without surrounding
+// whitespace. If a damaged receipt lacks a member, that member is an empty string in the resource.
 func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 	root := doc.Root()
 	if id == "" {
 		id = root.Member("receipt_id").String()
 	}
 
-	// These members repeat parts of the receipt; only wire.payload is the receipt itself.
+	// These members repeat parts of the receipt; only wire.payload contains the receipt itself.
 	subject := appendSubject(nil, root.Member("subject"))
 	issued := canon.AppendString(nil, root.Member("issued_at").Text())
 	dst = canon.AppendString(append(dst, `{"id":`...), id)
@@ -139,8 +140,8 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf describes a receipt in one line, based on its stated values. Values that the source did
-// not record, such as the outcome, are omitted.
+// summaryOf describes a receipt in one line, using values that the receipt states. Values that the
+// source did not record, such as the outcome, are omitted.
 func summaryOf(root canon.Node) string {
 	var words []string
 	untold := receipt.ReadUnreported(root)
@@ -156,7 +157,7 @@ func summaryOf(root canon.Node) string {
 	return strings.ToValidUTF8(strings.Join(words, " "), "")
 }
 
-// verification is the protocol's response to verifying a stored receipt.
+// A verification is the protocol's response to a request to verify a stored receipt.
 type verification struct {
 	Valid     bool         `json:"valid"`
 	CheckedAt receipt.Time `json:"checked_at"`
@@ -168,8 +169,8 @@ type details struct {
 	Report *receipt.Report `json:"report"`
 }
 
-// verifyStored serves POST /v1/receipts/{id}/verify. A refuted or undecided receipt is a result,
-// not an error.
+// verifyStored serves POST /v1/receipts/{id}/verify. A refuted or undecided receipt results in a
+// report, not in an error.
 func verifyStored(c *call) error {
 	question, anchor, err := storedQuestion(c)
 	if err != nil {
@@ -185,7 +186,7 @@ func verifyStored(c *call) error {
 		return err
 	}
 
-	// The judgment and checked_at use the same time.
+	// The verification and checked_at use the same time.
 	now := c.s.options.Now()
 	judge, err := judgeFor(v, question, now)
 	if err != nil {
@@ -200,14 +201,14 @@ func verifyStored(c *call) error {
 	})
 }
 
-// weighing returns a judge that also uses the server's evidence for the receipt in the path: a
-// checkpoint proof, and batches. As with receipt verify, the evidence must suffice, so a receipt
-// that follows those covered by the checkpoint is undecided.
+// weighing returns a verifier that also uses the server's evidence for the receipt in the path: a
+// checkpoint proof, and batches. As with receipt verify, all of this evidence is required, so a
+// receipt that was added after the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 
-	// The proof is looked up by ID; its path shows whether it belongs to this receipt.
-	if p := c.s.options.Proofs; p != nil && judge.Scope() == receipt.ScopeFull { // otherwise, no log is trusted
+	// The proof is found by the receipt ID; verifying it shows whether it belongs to this receipt.
+	if p := c.s.options.Proofs; p != nil && judge.Scope() == receipt.ScopeFull { // in any other scope, no log is trusted
 		text, err := p.Proof(c.id())
 		if err == nil {
 			e.Proofs = make([]*tlog.Proof, 1)
@@ -217,7 +218,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		switch {
 		case errors.Is(err, ledger.ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
-			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it proves nothing about any receipt
+			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // an unsigned checkpoint proves nothing about a receipt
 				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"
 			}
 		case err != nil:
@@ -236,8 +237,8 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	return judge, nil
 }
 
-// verificationOf is the only function that sets valid to true, and only for the requested receipt,
-// if its content and its signatures were verified.
+// verificationOf is the only function that sets valid to true. It does so only for the requested
+// receipt, if both its content and its signatures were verified.
 func verificationOf(rep *receipt.Report, id string, now receipt.Time) verification {
 	out := verification{CheckedAt: now, Details: details{rep}}
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull && string(rep.ReceiptID) == id {
@@ -260,12 +261,12 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 	return out
 }
 
-// storedQuestion reads the body. An unknown member is refused, because it may be a requirement that
-// would remain unchecked.
+// storedQuestion parses the body of a request to verify a stored receipt. An unknown member is
+// rejected, because it may be a requirement that would otherwise not be checked.
 func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
 
-	// A null member is equivalent to an absent member.
+	// A null member is treated as absent.
 	for name, value := range c.r.JSON.Root().Members() {
 		switch member, kind := name.String(), value.Kind(); {
 		case member != "trust_anchor" && member != "at_time":
@@ -287,8 +288,8 @@ func storedQuestion(c *call) (q question, anchor func() *Verifier, err error) {
 	return q, anchor, nil
 }
 
-// anchorOf returns the trust anchor with a name. The name is never used to open a file or to fetch
-// data.
+// anchorOf returns the trust anchor with the given name. The name is never used to open a file or
+// to fetch data.
 func anchorOf(c *call, name string) (func() *Verifier, error) {
 	if f, ok := c.s.options.Anchors[name]; ok {
 		return f, nil

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// turns divides a resource, such as processors or memory, among the clients that wait for it. The
-// waiting clients are served in rotation, regardless of how many requests each client has, and each
-// client's requests are served in order. Turns are released by processing, never by a client, so
-// every waiting request eventually gets its turn.
+// turns divides a resource, such as processors or memory, among the clients that wait for it.
+// Waiting clients are served in rotation, regardless of how many requests each client has; the
+// requests of one client are served in order. A turn ends when processing ends, which no client can
+// delay, so every waiting request eventually gets its turn.
 type turns struct {
 	mu      sync.Mutex
 	all     int64
 	left    int64
-	waiting []*clientQueue // clients, in the order in which they are served
+	waiting []*clientQueue // queues of clients, in the order in which they are served next
 }
 
 // A clientQueue contains the waiting requests of one client.
@@ -28,11 +28,11 @@ type turn struct {
 	begun chan struct{}
 }
 
-// newTurns returns turns that divide n.
+// newTurns returns turns that divide n units of a resource.
 func newTurns(n int64) *turns { return &turns{all: n, left: n} }
 
-// take waits until it is a client's turn. The largest turn takes the entire resource. The returned
-// function ends the turn.
+// take waits for the turn of a client. A turn uses at most the entire resource, even if size is
+// larger. The caller ends the turn by calling done.
 func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
 
@@ -53,15 +53,15 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 	case <-ctx.Done():
 	}
 
-	// A turn that began just before the client disconnected is released.
+	// If the turn began just before ctx was canceled, it is released.
 	if !t.forget(client, one) { // it began meanwhile
 		t.give(one.size)
 	}
 	return nil, ctx.Err()
 }
 
-// begin begins the turns for which enough of the resource is available. Small turns do not overtake
-// a large turn, because otherwise the large turn might never begin.
+// begin begins all turns for which enough of the resource is free. A small turn never overtakes a
+// large turn, because the large turn might otherwise never begin.
 func (t *turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]
@@ -81,7 +81,7 @@ func (t *turns) give(size int64) {
 	t.begin()
 }
 
-// forget removes a turn that has not begun from its queue.
+// forget removes a turn from its queue, and reports whether the turn had not begun yet.
 func (t *turns) forget(client string, one *turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +90,7 @@ func (t *turns) forget(client string, one *turn) bool {
 			continue
 		}
 
-		// A turn that is no longer in the queue has begun.
+		// If the turn is not in the queue, it has already begun.
 		at := slices.Index(q.turns, one)
 		if at < 0 {
 			return false
@@ -99,7 +99,7 @@ func (t *turns) forget(client string, one *turn) bool {
 		if q.turns = slices.Delete(q.turns, at, at+1); len(q.turns) == 0 {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
 		}
-		t.begin() // the other turns may have been waiting for it
+		t.begin() // other turns may have been waiting for this one
 		return true
 	}
 

@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Verifier combines a set of trusted keys with a policy. Requests may choose the time, the
-// issuer, and the scope. It is immutable and safe for concurrent use; a reloaded key file results
-// in a new Verifier.
+// A Verifier combines a set of trusted keys with a policy. A request can choose the time, the
+// issuer, and the scope of the verification. A Verifier is immutable and safe for concurrent use;
+// after a key file is reloaded, there is a new Verifier.
 type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
@@ -24,14 +24,14 @@ type Verifier struct {
 	ready map[question]made
 }
 
-// A question is the part of the policy that a request specifies.
+// A question is the part of the policy that a request chooses.
 type question struct {
 	At        time.Time // zero: the policy's
 	Issuer    string    // "": the policy's
 	Integrity bool      // content only
 }
 
-// made is a verifier that was created for a particular second.
+// A made value is a verifier that was created for one particular second.
 type made struct {
 	now time.Time
 	v   *receipt.Verifier
@@ -41,10 +41,11 @@ type made struct {
 // verifier takes about as long as verifying a hundred receipts.
 const mostReady = 64
 
-// NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own
-// time. A Verifier whose policy checks only integrity needs no trust, and answers no other question.
-// keys describes the key file in summaries; if it is nil, they name no key file. The policy's rules
-// apply to every question, including questions about integrity only.
+// NewVerifier returns a Verifier for a set of trusted keys and a policy. The policy's Now is
+// ignored, because each request has its own time. A Verifier whose policy checks only integrity
+// needs no trusted keys, and cannot be used for any other scope. keys describes the key file in
+// summaries; if it is nil, summaries name no key file. The policy's rules apply to every request,
+// including requests that check only integrity.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
 	valid, err := receipt.NewVerifier(trust, policy)
 	if err != nil {
@@ -53,15 +54,16 @@ func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) 
 	return &Verifier{trust: trust, policy: valid.Policy(), keys: keys, ready: map[question]made{}}, nil
 }
 
-// Errors for questions that the policy does not allow.
+// These are errors for questions that the policy does not allow.
 var (
 	errOtherIssuer = errors.New("the policy of this server names another issuer")
 	errNoKeys      = errors.New("this server has no trusted keys; use scope=integrity to check only content")
 	errNoIssuer    = errors.New("scope=integrity does not check signatures, so issuer cannot be required")
 )
 
-// verifierFor returns a verifier for a time, rounded up to a whole second. Clocks may therefore
-// differ by up to a second, and equal requests within a second receive equal responses.
+// verifierFor returns a verifier for the given time, rounded up to a whole second. The rounding
+// tolerates clocks that differ by up to a second, and makes equal requests within a second get
+// equal responses.
 func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {
@@ -72,7 +74,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 		policy.Now = policy.Now.Add(time.Second)
 	}
 
-	// The lock is also held while a verifier is created, because many requests may arrive at the
+	// The lock is held even while a verifier is created, because many requests may arrive at the
 	// beginning of a second.
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -80,7 +82,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 		return m.v, nil
 	}
 
-	// It is kept for the rest of the second, for equal questions.
+	// The verifier is kept for equal questions during the rest of the second.
 	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
@@ -93,15 +95,14 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 	return judge, nil
 }
 
-// ask returns the policy for a question. A request may narrow the policy to an issuer, but never
-// widen it.
+// ask returns the policy for a question.
 func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	p := v.policy
 	if !q.At.IsZero() {
 		p.At = q.At
 	}
 
-	// A request may narrow the policy, but never widen it.
+	// A request may narrow the policy, for example to an issuer, but never widen it.
 	switch {
 	case q.Integrity && q.Issuer != "":
 		return p, errNoIssuer
@@ -118,22 +119,22 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	return p, nil
 }
 
-// full reports whether the verifier checks signatures unless a question restricts it to integrity.
+// full reports whether the verifier checks signatures, unless a question restricts it to integrity.
 func (v *Verifier) full() bool { return !v.policy.IntegrityOnly }
 
-// A judge judges receipts, and the attestations that may contain them, for one request. Its opener
-// keeps memory for the largest attestation, so a judge is not reused.
+// A judge verifies receipts, and attestations that may contain them, for a single request. Its
+// opener keeps memory for the largest attestation, so it is not reused for other requests.
 type judge struct {
 	*receipt.Verifier
 	opener *attest.Opener
 }
 
-// mostOpened is the maximum length, in bytes, of an attestation that is opened here. Its content is
-// encoded, so the required memory cannot be determined in advance. Typical receipts' attestations
-// are a twentieth of this length.
+// mostOpened is the maximum length, in bytes, of an attestation that the server opens. The content
+// of an attestation is encoded, so the memory that is needed to open it is not known in advance.
+// Attestations of typical receipts have a twentieth of this length.
 const mostOpened = largeLine
 
-// unwrap opens attestations for package stream.
+// unwrap opens attestations on behalf of package stream.
 func (j *judge) unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh attest.Weigh) {
 	if n := len(doc.Source()); n > mostOpened && attest.Is(doc) {
 		return nil, attest.Unopened(fmt.Sprintf("it is opened here up to %d bytes, and has %d", mostOpened, n)), nil
@@ -141,7 +142,7 @@ func (j *judge) unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check
 	return j.opener.Unwrap(doc)
 }
 
-// judgeFor returns the judge for one request.
+// judgeFor returns the judge for a request.
 func judgeFor(v *Verifier, q question, now time.Time) (*judge, error) {
 	verifier, err := v.verifierFor(q, now)
 	if err != nil {

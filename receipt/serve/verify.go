@@ -15,13 +15,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sourceName is the name of a body in reports.
+// sourceName is the name of the body in reports.
 const sourceName = "body"
 
-// A bodyForm states how a body contains receipts.
+// A bodyForm specifies how a body encodes receipts.
 type bodyForm struct {
 	kind   stream.Kind
-	stream bool // any number of receipts, with the same number of reports in the response
+	stream bool // the body may have any number of receipts, each of which gets a report in the response
 }
 
 func forms() map[string]bodyForm {
@@ -40,13 +40,14 @@ func verifyMedia() []string {
 	return []string{mediaJSON, mediaReceipt, mediaCBOR, mediaArchive, mediaNDJSON, mediaJSONL, mediaSequence}
 }
 
-// verifyParams returns the parameters of POST /v1/verify. The last three parameters apply only to
-// streams.
+// verifyParams returns the query parameters of POST /v1/verify. The last three parameters apply
+// only to streams.
 func verifyParams() []string {
 	return []string{"at_time", "issuer", "scope", "expect_head", "expect_count", "partial"}
 }
 
-// verify serves POST /v1/verify: one receipt and its report, or a stream of both.
+// verify serves POST /v1/verify. The body is one receipt or a stream of receipts, and the response
+// has one report for each receipt.
 func verify(c *call) error {
 	media, err := protocol.ContentType(c.r.Request, verifyMedia()...)
 	if err != nil {
@@ -77,7 +78,8 @@ func verify(c *call) error {
 		return refusedQuestion(err)
 	}
 
-	// A single receipt is held in memory; a stream is judged while it arrives.
+	// A single receipt is read into memory first; the receipts of a stream are verified as they
+	// arrive.
 	if f.stream {
 		return verifyStream(c, v, judge, f.kind, options)
 	}
@@ -85,7 +87,7 @@ func verify(c *call) error {
 	return verifyDocument(c, judge, f.kind)
 }
 
-// questionOf reads the question that applies to every receipt.
+// questionOf reads the part of the query that applies to every receipt.
 func questionOf(q protocol.Query) (question, error) {
 	at, err := q.Time("at_time")
 	if err != nil {
@@ -106,7 +108,7 @@ func refusedQuestion(err error) error {
 	return protocol.Internal(err, "the policy of this server cannot be used")
 }
 
-// continuityOf reads the requirements for the end of a stream.
+// continuityOf reads the part of the query that specifies how a stream must end.
 func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error) {
 	for _, name := range []string{"expect_head", "expect_count", "partial"} {
 		if _, given := q[name]; given && !streamed {
@@ -114,7 +116,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 		}
 	}
 
-	// Without such a requirement, a truncated chain looks complete.
+	// Without such a requirement, a truncated chain appears complete.
 	if o.Continuity.Head, err = q.Digest("expect_head"); err != nil {
 		return o, err
 	}
@@ -132,8 +134,8 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 	return o, err
 }
 
-// verifyDocument responds with the report of one receipt. The body is evidence, so a malformed body
-// is refuted.
+// verifyDocument responds with the report on a single receipt. The body is evidence, so a malformed
+// body is refuted, not rejected.
 func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return err
@@ -143,7 +145,7 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 		return err
 	}
 
-	// The response is formatted while the report is valid, and sent after the turn has ended.
+	// The response is encoded while the report is valid, but sent only after the turn has ended.
 	var text []byte
 	err = judgeOne(c, judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		hint(rep, data, kind)
@@ -157,8 +159,8 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	return c.write(http.StatusOK, mediaJSON, append(text, '\n'))
 }
 
-// judgeOne passes one receipt's report to give, when it is the request's turn to use a processor.
-// link is the receipt's position among others, or nil if there are no others.
+// judgeOne waits for a turn, verifies a receipt, and passes the report to give. link is the result
+// for the receipt's link to other receipts, or nil if there are no other receipts.
 func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {
@@ -171,9 +173,9 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 		return err
 	}
 
-	// The position among other receipts can refute an intact receipt.
+	// The link to other receipts can refute a receipt that is otherwise intact.
 	if link != nil {
-		check := *link // a source may share it between requests
+		check := *link // a copy, because a source may return the same check for several requests
 		check.Step = receipt.StepLink
 		judge.Amend(rep, check)
 	}
@@ -181,16 +183,16 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 	return give(rep)
 }
 
-// bodyOf returns a body as a source.
+// bodyOf returns the body as a source for package stream.
 func bodyOf(name string, kind stream.Kind, r io.Reader) stream.Source {
 	s := stream.From(name, r)
 	s.Kind = kind
 	return s
 }
 
-// reportOf judges one receipt in the same way as package stream judges the only document of an
-// input: it removes an API envelope and opens an attestation. Any other body, including several
-// documents, is judged unchanged, and refuted.
+// reportOf verifies a receipt in the same way as package stream verifies the only document of an
+// input: it removes an API envelope and opens an attestation. Any other body, including a body with
+// several documents, is verified as is, and refuted.
 func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
 	if begins(data, kind) {
 		var only *receipt.Report
@@ -212,7 +214,7 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 		}
 	}
 
-	// The body is not a single document, so it is judged unchanged, and refuted.
+	// The body is not a single document, so it is verified as is, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
 		refuteItem(s, judge.Verifier, data, rep)
@@ -223,16 +225,16 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 	return rep, nil
 }
 
-// begins reports whether a body begins like a single document, and not like an input that package
+// begins reports whether a body begins like a single document, as opposed to an input that package
 // stream would split or decompress.
 func begins(data []byte, kind stream.Kind) bool {
 	if kind == stream.CBOR {
-		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a map, an array, a tag
+		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a CBOR map, array, or tag
 	}
 	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
 }
 
-// refuteItem refutes a body that is not a CBOR item.
+// refuteItem refutes a body that is not a valid CBOR item.
 func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report) {
 	check := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
 	var bad *archive.ItemError

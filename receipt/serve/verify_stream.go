@@ -15,22 +15,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Sizes for a streamed response.
+// These are sizes and times for a streamed response.
 const (
 	streamBuffer = 64 << 10
-	streamPause  = 100 * time.Millisecond // maximum time for which a report waits for further reports
+	streamPause  = 100 * time.Millisecond // maximum time for which a report is held back to be sent together with further reports
 )
 
-// A streamed call reads its body while the response is written.
+// A streamed call reads the body of the request while it writes the response.
 type streamed struct {
 	*call
 	body   *conn.Body
 	answer *conn.Answer
 }
 
-// verifyStream responds with one report per line, in the order of the body, and a last line with
-// the summary. Only that line states that everything was read and judged. If an error occurs after
-// the first report, the last line is an error, and the connection is aborted.
+// verifyStream responds with one report per line, in the order of the receipts in the body,
+// followed by a summary. Only the summary line shows that the entire body was read and verified. If
+// an error occurs after the first report, the last line contains that error, and the connection is
+// aborted.
 func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
 	c := &streamed{call: one}
 	c.body, c.answer = c.r.Conn()
@@ -43,14 +44,15 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	}
 	defer c.s.streams.Give(c.share(), 1)
 
-	// Otherwise, an HTTP/1 server would stop reading at the first report (net/http).
+	// Without this, an HTTP/1 server stops reading the body when the first report is written
+	// (net/http).
 	c.answer.Duplex()
 	in, err := encodedBody(c, encoding)
 	if err != nil {
 		return err
 	}
 
-	// The gate sees the bytes as they were sent, possibly compressed.
+	// The gate reads the bytes as they were sent, which may be compressed.
 	g := newGate(c, in, kind)
 	defer g.close()
 	o.Jobs, o.Unwrap = c.s.limits.Jobs, judge.unwrap
@@ -60,7 +62,7 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	out := newLineWriter(c)
 	defer out.halt()
 
-	// The last line is the summary or an error.
+	// The last line contains the summary or an error.
 	err = copyReports(c, run, g, judge.Scope(), out)
 	if err == nil {
 		err = copySummary(c, run, g, v, started, out)
@@ -69,14 +71,14 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	return out.end(err)
 }
 
-// encodedBody returns the body if it begins as its Content-Encoding requires. Package stream
-// decompresses it within its limits.
+// encodedBody returns the body if its first bytes match its Content-Encoding. Package stream
+// decompresses the body within its own limits.
 func encodedBody(c *streamed, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
 	}
 
-	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: the magic bytes.
+	// The magic bytes are specified in RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1.
 	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
@@ -105,7 +107,7 @@ func copyReports(c *streamed, run *stream.Run, g *gate, scope receipt.Scope, out
 	return nil
 }
 
-// copySummary writes the last line.
+// copySummary writes the summary as the last line.
 func copySummary(c *streamed, run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
 	sum, err := run.Summary()
 	if err != nil {
@@ -120,12 +122,13 @@ func copySummary(c *streamed, run *stream.Run, g *gate, v *Verifier, started rec
 	}{sum})
 }
 
-// incomplete returns the reason why a stream has no summary.
+// incomplete returns the error that explains why a stream has no summary.
 func incomplete(c *streamed, err error, g *gate) error {
-	g.close() // it may still be reading
+	g.close() // the gate may still be reading
 	var partial *stream.IncompleteError
 
-	// A disconnected client is checked first, because it may have caused the other errors.
+	// A disconnected client is checked first, because the disconnect may have caused the other
+	// errors.
 	switch {
 	case c.r.Context().Err() != nil && c.body.Failure() == nil:
 		return protocol.ClientClosed(err)
@@ -144,13 +147,13 @@ func incomplete(c *streamed, err error, g *gate) error {
 	return protocol.ClientClosed(err)
 }
 
-// A lineWriter writes values as JSON, one per line. It sends them when there are many, or when no
-// further values arrive for a while.
+// A lineWriter writes values to the response as JSON, one per line. It sends lines when enough of
+// them have accumulated, or when no further value has been written for a while.
 type lineWriter struct {
 	c    *streamed
 	text []byte
 
-	mu      sync.Mutex // guards the response, because pauses also send
+	mu      sync.Mutex // guards the response, which sendPauses also writes to
 	w       *bufio.Writer
 	begun   bool
 	waiting bool
@@ -193,18 +196,19 @@ func (l *lineWriter) begin() {
 		l.begun = true
 		h := l.c.answer.Header()
 		h.Set("Content-Type", mediaNDJSON)
-		h.Set("X-Accel-Buffering", "no") // otherwise, a proxy would hold the lines back
+		h.Set("X-Accel-Buffering", "no") // otherwise, a proxy would hold back the lines
 		l.c.answer.WriteHeader(http.StatusOK)
 	}
 }
 
-// sendPauses sends waiting lines at regular intervals.
+// sendPauses sends lines that are still waiting, at regular intervals.
 func (l *lineWriter) sendPauses() {
 	defer close(l.stopped)
 	ticker := time.NewTicker(streamPause)
 	defer ticker.Stop()
 
-	// Reports may be far apart in time, so waiting reports are sent after a pause.
+	// There may be a long time between two reports, so lines do not wait for further reports for
+	// long.
 	for {
 		select {
 		case <-ticker.C:
@@ -235,12 +239,13 @@ func (l *lineWriter) halt() {
 	<-l.stopped
 }
 
-// end sends the rest. An error before the first line gets an ordinary error response. After the
-// first line, the error becomes the last line, and the response is aborted.
+// end sends the lines that remain. If no line was written before an error, the response is an
+// ordinary error response. Otherwise, the error is written as the last line, and the response is
+// aborted.
 func (l *lineWriter) end(err error) error {
 	l.halt()
 
-	// Before the first line, the status can still be set.
+	// Before the first line, the status of the response can still be set.
 	if err != nil && !l.begun {
 		return err
 	}

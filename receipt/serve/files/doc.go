@@ -1,13 +1,13 @@
-// Package files serves receipts from files: it is a source for package serve that reads a directory
-// of receipts without a ledger.
+// Package files serves receipts from files: it implements a source for package serve that reads a
+// directory of receipts instead of a ledger.
 //
 //	index, err := files.Open(ctx, files.Options{}, sources...) // sources: package stream
 //	s, err := serve.New(serve.Options{Source: index, …})
 //
-// The files are read at startup and indexed: the index contains each receipt's location, by
-// receipt_id and by task, the digest of its bytes, and whether it follows its predecessor. The
-// receipts themselves stay in the files and are read on request. [NewProofs] creates proofs that a
-// signed checkpoint covers them.
+// The files are read at startup and indexed. For each receipt, the index contains the location, by
+// receipt_id and by task, the digest of the bytes, and whether the receipt follows its predecessor.
+// The receipts themselves remain in the files and are read for each request. [NewProofs] creates
+// proofs that a signed checkpoint covers the receipts.
 //
-// The API may still change.
+// The API of this package may still change.
 package files

@@ -9,32 +9,32 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An entry is a document's location and its expected content.
+// An entry contains the location of a document and what its content must be.
 type entry struct {
 	digest canon.Digest // digest of the document's bytes or, in a compressed file, of its JSON
-	hash   canon.Digest // the receipt hash of its content; zero if there is none
-	offset int64        // where the bytes begin in the file; not used in a compressed file
+	hash   canon.Digest // receipt hash computed from the content; zero if it cannot be computed
+	offset int64        // offset of the bytes in the file; not used for a compressed file
 	length int32
 	source int32
-	stream int32 // noStream for text that is not JSON
-	link   int32 // position among the other receipts, in links
-	index  int32 // number of the line, item, or element
-	listed bool  // the source also contains other documents
-	intact bool  // the content matches its stated hash
-	copy   bool  // of an earlier entry
+	stream int32 // noStream if the text is not JSON
+	link   int32 // index in Index.links
+	index  int32 // number of the line, item, or array element
+	listed bool  // the source contains several documents
+	intact bool  // the content matches the stated hash
+	copy   bool  // copy of an earlier entry
 }
 
-// noStream is the stream of text that states no stream.
+// noStream means that the text does not state a stream.
 const noStream = -1
 
-// A place is an entry's number, together with the key by which the entry is found.
+// A place is the number of an entry, with the key under which the entry can be found.
 type place struct {
 	key   fingerprint
 	entry int32
 }
 
-// A fingerprint is the first half of a SHA-256. Nobody can construct two texts with the same
-// fingerprint.
+// A fingerprint is the first half of a SHA-256 digest. This is long enough that nobody can
+// construct two texts with the same fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(text string) fingerprint {
@@ -42,8 +42,8 @@ func fingerprintOf(text string) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// sameReceipt reports whether two entries have the same content or, if the content has no hash, the
-// same bytes.
+// sameReceipt reports whether two entries have the same content or, if its hash cannot be computed,
+// the same bytes.
 func sameReceipt(a, b *entry) bool {
 	return a.hash == b.hash && !a.hash.IsZero() || a.digest == b.digest
 }

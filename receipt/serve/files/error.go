@@ -9,20 +9,20 @@ import (
 // A ConflictError indicates that two different receipts have the same receipt_id.
 type ConflictError struct {
 	ReceiptID     string // untrusted text
-	First, Second string // their addresses, as in reports
+	First, Second string // addresses of the two receipts, in the form used in reports
 }
 
-// Error names the ID and both addresses.
+// Error returns a message with the ID and both addresses.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("serve: the receipt_id %.80q belongs to two different receipts, %q and %q", e.ReceiptID, e.First, e.Second)
 }
 
-// A CheckpointError states why a checkpoint is not served: it is malformed, or it does not cover
-// the receipts in the files.
+// A CheckpointError describes why a checkpoint cannot be served: it is malformed, or it does not
+// cover the receipts in the files.
 type CheckpointError struct {
 	Code   receipt.Code
-	Detail string // the expected and the actual value
-	Err    error  // the cause of the detail; may be nil
+	Detail string // expected and actual value
+	Err    error  // underlying cause; may be nil
 }
 
 // Error returns the code and the detail.

@@ -26,14 +26,14 @@ type indexer struct {
 	bytes    []byte // a CBOR item
 	streams  map[chain.Stream]int32
 	links    map[receipt.Check]int32
-	ids      pile[place] // of the index, unsorted
+	ids      pile[place] // the unsorted places of the index
 	tasks    pile[place]
 
-	// of the current file
+	// number of the current file
 	current int32
 	file    readerAt // nil for a compressed file
 	locator *locator
-	packed  int // bytes of receipts in a compressed file
+	packed  int // number of bytes of receipts in a compressed file
 }
 
 func newIndexer(v *receipt.Verifier) *indexer {
@@ -41,7 +41,7 @@ func newIndexer(v *receipt.Verifier) *indexer {
 		streams: map[chain.Stream]int32{}, links: map[receipt.Check]int32{}, current: -1}
 }
 
-// read indexes sources as package stream reads them together.
+// read indexes the sources in the way package stream reads them together.
 func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) error {
 	sources, err := x.origins(sources)
 	if err != nil || len(sources) == 0 {
@@ -64,13 +64,13 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 		x.skip(n)
 	}
 
-	// Some notices may have been dropped there, so they are counted.
+	// The summary lists only some of the notices but contains their total number.
 	x.index.skippedCount += sum.SkippedCount - len(sum.Skipped)
 
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
 		first := incomplete.Notices[0]
-		if first.Kind.Kind != kind.Unknown { // for a caller that suggests an alternative
+		if first.Kind.Kind != kind.Unknown { // allows the caller to suggest an alternative
 			return fmt.Errorf("%q: %w", first.Source, &stream.OtherKindError{Found: first.Kind})
 		}
 		return fmt.Errorf("%q: %s", first.Source, first.Detail)
@@ -80,7 +80,7 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 }
 
 // origins examines the beginning of each source, and omits empty sources. Each returned source ends
-// where it ended at that time, so that two reads give the same result.
+// where it ended when it was examined, so that reading it twice has the same result.
 func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err error) {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -88,7 +88,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 			return nil, fmt.Errorf("%q: listed twice", s.Name)
 		}
 		names[s.Name] = true
-		s.Found = true // other files are often stored next to receipts
+		s.Found = true // files other than receipts are often stored next to receipts
 		o, file, err := openOrigin(s)
 		if errors.Is(err, errEmpty) {
 			x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
@@ -106,21 +106,21 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 	return kept, nil
 }
 
-// enter continues with the source of a report. Reports are in the order of the sources.
+// enter makes the source of a report the current source. Reports are in the order of their sources.
 func (x *indexer) enter(name string) error {
 	if x.current >= 0 && x.index.sources[x.current].Name == name {
 		return nil
 	}
 	x.leave()
 
-	for x.current++; x.index.sources[x.current].Name != name; x.current++ { // those sources contained no receipts
+	for x.current++; x.index.sources[x.current].Name != name; x.current++ { // the sources in between contained no receipts
 	}
 	o := &x.index.sources[x.current]
 	if x.packed = 0; o.form == formPacked {
 		return nil
 	}
 
-	// The file is opened again to locate the receipts that package stream extracted.
+	// The file is opened again to locate the receipts that package stream has extracted.
 	file, err := o.open()
 	if err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -137,7 +137,7 @@ func (x *indexer) leave() {
 	x.file, x.locator = nil, nil
 }
 
-// take indexes one document, or skips it.
+// take indexes a document, or skips it.
 func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	stored, id := x.identify(rep, text)
 	if id == "" {
@@ -148,11 +148,11 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
-	// A damaged text has no stream and no hash, but it can be found by its ID.
+	// Damaged text has no stream and no hash, but it can still be found by its ID.
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.StatusPassed}
 	if !x.doc.Root().IsZero() {
-		e.hash, _ = chain.Hash(x.doc) // it has a receipt_id, so it is an object
+		e.hash, _ = chain.Hash(x.doc) // no error is possible, because a document with a receipt_id is an object
 		e.stream = x.stream(chain.StreamOf(x.doc))
 	}
 
@@ -160,7 +160,8 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return err
 	}
 
-	// The number is the position in the input, which trees and pages follow.
+	// The number is the position of the document in the input, which determines the order in trees
+	// and on pages.
 	number := int32(x.index.entries.len)
 	x.index.entries.add(e)
 	x.ids.add(place{fingerprintOf(id), number})
@@ -171,7 +172,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// stream returns a stream's number.
+// stream returns the number of a stream.
 func (x *indexer) stream(s chain.Stream) int32 {
 	number, known := x.streams[s]
 	if !known {
@@ -181,7 +182,8 @@ func (x *indexer) stream(s chain.Stream) int32 {
 	return number
 }
 
-// link returns the number of a receipt's link. Most receipts have the same link.
+// link returns the index of the result for the link of a receipt. Most receipts have the same
+// result.
 func (x *indexer) link(rep *receipt.Report) int32 {
 	link := linkOf(rep)
 	number, known := x.links[*link]
@@ -192,16 +194,17 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 	return number
 }
 
-// identify returns a receipt's bytes, without surrounding whitespace, and its receipt_id, which is
-// "" for a skipped document. The document is then in x.doc, or x.doc is empty if the bytes cannot
-// be parsed.
+// identify returns the bytes of a receipt, without surrounding whitespace, and the receipt_id,
+// which is "" if the document is to be skipped. It leaves the document in x.doc, which is empty if
+// the bytes cannot be parsed.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
-	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
+	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive has not been converted
 		return nil, ""
 	}
 
-	// Text that cannot be parsed is also kept, because verification reports the reason.
+	// Text that cannot be parsed is also indexed, because verification reports why it cannot be
+	// parsed.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
 		return bytes.TrimSpace(text), serve.DamagedID(text)
@@ -209,7 +212,7 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
 }
 
-// settle finds the location of an entry's bytes.
+// settle sets the digest, length, and location of the bytes of an entry.
 func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
 	origin := &x.index.sources[x.current]
 	switch origin.form {
@@ -218,14 +221,14 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", origin.Name, maxPacked)
 		}
 	case formCBOR:
-		// The item of a document is its only deterministic encoding.
+		// A document has only one deterministic encoding as a CBOR item.
 		if x.bytes, err = x.index.codec.Append(x.bytes[:0], x.doc); err != nil {
 			return fmt.Errorf("%q: %w", rep.Address(), err)
 		}
 		stored = x.bytes
 	}
 
-	// Bytes that are read later must match.
+	// Bytes that are read later must have the same digest.
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -245,7 +248,7 @@ func (x *indexer) skip(n stream.Notice) {
 	}
 }
 
-// finish sorts the index and resolves copies and conflicts.
+// finish sorts the index, and resolves copies and conflicts.
 func (x *indexer) finish() (*Index, error) {
 	f := x.index
 	f.ids = x.ids.flat()
@@ -259,16 +262,16 @@ func (x *indexer) finish() (*Index, error) {
 	return f, nil
 }
 
-// compact leaves one place for each receipt_id, namely that of its first entry. If there are
-// several conflicts, it reports the first.
+// compact keeps only one place for each receipt_id, which is that of the first entry. If there are
+// several conflicts, it returns an error for the first one.
 func (x *indexer) compact() error {
 	f := x.index
 	kept := f.ids[:0]
 	var first, second *entry
 	at := int32(maxEntries)
 
-	// The places are sorted by key and then by entry, so the first place of a key is the first in
-	// the input.
+	// Places are sorted by key and then by entry, so the first place with a key is also the first
+	// in the input.
 	for _, p := range f.ids {
 		if len(kept) == 0 || kept[len(kept)-1].key != p.key {
 			kept = append(kept, p)
@@ -288,7 +291,8 @@ func (x *indexer) compact() error {
 	return nil
 }
 
-// conflict reads the ID that two entries share, because the index keeps only its digest.
+// conflict reads the ID that two entries have in common, because the index contains only a digest
+// of the ID.
 func (x *indexer) conflict(a, b *entry) error {
 	e := &ConflictError{First: x.index.address(a), Second: x.index.address(b)}
 	stored, err := x.index.readEntry(a)

@@ -4,13 +4,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// linkOf describes the link that package stream found for a receipt, in terms for clients, who may
-// not be allowed to see the names of files and lines and other receipts.
+// linkOf describes the result for a receipt's link in a form that is suitable for clients, who may
+// not be allowed to see the names of files or other receipts.
 func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
-	// There is one sentence for each case, and it names no file and no other receipt.
+	// Each case has one sentence, which contains no file name and no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// A locator finds documents again in the file from which they were extracted, in order. The found
-// bytes equal those of the document, so it does not matter if they are an earlier copy. It holds up
-// to twice the size of the longest document.
+// A locator finds documents again, in order, in the file from which they were extracted. It does
+// not matter if it finds an earlier copy of a document, because the bytes are equal. A locator uses
+// up to twice as much memory as the longest document.
 type locator struct {
 	r    io.ReaderAt
-	buf  []byte // bytes that may still be needed
-	base int64  // of buf in the file
-	at   int    // in buf, where the next document is sought
+	buf  []byte // bytes that may contain the next document
+	base int64  // offset of buf in the file
+	at   int    // position in buf at which the search continues
 }
 
 // locateBytes is the number of bytes that are read at a time.
@@ -21,7 +21,7 @@ const locateBytes = 256 << 10
 
 var errMoved = errors.New("the file changed while it was being indexed")
 
-// find returns where the next occurrence of doc begins.
+// find returns the offset of the next occurrence of doc.
 func (l *locator) find(doc []byte) (offset int64, err error) {
 	for {
 		if i := bytes.Index(l.buf[l.at:], doc); i >= 0 {
@@ -30,14 +30,14 @@ func (l *locator) find(doc []byte) (offset int64, err error) {
 			return offset, nil
 		}
 
-		l.at = max(l.at, len(l.buf)-len(doc)+1) // it may begin in the buffered bytes
+		l.at = max(l.at, len(l.buf)-len(doc)+1) // doc may begin near the end of buf
 		if err := l.more(len(doc)); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// more reads at least as many bytes as are searched again, so the work is linear.
+// more reads at least as many bytes as are searched again, so the total work is linear.
 func (l *locator) more(n int) error {
 	kept := copy(l.buf, l.buf[l.at:])
 	l.base, l.at, l.buf = l.base+int64(l.at), 0, l.buf[:kept]

@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An origin is a source and the form of its bytes.
+// An origin is a source, with the form in which it contains receipts.
 type origin struct {
 	stream.Source
 	form form
 }
 
-// A form states how to locate and read a receipt's bytes.
+// A form specifies how the bytes of a receipt are located and read.
 type form uint8
 
 const (
-	formJSON   form = iota // at an offset, unchanged
-	formCBOR               // at an offset, as an item
-	formPacked             // by decompressing all preceding bytes
+	formJSON   form = iota // read from an offset, without conversion
+	formCBOR               // read from an offset, as a CBOR item
+	formPacked             // read by decompressing all preceding bytes
 )
 
 // A readerAt is a source of bytes, such as a file.
@@ -36,7 +36,7 @@ type readerAt interface {
 
 var errEmpty = errors.New("empty")
 
-// openOrigin opens a source and examines its first bytes.
+// openOrigin opens a source and determines its form from the first bytes.
 func openOrigin(s stream.Source) (origin, readerAt, error) {
 	o := origin{Source: s}
 	file, err := o.open()
@@ -65,8 +65,8 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	return o, file, nil
 }
 
-// isCBOR reports whether package stream treats text as CBOR: a map, an array, or a tag, which are
-// the major types 4 to 6 in RFC 8949 section 3.1.
+// isCBOR reports whether package stream treats text as CBOR, that is, whether it begins with a map,
+// an array, or a tag (major types 4 to 6, RFC 8949 section 3.1).
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 func (o *origin) open() (readerAt, error) {
@@ -82,7 +82,7 @@ func (o *origin) open() (readerAt, error) {
 	return file, nil
 }
 
-// sizeOf returns a file's size, or -1 if it is unknown.
+// sizeOf returns the size of a file, or -1 if the size is not known.
 func sizeOf(file readerAt) int64 {
 	if s, ok := file.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := s.Stat(); err == nil {
@@ -92,7 +92,7 @@ func sizeOf(file readerAt) int64 {
 	return -1
 }
 
-// openTo opens a file up to a size.
+// openTo returns a function that opens a file but reads it only up to the given size.
 func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadCloser, error) {
 	if size < 0 {
 		return open
@@ -109,8 +109,8 @@ func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadClose
 	}
 }
 
-// read returns an entry's receipt, converted to JSON. If the bytes differ from the indexed bytes,
-// the error is serve.ErrChanged.
+// read returns the receipt of an entry, converted to JSON. If the bytes have changed since they
+// were indexed, the error is serve.ErrChanged.
 func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	if o.form == formPacked {
 		return o.unpack(e)
@@ -129,7 +129,7 @@ func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 		return nil, err
 	}
 
-	// Other bytes are never served.
+	// Bytes that have changed are never served.
 	switch {
 	case canon.Sum(data) != e.digest:
 		return nil, serve.ErrChanged
@@ -140,8 +140,8 @@ func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	return data, nil
 }
 
-// unpack returns a document from a compressed file, or the receipt in an envelope. A document that
-// could be read before but cannot be read now has changed.
+// unpack returns a document from a compressed file, or the receipt inside an envelope. A document
+// that could be read when it was indexed but cannot be read now has changed.
 func (o *origin) unpack(e *entry) ([]byte, error) {
 	text, err := o.Find(int(e.index), false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -155,7 +155,7 @@ func (o *origin) unpack(e *entry) ([]byte, error) {
 		return text, nil
 	}
 
-	// The entry may be that of the receipt inside an API envelope.
+	// The entry may refer to the receipt inside an API envelope.
 	payload, err := stream.Receipt(new(canon.Document), text)
 	if err != nil || canon.Sum(payload) != e.digest {
 		return nil, serve.ErrChanged

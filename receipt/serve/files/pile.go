@@ -1,9 +1,9 @@
 package files
 
-// A pile is a list that grows in blocks. Adding an item copies no other item, so a long list
-// requires only the memory for its items, not twice as much while it grows.
+// A pile is a list that grows in blocks of fixed size. Adding an item never copies other items, so
+// a growing list does not temporarily need twice the memory of its items.
 type pile[T any] struct {
-	blocks [][]T // each block but the last is full
+	blocks [][]T // every block except the last is full
 	len    int
 }
 
@@ -19,10 +19,10 @@ func (p *pile[T]) add(item T) {
 	p.len++
 }
 
-// at returns the item with a number, counted from 0.
+// at returns the item with the given number, from 0.
 func (p *pile[T]) at(number int32) *T { return &p.blocks[number/pileBlock][number%pileBlock] }
 
-// flat moves the items into one slice, and empties the pile.
+// flat copies all items to one slice and empties the pile.
 func (p *pile[T]) flat() []T {
 	all := make([]T, 0, p.len)
 	for i, block := range p.blocks {

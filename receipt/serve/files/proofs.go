@@ -11,21 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs are the [serve.Proofs] for the receipts in files. The checkpoint is served unchanged, byte
-// for byte; clients decide whether to trust its log. They use 33 bytes of memory per receipt.
+// Proofs implements [serve.Proofs] for receipts in files. The checkpoint is served byte for byte;
+// clients decide whether to trust its log. Proofs uses 33 bytes of memory per receipt.
 type Proofs struct {
 	index   *Index
-	streams []chain.Stream // that the checkpoint covers
+	streams []chain.Stream // streams with receipts that the checkpoint covers
 	note    []byte
 	tree    *tree
 }
 
-// NewProofs returns Proofs for a signed checkpoint that covers the first documents in an index, in
-// order and including copies, as receipt batch checkpoint signs it. Its signatures are not checked.
-// The error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these
-// files.
+// NewProofs returns Proofs for a signed checkpoint, such as one created by receipt batch
+// checkpoint. The checkpoint must cover the first documents of the index, in order and including
+// copies. The signatures of the checkpoint are not checked. The error is a *[CheckpointError] if
+// the note is not a checkpoint or does not cover these files.
 func NewProofs(index *Index, note []byte) (*Proofs, error) {
-	// No keys are needed, because clients decide which log to trust.
+	// No keys are needed, because clients decide which logs to trust.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
 		return nil, &CheckpointError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
@@ -39,7 +39,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 		return nil, err
 	}
 
-	// The root is computed again, because a proof must lead to the root that the log signed.
+	// The root is recomputed, because every proof must result in the root that the log signed.
 	p := &Proofs{index: index, streams: streamsOf(index, len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, notOver(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
@@ -49,8 +49,8 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	return p, nil
 }
 
-// leavesOf returns the leaf hashes of the first n documents. A checkpoint does not cover a document
-// whose content does not match its hash.
+// leavesOf returns the leaf hashes of the first n documents. It returns an error if the content of
+// a document does not match its stated hash, because no checkpoint covers such a document.
 func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 	leaves := make([]merkle.Hash, n)
 	for i := range leaves {
@@ -75,17 +75,18 @@ func streamsOf(index *Index, n int) (list []chain.Stream) {
 	return list
 }
 
-// Within reports whether every receipt that the checkpoint covers is within reach. A proof reveals
-// the number of receipts and some of their hashes, so other clients must not receive it.
+// Within reports whether reach includes every receipt that the checkpoint covers. A proof reveals
+// the number of receipts and some of their hashes, so clients with a smaller reach must not receive
+// it.
 func (p *Proofs) Within(r protocol.Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
 
-// Checkpoint returns the signed checkpoint. Callers must not modify it.
+// Checkpoint returns the signed checkpoint, which the caller must not modify.
 func (p *Proofs) Checkpoint() []byte { return p.note }
 
-// Proof returns a receipt's C2SP tlog-proof, or ledger.ErrNotFound if the checkpoint does not cover
-// the receipt.
+// Proof returns the proof for a receipt (C2SP tlog-proof), or ledger.ErrNotFound if the checkpoint
+// does not cover the receipt.
 func (p *Proofs) Proof(receiptID string) ([]byte, error) {
 	i, found := p.index.find(fingerprintOf(receiptID))
 	if !found || int(i) >= len(p.tree.leaves) {

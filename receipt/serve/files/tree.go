@@ -7,15 +7,16 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A tree contains the hashes that proofs consist of: all leaf hashes, 32 bytes each, and the roots
-// of perfect subtrees with 256 leaves or more, a quarter of a byte per leaf. A proof then requires
-// about 300 hash computations, instead of as many as there are leaves.
+// A tree contains the hashes from which proofs are built: all leaf hashes (32 bytes each) and the
+// roots of perfect subtrees with 256 or more leaves (a quarter of a byte per leaf). Creating a
+// proof then requires about 300 hash computations instead of one per leaf.
 type tree struct {
 	leaves []merkle.Hash
-	levels [][]merkle.Hash // subtrees with 256 leaves each, with 512, and so on
+	levels [][]merkle.Hash // roots of the subtrees with 256 leaves, with 512 leaves, and so on
 }
 
-// blockBits is the base-2 logarithm of the number of leaves in the smallest stored subtree.
+// blockBits is the base-2 logarithm of the number of leaves in the smallest subtree whose root is
+// stored.
 const blockBits = 8
 
 func newTree(leaves []merkle.Hash) *tree {
@@ -27,8 +28,8 @@ func newTree(leaves []merkle.Hash) *tree {
 		}
 	}
 
-	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A last
-	// subtree without a neighbor is not part of a larger subtree.
+	// A perfect tree consists of two perfect subtrees of half its size (RFC 9162 section 2.1.1). A
+	// last subtree without a sibling is not part of a larger perfect subtree.
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash
@@ -41,8 +42,8 @@ func newTree(leaves []merkle.Hash) *tree {
 	return t
 }
 
-// root returns the root of leaves[from:to], a subtree by RFC 9162: from is a multiple of the
-// largest power of two below its size, and of its size if that is a power of two.
+// root returns the root of leaves[from:to], which must be a subtree as defined by RFC 9162: from is
+// a multiple of the largest power of two below its size, or of its size if that is a power of two.
 func (t *tree) root(from, to int) merkle.Hash {
 	n := to - from
 	switch {
@@ -52,16 +53,17 @@ func (t *tree) root(from, to int) merkle.Hash {
 		return t.levels[bits.Len(uint(n))-1-blockBits][from/n]
 	}
 
-	// RFC 9162 section 2.1.1: the left subtree is the largest perfect subtree smaller than n.
+	// The left subtree is the largest perfect subtree that is smaller than n (RFC 9162 section
+	// 2.1.1).
 	middle := from + leftSize(n)
 	return merkle.NodeHash(t.root(from, middle), t.root(middle, to))
 }
 
-// prove returns the same proof as merkle.ProveInclusion for an existing leaf.
+// prove returns the same proof as merkle.ProveInclusion, for a leaf that exists.
 func (t *tree) prove(index int) []merkle.Hash {
 	proof := []merkle.Hash{}
 
-	// RFC 9162 section 2.1.3.1, from the root down to the leaf.
+	// This is the algorithm of RFC 9162 section 2.1.3.1, from the root down to the leaf.
 	for from, to := 0, len(t.leaves); to-from > 1; {
 		middle := from + leftSize(to-from)
 		if index < middle {
@@ -72,9 +74,10 @@ func (t *tree) prove(index int) []merkle.Hash {
 			from = middle
 		}
 	}
-	slices.Reverse(proof) // from the leaf upward
+	slices.Reverse(proof) // proofs are ordered from the leaf to the root
 	return proof
 }
 
-// leftSize returns the size of the left subtree for n > 1 leaves: the largest power of two below n.
+// leftSize returns the size of the left subtree of a tree with n > 1 leaves, which is the largest
+// power of two less than n.
 func leftSize(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }

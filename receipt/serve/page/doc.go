@@ -1,18 +1,18 @@
-// Package page contains the verification page. The recipient of a receipt drops it onto the page and
-// reads the result of its verification. The page is one self-contained HTML file that works from a
-// server and from disk, and sends no data. Receipts are judged in the browser, by the packages of
-// this module compiled to WebAssembly (cmd/receipt-wasm).
+// Package page contains the verification page. The recipient of a receipt drops it onto the page
+// and reads the result of the verification. The page is a single self-contained HTML file that
+// works from a server and from disk, and it sends no data. Receipts are verified in the browser by
+// the packages of this module, compiled to WebAssembly (cmd/receipt-wasm).
 //
 // # Building it
 //
 //	go generate ./receipt/serve/page
 //
-// writes dist/page.html and the files that [Handler] serves. Neither is committed: a command that
-// was built without them shows a notice in place of the page.
+// writes dist/page.html and the files that [Handler] serves. These files are not committed; a
+// command that was built without them shows a notice instead of the page.
 //
 // # Isolation
 //
-// A Content Security Policy, in the file and as a header, prevents all loading and sending, and
-// names the one script and the one style by their hashes. Foreign text is only ever inserted as
-// text.
+// A Content Security Policy, both in the file and as a header, prevents all loading and sending of
+// data, and identifies the only script and the only style by their hashes. Untrusted text is only
+// ever inserted as text, never as markup.
 package page

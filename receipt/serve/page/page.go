@@ -17,20 +17,20 @@ import (
 
 //go:generate go run -C generate .
 
-// The output of go generate, and a file that always exists.
+// The embedded files are the output of go generate and a file that always exists.
 //
 //go:embed dist/served
 var served embed.FS
 
-// Built reports whether the page was generated before this program was built, and is therefore part
-// of it.
+// Built reports whether this program contains the page, that is, whether the page was generated
+// before the program was built.
 func Built() bool {
 	_, err := fs.Stat(served, "dist/served/page.html.gz")
 	return err == nil
 }
 
-// Handler serves the page at /. In a command that was built without it, it serves a page with build
-// instructions. It answers GET and HEAD.
+// Handler serves the page at /. If the program was built without the page, the handler serves build
+// instructions instead. The handler accepts GET and HEAD requests.
 func Handler() http.Handler {
 	packed, err := served.ReadFile("dist/served/page.html.gz")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,21 +38,20 @@ func Handler() http.Handler {
 	}
 
 	h, err := NewHandler(packed)
-	if err != nil { // the page was damaged before the command was built
+	if err != nil { // the generated page was damaged before the program was built
 		return newHandler(nil, absentPage())
 	}
 	return h
 }
 
-// NewHandler returns a handler for a gzip-compressed page (RFC 1952), the form in which go generate
-// writes it.
+// NewHandler returns a handler for a page in gzip format (RFC 1952), as go generate writes it.
 func NewHandler(packed []byte) (http.Handler, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
 
-	// Clients that do not accept gzip receive the plain form.
+	// Clients that do not accept gzip receive the uncompressed page.
 	plain, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
@@ -60,8 +59,8 @@ func NewHandler(packed []byte) (http.Handler, error) {
 	return newHandler(packed, plain), nil
 }
 
-// A handler contains the page in both forms. Their entity tags differ, because their bytes do (RFC
-// 9110, 8.8.3.3).
+// A handler contains the page in compressed and in uncompressed form. The two forms have different
+// entity tags, because their bytes differ (RFC 9110 section 8.8.3.3).
 type handler struct {
 	packed, plain []byte
 	policy, tag   string
@@ -87,7 +86,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 
-	// frame-ancestors is effective only in a header (CSP 3, 6.4.2).
+	// The directive frame-ancestors has an effect only in a header (CSP 3 section 6.4.2).
 	header.Set("Content-Security-Policy", h.policy+"; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -95,7 +94,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
 
-	// The form depends on Accept-Encoding.
+	// The response depends on the Accept-Encoding header.
 	body, tag := h.plain, h.tag
 	if h.packed != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		body, tag = h.packed, h.tag+"-gzip"
@@ -108,19 +107,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	// The page is written in one call, because copies of parts for clients that do not read would
-	// accumulate.
+	// The page is written in one call, because copies of its parts would accumulate if clients do
+	// not read them.
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // a client that does not read the response has disconnected
+		_, _ = w.Write(body) // a client that does not read the response is treated as disconnected
 	}
 }
 
-// acceptsGzip reports whether Accept-Encoding (RFC 9110, 12.5.3) names gzip with a weight other
-// than 0.
+// acceptsGzip reports whether Accept-Encoding headers (RFC 9110 section 12.5.3) contain gzip with a
+// weight other than 0.
 func acceptsGzip(values []string) bool {
-	// A weight of 0, in any spelling, excludes gzip.
+	// A weight of 0, in any spelling, means that gzip is not acceptable.
 	return slices.ContainsFunc(strings.Split(strings.Join(values, ","), ","), func(one string) bool {
 		name, weight, _ := strings.Cut(one, ";")
 		_, q, _ := strings.Cut(weight, "=")
@@ -129,7 +128,7 @@ func acceptsGzip(values []string) bool {
 	})
 }
 
-// policyOf returns the Content Security Policy that a page contains.
+// policyOf returns the Content Security Policy in a page.
 func policyOf(page []byte) string {
 	_, rest, found := bytes.Cut(page, []byte(`<meta http-equiv="Content-Security-Policy" content="`))
 	policy, _, closed := bytes.Cut(rest, []byte(`"`))
@@ -139,7 +138,7 @@ func policyOf(page []byte) string {
 	return string(policy)
 }
 
-// absentPage returns a page that explains how to build the verification page.
+// absentPage returns a page with instructions for building the verification page.
 func absentPage() []byte {
 	return []byte(`<!doctype html>
 <html lang="en">

@@ -8,38 +8,40 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Limits for a report. Receipts, groups, streams, and inputs beyond these limits are only counted.
+// These are limits on a report. Receipts, groups, streams, and inputs beyond these limits are
+// counted but not listed.
 const (
-	maxListed   = 100     // number of receipts per verdict that are listed
-	maxGroups   = 1000    // number of groups per verdict that are counted separately
-	maxShared   = 100     // groups that are listed
-	maxStreams  = 1000    // streams that are listed
-	maxInputs   = 1000    // inputs that could not be read
-	maxDocument = 1 << 20 // bytes of a single receipt that is shown completely
+	maxListed   = 100     // listed receipts per verdict
+	maxGroups   = 1000    // groups per verdict that are counted separately
+	maxShared   = 100     // listed groups
+	maxStreams  = 1000    // listed streams
+	maxInputs   = 1000    // listed inputs that could not be read
+	maxDocument = 1 << 20 // bytes of a single receipt that is shown in full
 )
 
-// A Report is an audit report: one HTML file for people to read, print, and keep. Receipts' reports
-// are added while the receipts are judged; memory does not grow with their number. The zero value
-// is ready. It is not safe for concurrent use.
+// A Report is an audit report: a single HTML file for people to read, print, and keep. Reports on
+// receipts are added while the receipts are verified; memory use does not depend on their number.
+// The zero value is ready to use. A Report is not safe for concurrent use.
 //
-// The file is self-contained and loads nothing. It is useful without scripts: totals, findings,
-// streams, keys, and unchecked steps are plain text. Where scripts run, the views of the
-// verification page, with charts, replace the plain text.
+// The file is self-contained and loads no other resources. It is useful even without scripts,
+// because totals, findings, streams, keys, and unchecked steps are plain text. If scripts are
+// enabled, the views of the verification page, with charts, replace the plain text.
 type Report struct {
 	aggregate          aggregate.Aggregate
 	refuted, undecided listed
-	first              *receipt.Report // while there is only one receipt
-	document           []byte          // its canonical form, if it has a canonical form that is not too long
+	first              *receipt.Report // the first report; nil if there are several
+	document           []byte          // the canonical form of that receipt; nil if it has none or is too long
 	headline           *headline.Headline
 	count              int
 
-	doc canon.Document // memory for the next receipt
+	doc canon.Document // reused for the next receipt
 }
 
-// Add adds a receipt's report. Text is the receipt as JSON, or nil; neither argument is retained.
+// Add adds the report on a receipt. text is the receipt as JSON, or nil. Neither argument is
+// retained.
 func (r *Report) Add(rep *receipt.Report, text []byte) {
 	var root canon.Node
-	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // otherwise, the report states why
+	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // if parsing fails, the report states why
 		root = r.doc.Root()
 	}
 
@@ -52,7 +54,7 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 		r.undecided.add(rep, root)
 	}
 
-	// The details of a receipt are shown only if it is the only one.
+	// The details of a receipt are shown only if there is no other receipt.
 	if r.count++; r.count > 1 {
 		r.first, r.document, r.headline = nil, nil, nil
 		return
@@ -64,8 +66,8 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	}
 }
 
-// mayShow reports whether nothing in the document looks like a secret. The file contains the entire
-// receipt that is shown, and may be passed on.
+// mayShow reports whether the document contains nothing that looks like a secret. This matters
+// because the file contains the entire receipt and may be passed on.
 func (r *Report) mayShow() bool {
 	policy, err := redact.Everyday()
 	return err == nil && len(policy.Find(&r.doc)) == 0

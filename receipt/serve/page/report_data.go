@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// reportData is the input of view/report.js.
+// reportData is the JSON input for view/report.js.
 type reportData struct {
 	Summary   map[string]json.RawMessage `json:"summary"`
 	Reports   []addressed                `json:"reports"`
@@ -26,7 +26,7 @@ type moreJSON struct {
 	Undecided int `json:"undecided"`
 }
 
-// groupsJSON contains each verdict's largest groups, and the numbers of groups.
+// groupsJSON contains the largest groups of each verdict, and the total number of groups.
 type groupsJSON struct {
 	Refuted        []*group `json:"refuted"`
 	RefutedCount   int      `json:"refuted_count"`
@@ -34,14 +34,14 @@ type groupsJSON struct {
 	UndecidedCount int      `json:"undecided_count"`
 }
 
-// An addressed report names its receipt as the command does.
+// An addressed report identifies its receipt in the same way as the command does.
 type addressed struct {
 	*receipt.Report
 	Address string `json:"address"`
 }
 
-// data returns the JSON block of a report for an element script: <, >, and & are escaped in it
-// (HTML, 13.2.5.4), as are invisible characters.
+// data returns the data of the report as JSON for a script element: the characters <, >, and &, and
+// invisible characters, are escaped (HTML section 13.2.5.4).
 func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more(), r.undecided.more()}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline,
 		Groups: groupsJSON{r.refuted.largest(), len(r.refuted.groups), r.undecided.largest(), len(r.undecided.groups)}}
@@ -64,10 +64,10 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	return receipt.AppendJSON(nil, d)
 }
 
-// SummaryData returns the members of a summary's JSON form, as the views show it: without the
-// roster, and with at most 1,000 streams and 1,000 unreadable inputs. The members streams_count and
-// inputs.unreadable_count are the numbers of all entries. The lists are shortened as JSON, because a
-// Summary with fewer streams could have another verdict.
+// SummaryData returns the members of a summary's JSON form for the views: without the roster, and
+// with at most 1,000 streams and 1,000 unreadable inputs. The members streams_count and
+// inputs.unreadable_count contain the total numbers. The lists are truncated only in the JSON form,
+// because a Summary with fewer streams could have a different verdict.
 func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(sum)
 	if err != nil {
@@ -82,7 +82,7 @@ func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 
-	delete(members, "roster") // for merging, not for reading
+	delete(members, "roster") // used for merging, not for display
 
 	if err := shorten(members, "streams", maxStreams); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func SummaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	return members, err
 }
 
-// shorten shortens a list, and adds a member with its original length.
+// shorten truncates a list and adds a member with its original length.
 func shorten(members map[string]json.RawMessage, name string, most int) (err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(members[name], &list); err != nil {

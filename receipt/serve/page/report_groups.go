@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A groupName contains the values that a group's receipts have in common. They are untrusted.
+// A groupName contains the values that all receipts in a group have in common. They are untrusted.
 type groupName struct {
 	Directory string        `json:"directory"`
 	Issuer    string        `json:"issuer"`
@@ -21,20 +21,20 @@ type groupName struct {
 	Others    bool          `json:"others,omitzero"` // all receipts whose groups are not counted separately
 }
 
-// A group is a set of receipts with the same verdict and the same name.
+// A group contains the receipts that have the same verdict and the same groupName.
 type group struct {
 	groupName
 	Count   int `json:"count"`
 	reports []*receipt.Report
 }
 
-// listed lists some of the receipts of a verdict, at most maxListed. The groups share the list, so
-// that no group hides the others.
+// listed contains some of the receipts with one verdict, up to maxListed. Groups share this number,
+// so that a large group does not crowd out the others.
 type listed struct {
 	groups []*group
 	named  map[groupName]*group
 	kept   int
-	most   int // upper bound of the length of a list
+	most   int // upper bound on the length of the longest list of a group
 	count  int
 }
 
@@ -50,7 +50,7 @@ func (l *listed) add(rep *receipt.Report, root canon.Node) {
 	l.most = max(l.most, len(g.reports))
 }
 
-// group returns a receipt's group.
+// group returns the group to which a receipt belongs.
 func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	f := rep.Finding()
 	name := groupName{Issuer: text(root.Member("issuer").Member("id")), Workspace: text(root.Member("identifiers").Member("workspace_ref")), Code: f.Code, Cause: f.Cause}
@@ -64,7 +64,8 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	if l.named == nil {
 		l.named = map[groupName]*group{}
 	}
-	// Beyond maxGroups, receipts of new groups are counted together.
+	// If there are already maxGroups groups, receipts of further groups are counted in a single
+	// group.
 	g := l.named[name]
 	if g == nil && len(l.groups) >= maxGroups {
 		name = groupName{Others: true}
@@ -80,14 +81,14 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 
 func text(n canon.Node) string { return untrusted.Cut(n.String(), 200) }
 
-// evict removes the last receipt from the longest of the groups' lists, if that list stays at least
-// as long as the list that another group wants.
+// evict removes the last receipt from the longest list of a group, if that list remains at least as
+// long as the list that another group needs.
 func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false
 	}
 
-	// Evictions may have shortened the longest list since most was set.
+	// The longest list may have become shorter since most was set.
 	longest := slices.MaxFunc(l.groups, func(a, b *group) int { return cmp.Compare(len(a.reports), len(b.reports)) })
 	if l.most = len(longest.reports); wanted >= l.most {
 		return false
@@ -98,7 +99,8 @@ func (l *listed) evict(wanted int) bool {
 	return true
 }
 
-// reports returns the listed receipts: the first of each group, then the second of each.
+// reports returns the listed reports: the first of each group, then the second of each group, and
+// so on.
 func (l *listed) reports() (list []*receipt.Report) {
 	for at := 0; len(list) < l.kept; at++ {
 		for _, g := range l.groups {
@@ -110,10 +112,10 @@ func (l *listed) reports() (list []*receipt.Report) {
 	return list
 }
 
-// more returns the number of receipts that are not listed.
+// more returns the number of receipts that are counted but not listed.
 func (l *listed) more() int { return l.count - l.kept }
 
-// largest returns the groups with the most receipts, or nil if one group has all of them.
+// largest returns the groups with the most receipts, or nil if all receipts are in one group.
 func (l *listed) largest() []*group {
 	if len(l.groups) < 2 {
 		return nil

@@ -3,7 +3,7 @@ package page
 import (
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the parts of the file
+	_ "embed" // for the parts of the file
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -19,8 +19,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The views of the page as one script, and their style. The package documentation describes how
-// they are generated.
+// These are the views of the page, as one script, and their style sheet. The package documentation
+// describes how they are generated.
 //
 //go:embed dist/report.min.js
 var reportScript string
@@ -31,8 +31,8 @@ var reportStyle string
 //go:embed report.gohtml
 var reportTemplate string
 
-// Render writes the report as one HTML file. The summary must be that of the run whose reports were
-// added.
+// Render writes the report as a single HTML file. The summary must be from the run whose reports
+// were added.
 func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	sum = worded(sum)
 	data, err := r.data(sum)
@@ -40,8 +40,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		return err
 	}
 
-	// The template escapes text. The script, the style, and the data belong to this program, or are
-	// already escaped.
+	// The template escapes all text. The script, the style sheet, and the data need no escaping,
+	// because they are part of this program or have been escaped already.
 	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	})
 }
 
-// worded returns a summary for people: it lists the unchecked steps of single receipts together
-// with the notes about the entire input, and lists streams with breaks first.
+// worded returns a summary for people to read: it lists the unchecked steps of single receipts
+// together with the notes about the entire input, and it lists streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -69,8 +69,9 @@ func worded(sum *stream.Summary) *stream.Summary {
 	return &shown
 }
 
-// Policy returns the Content Security Policy (CSP 3) of a page with one script and one style. The
-// other arguments are further sources of scripts, each after a space, and the trusted-types value.
+// Policy returns the Content Security Policy (CSP 3) for a page with one script and one style
+// sheet. sources contains further sources of scripts, each preceded by a space, and types is the
+// value of trusted-types.
 func Policy(script, style, sources, types string) string {
 	return "default-src 'none'; script-src " + hashSource(script) + sources + "; style-src " + hashSource(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types " + types
@@ -81,7 +82,8 @@ func hashSource(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// VerdictWord returns a verdict in one word; integrity alone is never called verified.
+// VerdictWord returns the verdict of a summary in one word; if only integrity was checked, that
+// word is never verified.
 func VerdictWord(sum *stream.Summary) string {
 	v := sum.Verdict()
 	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
@@ -90,36 +92,37 @@ func VerdictWord(sum *stream.Summary) string {
 	return v.String()
 }
 
-// A titled list is a list of receipts in plain text.
+// A titled list contains receipts for the plain-text part, with a title.
 type titled struct {
 	Title string
 	*listed
 }
 
-// Rows returns the receipts in a list.
+// Rows returns the listed reports.
 func (l titled) Rows() []*receipt.Report { return l.reports() }
 
-// More returns the number of receipts that are not listed.
+// More returns the number of receipts that are counted but not listed.
 func (l titled) More() int { return l.more() }
 
-// All returns the number of receipts.
+// All returns the number of all receipts.
 func (l titled) All() int { return l.count }
 
-// Groups returns the largest groups, if there are several.
+// Groups returns the largest groups, or nil if there is only one group.
 func (l titled) Groups() []*group { return l.largest() }
 
 // OtherGroups returns the number of groups that are not listed.
 func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }
 
-// maxShown is the number of bytes of foreign text that the plain part shows.
+// maxShown is the maximum number of bytes of untrusted text that the plain-text part shows in one
+// place.
 const maxShown = 1200
 
-// visible escapes invisible characters, and shortens long text.
+// visible escapes invisible characters in a value and truncates long text.
 func visible(v any) string {
 	s := fmt.Sprint(v)
 	more := 0
 	if len(s) > maxShown {
-		// The cut may be in the middle of a character.
+		// The text may have been cut in the middle of a character.
 		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
 	}
 	s = untrusted.Escape(s)

@@ -19,10 +19,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// Run tests whether sources meet the requirements of [serve.Source], with one subtest per
+// Run tests whether a source meets the requirements of [serve.Source], with one subtest per
 // requirement. open returns a source that contains the given receipts. The receipts are in the
-// order in which they were stored, which is the chain order within each stream. open may clean up
-// with t.Cleanup.
+// order in which they are stored, which is the chain order within each stream. open may use
+// t.Cleanup to release resources.
 func Run(t *testing.T, open func(t *testing.T, receipts []*receipt.Sealed) serve.Source) {
 	for _, promise := range []struct {
 		name string
@@ -51,13 +51,14 @@ func Run(t *testing.T, open func(t *testing.T, receipts []*receipt.Sealed) serve
 	})
 }
 
-// A shelf is a source and the receipts in it.
+// A shelf is a source, together with the receipts that it contains.
 type shelf struct {
 	serve.Source
 	receipts []*receipt.Sealed
 }
 
-// list reads all pages of a task's receipts, each with at most limit receipts, and returns the IDs.
+// list reads all pages of the receipts of a task, with at most limit receipts per page, and returns
+// the receipt IDs.
 func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int) (ids []string) {
 	t.Helper()
 	q := serve.TaskQuery{Task: task, Reach: reach, Limit: limit}
@@ -88,7 +89,8 @@ func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int)
 	return ids
 }
 
-// want returns the IDs of a task's receipts within reach, in the order in which they were stored.
+// want returns the IDs of the receipts of a task that are within reach, in the order in which they
+// were stored.
 func (s *shelf) want(task string, reach protocol.Reach) (ids []string) {
 	for _, r := range s.receipts {
 		if reach.Sees(r.Stream()) && slices.Contains(serve.Tasks(r.Document().Root()), task) {
@@ -114,7 +116,7 @@ func created(t *testing.T) (list []*receipt.Sealed) {
 		add(fmt.Sprintf("receipt_%02d", i), tenant, object, subject, task)
 	}
 
-	// Names that an index may truncate, fold, or interpret.
+	// These names might be truncated, folded, or interpreted by an index.
 	for _, name := range awkward {
 		add(name, "", "task", name, name)
 	}
@@ -123,7 +125,7 @@ func created(t *testing.T) (list []*receipt.Sealed) {
 
 var awkward = []string{"\x00", "a\x00", "a\x00b", "a", "A", "a ", "%", "_", "'", "*", "..", "../receipt_01", "/", "\u00e9", "e\u0301", "\U0010ffff", strings.Repeat("long", 500), strings.Repeat("long", 500) + "er"}
 
-// largeOnes returns receipts that do not fit on one page.
+// largeOnes returns receipts that together do not fit on one page.
 func largeOnes(t *testing.T) (list []*receipt.Sealed) {
 	t.Helper()
 	heads := map[chain.Stream]chain.Head{}
@@ -149,7 +151,7 @@ func draft(id, tenant, object, subject, task string) *receipt.Draft {
 	}
 }
 
-// seal links a draft to the head of its stream.
+// seal seals a draft with a link to the head of its stream.
 func seal(t *testing.T, heads map[chain.Stream]chain.Head, d *receipt.Draft) *receipt.Sealed {
 	t.Helper()
 	s := chain.Stream{Issuer: d.Issuer.ID, Tenant: d.Identifiers.TenantID, HasTenant: d.Identifiers.TenantID != "", Workspace: d.Identifiers.WorkspaceRef}
@@ -161,7 +163,7 @@ func seal(t *testing.T, heads map[chain.Stream]chain.Head, d *receipt.Draft) *re
 	return r
 }
 
-// get verifies that each receipt is found under its ID, and returned byte for byte.
+// get verifies that each receipt can be found by its ID and is returned byte for byte.
 func get(t *testing.T, s *shelf) {
 	for _, r := range s.receipts {
 		got, err := s.Get(t.Context(), r.ID(), protocol.Everything())
@@ -171,7 +173,7 @@ func get(t *testing.T, s *shelf) {
 	}
 }
 
-// absent verifies that no receipt is found under an ID or a task that it does not name.
+// absent verifies that a receipt is not found by an ID or a task that it does not state.
 func absent(t *testing.T, s *shelf) {
 	for _, id := range []string{"", "receipt_", "receipt_0", "receipt_01 ", "RECEIPT_01", "receipt_01\x00", "receipt__1", "receipt_%", "./receipt_01", "a\x00c", strings.Repeat("long", 499)} {
 		if got, err := s.Get(t.Context(), id, protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
@@ -183,7 +185,7 @@ func absent(t *testing.T, s *shelf) {
 	}
 }
 
-// link verifies that a receipt's link in an intact chain is not refuted.
+// link verifies that the link of a receipt in an intact chain is not reported as failed.
 func link(t *testing.T, s *shelf) {
 	for _, r := range s.receipts {
 		got, err := s.Get(t.Context(), r.ID(), protocol.Everything())
@@ -196,7 +198,7 @@ func link(t *testing.T, s *shelf) {
 	}
 }
 
-// reach verifies that receipts out of reach are treated as absent.
+// reach verifies that receipts outside the reach are treated as absent.
 func reach(t *testing.T, s *shelf) {
 	for name, reach := range map[string]protocol.Reach{
 		"nothing":   {},
@@ -223,8 +225,8 @@ func reach(t *testing.T, s *shelf) {
 	}
 }
 
-// tasks verifies that a task's receipts are those that have it as their subject and those that name
-// it, each listed once, in the order in which they were stored.
+// tasks verifies that the receipts of a task are those whose subject is the task and those whose
+// identifiers state it, each listed once, in the order in which they were stored.
 func tasks(t *testing.T, s *shelf) {
 	for _, task := range append([]string{"t", "other", "x", "y", "unknown", ""}, awkward...) {
 		if got, want := s.list(t, task, protocol.Everything(), 50), s.want(task, protocol.Everything()); !slices.Equal(got, want) {
@@ -233,7 +235,7 @@ func tasks(t *testing.T, s *shelf) {
 	}
 }
 
-// pages verifies that pages of any size form the same list.
+// pages verifies that pages of any size result in the same list.
 func pages(t *testing.T, s *shelf) {
 	want := s.want("t", protocol.Everything())
 	for _, limit := range []int{1, 2, 3, len(want) - 1, len(want), len(want) + 1, 1000} {
@@ -243,8 +245,8 @@ func pages(t *testing.T, s *shelf) {
 	}
 }
 
-// cursor verifies that a page after a receipt that is not in the list, or that is out of reach, is
-// refused.
+// cursor verifies that a page after a receipt that is not in the list, or that is outside the
+// reach, is refused.
 func cursor(t *testing.T, s *shelf) {
 	within := protocol.Everything().OfTenants("a")
 	for name, q := range map[string]serve.TaskQuery{
@@ -259,7 +261,7 @@ func cursor(t *testing.T, s *shelf) {
 	}
 }
 
-// canceled verifies that a request that has ended is not served.
+// canceled verifies that the source does not serve a request whose context is canceled.
 func canceled(t *testing.T, s *shelf) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -271,7 +273,7 @@ func canceled(t *testing.T, s *shelf) {
 	}
 }
 
-// concurrent verifies that concurrent requests receive their own responses.
+// concurrent verifies that each of several concurrent requests gets its own response.
 func concurrent(t *testing.T, s *shelf) {
 	q := serve.TaskQuery{Task: "t", Reach: protocol.Everything(), Limit: 5}
 	first, _, err := s.ByTask(t.Context(), q)

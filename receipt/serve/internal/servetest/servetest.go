@@ -1,4 +1,4 @@
-// Package servetest creates fixtures for tests of the endpoint: receipts, files of receipts, and
+// Package servetest creates fixtures for tests of package serve: receipts, files of receipts, and
 // checkpoints.
 package servetest
 
@@ -24,7 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Receipt creates a sealed receipt for a task, on one line.
+// Receipt creates a sealed receipt for a task, on a single line.
 func Receipt(t testing.TB, id, subject, task string) []byte {
 	t.Helper()
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
@@ -46,7 +46,7 @@ func Receipt(t testing.TB, id, subject, task string) []byte {
 	return s.JSON()
 }
 
-// Receipts creates n receipts r0, r1, and so on, for the task "t".
+// Receipts creates n receipts with the IDs r0, r1, and so on, for the task "t".
 func Receipts(t testing.TB, n int) (list [][]byte) {
 	t.Helper()
 	for i := range n {
@@ -55,10 +55,10 @@ func Receipts(t testing.TB, n int) (list [][]byte) {
 	return list
 }
 
-// Lines returns receipts, one per line.
+// Lines returns the given receipts, one per line.
 func Lines(list ...[]byte) []byte { return append(bytes.Join(list, []byte("\n")), '\n') }
 
-// Archived returns a receipt as an archive.
+// Archived returns a receipt in archive form.
 func Archived(t testing.TB, text []byte) []byte {
 	t.Helper()
 	doc, err := canon.Parse(text)
@@ -83,7 +83,7 @@ func Gzip(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// Files writes files in name order, and returns them as sources.
+// Files writes files, in the order of their names, and returns them as sources.
 func Files(t testing.TB, content map[string][]byte) (dir string, sources []stream.Source) {
 	t.Helper()
 	dir = t.TempDir()
@@ -102,13 +102,13 @@ func Files(t testing.TB, content map[string][]byte) (dir string, sources []strea
 	return dir, sources
 }
 
-// Checkpoint signs a checkpoint over receipts with an untrusted key.
+// Checkpoint signs a checkpoint that covers the given receipts, using an untrusted key.
 func Checkpoint(t testing.TB, list ...[]byte) []byte {
 	t.Helper()
 	return CheckpointBy(t, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), list...)
 }
 
-// CheckpointBy signs a checkpoint over receipts.
+// CheckpointBy signs a checkpoint that covers the given receipts.
 func CheckpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	t.Helper()
 	tree := new(merkle.Tree)
@@ -131,7 +131,7 @@ func CheckpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	return note
 }
 
-// HashOf returns the receipt hash of the text, or zero.
+// HashOf returns the receipt hash of a text, or zero if the text has none.
 func HashOf(text []byte) canon.Digest {
 	doc, err := canon.Parse(text)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// script bundles a module and its imports into one script. alias maps names of modules to files.
+// script bundles a module and its imports into one script. alias maps module names to files.
 func script(entry string, alias map[string]string) ([]byte, error) {
 	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE,
-		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example consists of the exact bytes of its file
+		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example must have exactly the bytes of its file
 }
 
 func style(entry string) ([]byte, error) {
@@ -50,12 +50,12 @@ func complaints(list []api.Message) error {
 	return errors.Join(all...)
 }
 
-// writeReport bundles the modules for the printed report.
+// writeReport bundles the modules that the printed report uses.
 func writeReport(out string) error {
 	return writePair("view/report.js", "style.css", out+"/report.min")
 }
 
-// writeSite bundles the modules for the view of receipt browse, in dir. out is relative to dir.
+// writeSite bundles the modules in dir for the view of receipt browse. out is relative to dir.
 func writeSite(dir, out string) error {
 	if err := os.Chdir(dir); err != nil {
 		return err
@@ -63,7 +63,7 @@ func writeSite(dir, out string) error {
 	return writePair("site/app.js", "site/site.css", out+"/site.min")
 }
 
-// writePair bundles a script and a style sheet, in files with the same name.
+// writePair bundles a script and a style sheet into two files with the same base name.
 func writePair(entry, sheet, out string) error {
 	text, err := script(entry, nil)
 	if err != nil {

@@ -4,13 +4,13 @@
 //	dist/served/page.html.gz   the same, compressed, as the command serves it; not committed
 //	dist/report.min.js, .css   script and style of the printed report; committed
 //
-// With -site, it bundles the view of receipt browse instead, into dist/site.min.js and .css, which
-// are committed.
+// With -site, it instead bundles the view of receipt browse into dist/site.min.js and
+// dist/site.min.css, which are committed.
 //
-// It needs only the Go toolchain. The same sources, toolchain, and libraries produce the same
-// bytes.
+// It needs only the Go toolchain. The output depends only on the sources, the toolchain, and the
+// libraries.
 //
-// It is a separate module, so that importers of the library do not download a bundler.
+// This command is a separate module, so that importers of the library do not download a bundler.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(dir, out string) error {
 	return generate(out)
 }
 
-// generate reads the page's sources from the current directory.
+// generate builds the page from the sources in the current directory.
 func generate(out string) error {
 	if err := writeReport(out); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A parts contains the values for the placeholders in index.html, such as <!-- policy -->.
+// A parts value contains the replacements for the placeholders in index.html, such as <!-- policy
+// -->.
 type parts struct {
 	style, app, worker, core []byte
 }
@@ -41,7 +42,7 @@ func makePage() ([]byte, error) {
 		return nil, err
 	}
 
-	packed, err := compress(wasm) // browsers decompress it themselves
+	packed, err := compress(wasm) // browsers decompress the data themselves
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,8 @@ func makePage() ([]byte, error) {
 	return p.fill(index)
 }
 
-// fill replaces the placeholders. Scripts whose type is not JavaScript are data for the JavaScript.
+// fill replaces the placeholders in index.html. Scripts with a type other than JavaScript contain
+// data for the script.
 func (p *parts) fill(index []byte) ([]byte, error) {
 	places := []struct{ mark, before, text, after string }{
 		{"<!-- policy -->", `<meta http-equiv="Content-Security-Policy" content="`, p.policy(), `">`},
@@ -63,8 +65,8 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 		if n := bytes.Count(index, []byte(place.mark)); n != 1 {
 			return nil, fmt.Errorf("index.html: expected %s once, found it %d times", place.mark, n)
 		}
-		// Neither may occur in a script or a style: the first ends it, and the second changes
-		// where it ends (HTML, 13.2.5.4).
+		// A script or style must contain neither string: the first may end the element, and the
+		// second changes where the element ends (HTML section 13.2.5.4).
 		for _, sign := range []string{"</s", "<!--"} {
 			if strings.Contains(strings.ToLower(place.text), sign) {
 				return nil, fmt.Errorf("what replaces %s holds %s", place.mark, sign)
@@ -78,10 +80,10 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 	return index, nil
 }
 
-// policy returns the Content Security Policy (CSP 3): nothing is loaded or sent, and only the
-// scripts and styles of this file run. wasm-unsafe-eval allows compiling WebAssembly, blob:
-// starting the worker, and data: the icon. Text never becomes markup or a script (Trusted Types),
-// except through the policy "worker", which app.js uses once.
+// policy returns the Content Security Policy (CSP 3) of the page: nothing is loaded or sent, and
+// only the scripts and styles in the file itself are used. wasm-unsafe-eval allows WebAssembly to
+// be compiled, blob: allows the worker to be started, and data: allows the icon. Text cannot become
+// markup or a script (Trusted Types), except through the policy "worker", which app.js uses once.
 func (p *parts) policy() string {
 	return strings.Join([]string{
 		"default-src 'none'",

@@ -12,8 +12,8 @@ import (
 
 const wasmPackage = "github.com/receiptkit/receiptkit/cmd/receipt-wasm"
 
-// buildWASM builds the page's core in the library's module. The result does not depend on this
-// machine or on the state of the repository.
+// buildWASM builds the WebAssembly part of the page, in the module of the library. The result
+// depends neither on this machine nor on the state of the repository.
 func buildWASM() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "receipt-page-*")
 	if err != nil {
@@ -31,8 +31,8 @@ func buildWASM() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// inlining returns flags that disable inlining, which makes the page a tenth smaller, except in
-// the packages that verify receipts.
+// inlining returns compiler flags that disable inlining except in the packages that verify
+// receipts, which makes the page a tenth smaller.
 func inlining() []string {
 	flags := []string{"-gcflags=all=-l"}
 	for _, hot := range []string{
@@ -41,13 +41,13 @@ func inlining() []string {
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/keys", "/kind", "/stream"} { // those of these packages that do not loop over the bytes of JSON receipts
+	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/keys", "/kind", "/stream"} { // the packages among these that do not loop over the bytes of JSON receipts
 		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt"+cold+"=-l")
 	}
 	return flags
 }
 
-// wasmExec returns the Go toolchain's file that runs WebAssembly.
+// wasmExec returns the JavaScript file from the Go toolchain that runs WebAssembly.
 func wasmExec() (string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -56,7 +56,7 @@ func wasmExec() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), nil
 }
 
-// compress returns gzip data (RFC 1952) without a name or a time.
+// compress returns data in gzip format (RFC 1952), without a name or a time.
 func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
