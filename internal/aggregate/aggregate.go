@@ -11,26 +11,27 @@ import (
 
 // Bounds of memory.
 const (
-	maxBins       = 100 // as many as there are centuries
+	maxBins       = 100 // the number of centuries in the years 0 to 9999
 	maxCurrencies = 8
-	// maxSeen is the number of hashes that are remembered to count copies only once; copies of
-	// later receipts count again, and the JSON form reports how many receipts this may concern.
+	// maxSeen is the maximum number of hashes that are stored so that copies are counted only once.
+	// Copies of later receipts are counted again, and the JSON form reports how many receipts this
+	// may affect.
 	maxSeen = 1 << 18
 )
 
-// An Aggregate adds up receipts while they are verified. The zero value is ready.
+// An Aggregate computes sums over receipts while they are verified. The zero value is ready to use.
 // It is not safe for concurrent use.
 type Aggregate struct {
 	bins       timeline[pair]
 	totals     pair
-	currencies map[string]int // number of receipts in the sums that state it
+	currencies map[string]int // number of receipts in the sums that state the currency
 	versions   versions
 	out        leftOut
 	verdicts   verdicts
 	ranked     ranked
 }
 
-// leftOut counts receipts that are in no sum, and those that make sums uncertain.
+// leftOut counts receipts that are not in any sum, and receipts that make sums uncertain.
 type leftOut struct {
 	Hash     int    `json:"hash"`           // receipts that do not match the schema or their hash
 	Copies   int    `json:"copies"`         // receipts that were added before
@@ -44,8 +45,8 @@ type leftOut struct {
 	Reckoned int    `json:"reckoned"`       // receipts in the totals whose cost is an estimate of the source, not a bill
 }
 
-// Add adds one receipt: its report, and the root of the judged document. Its time is
-// lifecycle.completed_at, the end of the task.
+// Add adds one receipt, given its report and the root of the verified document. The receipt is
+// assigned to the time lifecycle.completed_at, the end of the task.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	s := statement{root, receipt.ReadUnreported(root), receipt.ReadAtMost(root)}
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
@@ -54,8 +55,8 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		return
 	}
 
-	// Verified receipts and all others are added up separately, so a copy belongs to one of these
-	// classes.
+	// Verified receipts and all other receipts have separate sums, so a copy belongs to one of the
+	// two classes.
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
 	issuer, at := a.versions.issuer(root), sighting{rep.ReceiptHash, verified}
 	first, remembered := a.versions.first(at, issuer)
@@ -79,9 +80,9 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 }
 
 // newest reports whether a receipt must be added to the sums, because no newer version of it was
-// added. It subtracts the version that the receipt supersedes.
+// added. It also subtracts the version that the receipt supersedes.
 func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
-	// The superseded version is subtracted, unless it cannot be.
+	// The superseded version is subtracted if that is possible.
 	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
 	if err == nil && issuer != 0 {
 		parts, stay, blocked := a.versions.supersede(version{issuer, superseded}, s.verified)
@@ -106,12 +107,12 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 	return true
 }
 
-// part returns the part that a receipt adds.
+// part returns the contribution of a receipt to the sums.
 func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part {
 	p := &part{verified: verified, bytesSent: new(amount), over: s.over.Has("/cost/total"), estimated: s.reckoned()}
 
 	completed, timed := completedAt(s)
-	p.completed, p.timed = completed.UTC(), timed // without a zone of its own
+	p.completed, p.timed = completed.UTC(), timed // in UTC, without its own zone
 	p.currency, p.noCurrency = a.currency(s)
 	p.untold.add(s)
 	p.approvals.add(s)
@@ -121,14 +122,14 @@ func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part 
 	p.handoffs = effects.Member("a2a_handoffs").Len()
 
 	for i, e := range effects.Member("network_egress").Elements() {
-		if s.silent("/side_effects/network_egress", i, "") { // unknown whether that was sent
+		if s.silent("/side_effects/network_egress", i, "") { // it is unknown whether this request was sent
 			continue
 		}
 		p.egress++
 		addNumber(p.bytesSent, e.Member("bytes_sent"))
 	}
 
-	// A currency in which no cost is reported has no sum, not even 0.
+	// A currency in which no receipt states a cost has no sum, not even 0.
 	if total := s.Member("cost").Member("total"); p.currency != "" && (total.Float() > 0 || !s.untold.Has("/cost/total")) {
 		p.cost = number(total)
 	}
@@ -136,7 +137,7 @@ func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part 
 	return p
 }
 
-// apply adds a part to the sums n times: 1 adds it, and -1 subtracts it.
+// apply adds a part to the sums n times, where 1 adds it and -1 subtracts it.
 func (a *Aggregate) apply(p *part, n int) {
 	a.out.Untold.plus(&p.untold, n)
 	a.out.AtMost += n * one(p.over)
@@ -147,11 +148,11 @@ func (a *Aggregate) apply(p *part, n int) {
 	a.count(p.currency, n)
 	a.totals.of(p.verified).apply(p, n)
 	a.ranked.apply(p, n)
-	if !p.timed { // such a receipt is counted in the totals and in no bin
+	if !p.timed { // such a receipt is counted in the totals, but in no bin
 		return
 	}
 
-	// After a subtraction, a bin may be empty.
+	// A bin may be empty after a subtraction.
 	b := a.bins.at(p.completed)
 	b.of(p.verified).apply(p, n)
 	if b.Verified.Receipts+b.Other.Receipts == 0 {
@@ -160,8 +161,8 @@ func (a *Aggregate) apply(p *part, n int) {
 	a.bins.fit()
 }
 
-// currency returns the currency of a receipt. It is "" if it is unreported, or if there are too
-// many, which the second result reports.
+// currency returns the currency of a receipt. It returns "" if the currency is unreported, or if
+// there are too many currencies, which the second result reports.
 func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	if s.untold.Has("/cost/currency") {
 		return "", false
@@ -174,7 +175,7 @@ func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	return code, false
 }
 
-// count counts n more receipts of a currency.
+// count adds n to the number of receipts that state a currency.
 func (a *Aggregate) count(currency string, n int) {
 	if currency == "" {
 		return
@@ -187,10 +188,10 @@ func (a *Aggregate) count(currency string, n int) {
 	}
 }
 
-// MarshalJSON encodes the sums; amounts and bytes are decimals in strings. The unit is the shortest
-// one in which a chart of the bins is not mostly gaps.
+// MarshalJSON encodes the sums. Amounts and numbers of bytes are decimals in strings. The unit is
+// the shortest unit in which a chart of the bins does not consist mostly of gaps.
 func (a *Aggregate) MarshalJSON() ([]byte, error) {
-	// The sums of all receipts are the same in every unit.
+	// The totals of all receipts are the same in every unit.
 	shown, starts := a.bins.shown()
 	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out,
 		Verdicts: a.verdicts.json(), Models: modelsOf(&a.ranked.models), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
@@ -206,7 +207,7 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// An aggregateJSON is the form that the page reads.
+// An aggregateJSON is the JSON form that the page reads.
 type aggregateJSON struct {
 	Unit       string    `json:"unit"` // hour, day, month, year or century
 	Currencies []string  `json:"currencies"`

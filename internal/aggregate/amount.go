@@ -10,11 +10,11 @@ import (
 // An amount is an exact sum of decimals: units × 10^-scale. The zero amount is 0.
 type amount struct {
 	units big.Int
-	scale int // ≥ 0, at most 342: the last digit of the least double
+	scale int // from 0 to 342; the smallest double has 342 decimal places
 }
 
-// add adds a number in the form of RFC 8785: digits, a fraction, an exponent. It reports false, and
-// adds nothing, for anything else.
+// add adds a number in RFC 8785 form, which consists of digits, a fraction, and an exponent. It
+// reports false, and adds nothing, if number has any other form.
 func (a *amount) add(number []byte) bool {
 	mantissa, exponent, _ := bytes.Cut(number, []byte("e"))
 	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
@@ -31,14 +31,14 @@ func (a *amount) add(number []byte) bool {
 		return false
 	}
 
-	// A power of ten beyond the fraction is written out, so the scale is never negative.
+	// A positive power of ten is multiplied out, so the scale is never negative.
 	scale := len(fraction) - power
 	if scale < 0 {
 		units.Mul(&units, tenTo(-scale))
 		scale = 0
 	}
 
-	// Both numbers are scaled to the finer scale, which loses nothing.
+	// Both numbers are converted to the finer scale, which is exact.
 	a.raise(scale)
 	if scale < a.scale {
 		units.Mul(&units, tenTo(a.scale-scale))
@@ -47,7 +47,7 @@ func (a *amount) add(number []byte) bool {
 	return true
 }
 
-// plus adds another sum n times.
+// plus adds another amount n times.
 func (a *amount) plus(b *amount, n int) {
 	a.raise(b.scale)
 	units := &b.units
@@ -61,7 +61,7 @@ func (a *amount) plus(b *amount, n int) {
 	a.units.Add(&a.units, units)
 }
 
-// size returns the approximate size of an amount in bytes, or 0 if there is none.
+// size returns the approximate size of an amount in bytes, or 0 if a is nil.
 func (a *amount) size() int {
 	if a == nil {
 		return 0
@@ -78,9 +78,9 @@ func (a *amount) raise(scale int) {
 
 func tenTo(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// String returns the decimal without an exponent and without zeros at its end.
+// String returns the amount as a decimal without an exponent and without trailing zeros.
 func (a *amount) String() string {
-	// The digits have at least one before the point.
+	// There must be at least one digit before the decimal point.
 	digits := new(big.Int).Abs(&a.units).String()
 	if missing := a.scale + 1 - len(digits); missing > 0 {
 		digits = strings.Repeat("0", missing) + digits
@@ -97,5 +97,5 @@ func (a *amount) String() string {
 	return text
 }
 
-// MarshalText returns String: a sum may have more digits than a double.
+// MarshalText returns the decimal as text, because a sum may have more digits than a double.
 func (a *amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }

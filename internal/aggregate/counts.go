@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// counts are the sums of some receipts.
+// counts contains sums over some receipts.
 type counts struct {
 	Receipts  int       `json:"receipts"`
 	Files     int       `json:"files"`      // entries of side_effects.fs_writes
@@ -41,10 +41,10 @@ func (c *counts) plus(d *counts) {
 	}
 }
 
-// costs are sums, keyed by currency.
+// costs contains sums, keyed by currency.
 type costs map[string]*cost
 
-// A cost is the sum of a number of terms. Without a term there is no sum.
+// A cost is a sum with the number of its terms. If there are no terms, there is no sum.
 type cost struct {
 	amount
 	terms int
@@ -62,13 +62,13 @@ func (c costs) of(currency string) *cost {
 	return c[currency]
 }
 
-// plus adds a term n times, if there is one.
+// plus adds a term n times, unless term is nil.
 func (c costs) plus(currency string, term *amount, n int) {
 	if term == nil {
 		return
 	}
 
-	// A sum without terms is removed, so that it does not become 0.
+	// A sum without terms is removed, because it must not be reported as 0.
 	sum := c.of(currency)
 	sum.amount.plus(term, n)
 	if sum.terms += n; sum.terms == 0 {
@@ -82,7 +82,7 @@ func addNumber(a *amount, n canon.Node) {
 	}
 }
 
-// A pair separates receipts with a confirmed signer from the others.
+// A pair contains separate sums for receipts whose signer is confirmed and for all other receipts.
 type pair struct {
 	Verified *counts `json:"verified"`
 	Other    *counts `json:"other"`
@@ -104,8 +104,8 @@ func (p pair) of(verified bool) *counts {
 	return p.Other
 }
 
-// decisions counts approvals by decision: a request that was denied, or that nobody answered, is
-// not an approval. An approval with an unreported decision is in none of the sums.
+// decisions counts approvals by decision. A request that was denied, or that nobody answered, does
+// not count as approved. An approval with an unreported decision is not counted.
 type decisions struct {
 	Approved int `json:"approved"`
 	Denied   int `json:"denied"`
@@ -119,7 +119,7 @@ func (d *decisions) add(s statement) {
 			continue
 		}
 
-		// A decision that the format does not define is in no sum.
+		// A decision that the format does not define is not counted.
 		switch n.Member("decision").String() {
 		case "approved":
 			d.Approved++
@@ -133,7 +133,7 @@ func (d *decisions) add(s statement) {
 	}
 }
 
-// plus adds e n times.
+// plus adds the counts e n times.
 func (d *decisions) plus(e *decisions, n int) {
 	d.Approved += n * e.Approved
 	d.Denied += n * e.Denied

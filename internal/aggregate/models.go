@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A model is the sum of the entries of one model in cost.provider_breakdown.
+// A model contains the sums for one model in cost.provider_breakdown.
 type model struct {
 	provider, name string
 	verified       modelSums
@@ -29,8 +29,8 @@ func (m *model) apply(p *part, e *modelPart, n int) {
 	sums.CostOver += n * one(e.costOver)
 }
 
-// modelSums are exact decimals. Unreported amounts, and numbers of tokens that are unreported or
-// absent, are counted as such, and never as zero.
+// modelSums contains exact decimals. Unreported amounts, and token counts that are unreported or
+// absent, are counted separately and never treated as zero.
 type modelSums struct {
 	Entries      int     `json:"entries"`
 	Cost         costs   `json:"cost"`
@@ -42,15 +42,15 @@ type modelSums struct {
 	CostOver     int     `json:"cost_over,omitzero"`   // entries with an amount that may be too high
 }
 
-// A modelPart is the part that one entry of a receipt adds.
+// A modelPart is the contribution of one entry in a receipt.
 type modelPart struct {
-	row                                *model  // nil: a model that is not kept
-	cost                               *amount // nil: in none of the currencies kept
+	row                                *model  // nil if the model is not stored
+	cost                               *amount // nil if the currency is not stored
 	input, output                      *amount
 	untold, costUntold, over, costOver bool
 }
 
-// readModels returns the parts of the entries of a receipt, with their rows.
+// readModels returns the parts of all entries in a receipt, with the rows to which they belong.
 func readModels(t *tally[model], s statement, currency string) []modelPart {
 	const list = "/cost/provider_breakdown"
 	entries := s.Member("cost").Member("provider_breakdown")
@@ -58,7 +58,7 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 	for i, e := range entries.Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
 
-		// A name that the source did not state counts as unnamed.
+		// A name that the source did not report is treated as empty.
 		if s.silent(list, i, "/provider") {
 			provider = ""
 		}
@@ -66,7 +66,7 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 			name = ""
 		}
 
-		// Entries of models that are not kept are only counted.
+		// Entries for models without a row are only counted.
 		p := modelPart{row: t.of(provider+"\x00"+name, maxModels)}
 		if p.row != nil {
 			p.row.provider, p.row.name = provider, name

@@ -6,8 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A part is the part that one receipt adds to the sums, so that it can be subtracted when a newer
-// version of the receipt is read. It refers to rows of a tally, which stay.
+// A part is the contribution of one receipt to the sums. It is stored so that it can be subtracted
+// when a newer version of the receipt is read. It refers to rows of a tally, which are never
+// removed.
 type part struct {
 	verified  bool
 	completed time.Time
@@ -15,7 +16,7 @@ type part struct {
 	currency  string
 
 	bytesSent                   *amount
-	cost                        *amount // nil: unreported, or in a currency that is not kept
+	cost                        *amount // nil if unreported, or if the currency is not stored
 	egress, toolCalls, handoffs int
 	approvals                   decisions
 
@@ -23,8 +24,8 @@ type part struct {
 	noCurrency, over, estimated bool
 
 	models []modelPart
-	files  []*split // nil: a path that is not kept
-	key    *split   // nil: a key that is not kept
+	files  []*split // nil for a path without a row
+	key    *split   // nil for a key without a row
 }
 
 // size returns the approximate size of a part in bytes.

@@ -7,28 +7,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Bounds of counting by name. Beyond them, entries are counted without their names.
+// Limits for counting by name. Entries beyond these limits are counted without their names.
 const (
 	maxModels = 64
 	maxKeys   = 256
 	maxFiles  = 10_000
-	maxListed = 20  // number of rows that are shown, the largest
-	maxName   = 512 // bytes of a name
+	maxListed = 20  // number of rows that are displayed, starting with the largest
+	maxName   = 512 // bytes in a name
 )
 
-// A tally counts by name in bounded memory: it keeps the first names that occur.
+// A tally counts by name in limited memory, because it stores only the first names that occur.
 type tally[T any] struct {
 	rows map[string]*T
-	more int // entries whose name is not kept
+	more int // entries whose name is not stored
 }
 
-// of returns the row for a name, or nil if it is not kept.
+// of returns the row for a name, or nil if the name is not stored.
 func (t *tally[T]) of(name string, most int) *T {
 	if row := t.rows[name]; row != nil {
 		return row
 	}
 
-	// A name beyond the bounds has no row.
+	// A name that exceeds the limits has no row.
 	if len(t.rows) >= most || len(name) > maxName {
 		return nil
 	}
@@ -39,8 +39,8 @@ func (t *tally[T]) of(name string, most int) *T {
 	return t.rows[name]
 }
 
-// largest returns the names of the largest rows, the largest first, and how many rows are
-// not empty.
+// largest returns the names of the largest rows in descending order, and the number of nonempty
+// rows.
 func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 	for name, row := range t.rows {
 		if size(row) > 0 {
@@ -48,7 +48,7 @@ func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 		}
 	}
 
-	// Rows of the same size are in the order of their names.
+	// Rows of the same size are sorted by name.
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(size(t.rows[b]), size(t.rows[a])), cmp.Compare(a, b))
 	})
@@ -70,7 +70,7 @@ type split struct {
 
 func (s *split) sum() int { return s.Verified + s.Other }
 
-// add counts n in a row of a tally, or without a name if there is no row.
+// add adds n to a row of a tally, or to the entries without a name if there is no row.
 func add(t *tally[split], row *split, verified bool, n int) {
 	switch {
 	case row == nil:
@@ -82,7 +82,7 @@ func add(t *tally[split], row *split, verified bool, n int) {
 	}
 }
 
-// read computes the part that a receipt adds by name.
+// read sets the contribution of a receipt to the counts by name.
 func (r *ranked) read(p *part, rep *receipt.Report, s statement) {
 	p.models = readModels(&r.models, s, p.currency)
 
@@ -109,7 +109,7 @@ func (r *ranked) apply(p *part, n int) {
 	add(&r.keys, p.key, p.verified, n)
 }
 
-// signer returns the trusted key that signed as the issuer, or "".
+// signer returns the ID of the trusted key that signed as the issuer, or "" if there is none.
 func signer(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Status == receipt.SignatureValid && s.Role == receipt.RoleIssuer {

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A timeline keeps sums in bins of one unit, which becomes coarser when there are too many bins.
-// The zero value is ready.
+// A timeline contains sums in bins of one unit, which becomes coarser when there are too many bins.
+// The zero value is ready to use.
 type timeline[T bin[T]] struct {
 	unit unit
-	bins map[time.Time]T // by the first instant
+	bins map[time.Time]T // keyed by the first instant of the bin
 }
 
-// A bin is the sum of a span of time.
+// A bin is the sum for a span of time.
 type bin[T any] interface {
 	plus(other T)
 	empty() T // a new bin
 }
 
-// at returns the bin of an instant.
+// at returns the bin that contains an instant.
 func (l *timeline[T]) at(t time.Time) T {
 	start := l.unit.start(t)
 	b, ok := l.bins[start]
@@ -35,14 +35,15 @@ func (l *timeline[T]) at(t time.Time) T {
 	return b
 }
 
-// fit joins bins until they are few enough: nothing in them is dropped.
+// fit merges bins until their number is within the limit, without losing any data.
 func (l *timeline[T]) fit() {
 	for len(l.bins) > maxBins && l.unit < century {
 		l.coarsen()
 	}
 }
 
-// coarsen joins the bins to those of the next unit. It does not change the bins themselves.
+// coarsen merges the bins into bins of the next unit. It creates new bins and does not change the
+// old ones.
 func (l *timeline[T]) coarsen() {
 	fine := l.bins
 	l.unit++
@@ -52,8 +53,9 @@ func (l *timeline[T]) coarsen() {
 	}
 }
 
-// shown returns the timeline in the shortest unit in which a chart of it is not mostly gaps, and
-// the first instants of its bins in order. More receipts may be added to the original.
+// shown returns the timeline in the shortest unit in which its chart does not consist mostly of
+// gaps, and the first instants of its bins in order. More receipts may then be added to the
+// original timeline.
 func (l timeline[T]) shown() (coarse timeline[T], starts []time.Time) {
 	starts = l.starts()
 	for l.unit < century && l.unit.sparse(starts) {
@@ -67,7 +69,7 @@ func (l *timeline[T]) starts() []time.Time {
 	return slices.SortedFunc(maps.Keys(l.bins), time.Time.Compare)
 }
 
-// gap returns the number of empty bins that precede one of the bins that start at starts.
+// gap returns the number of empty bins before the bin that starts at starts[i].
 func (u unit) gap(starts []time.Time, i int) int {
 	if i == 0 {
 		return 0
@@ -75,8 +77,8 @@ func (u unit) gap(starts []time.Time, i int) int {
 	return u.between(starts[i-1], starts[i]) - 1
 }
 
-// A unit is the length of a bin. Each unit consists of complete bins of the previous unit, so
-// joining bins loses nothing. For this reason, there are no weeks.
+// A unit is the length of a bin. Each unit consists of complete bins of the previous unit, so no
+// data is lost when bins are merged. Weeks are not a unit for this reason.
 type unit int
 
 const (
@@ -91,7 +93,7 @@ func (u unit) String() string {
 	return [...]string{"hour", "day", "month", "year", "century"}[u]
 }
 
-// start returns the first instant of the bin in which t lies, in UTC.
+// start returns the first instant of the bin that contains t, in UTC.
 func (u unit) start(t time.Time) time.Time {
 	t = t.UTC()
 	switch u {
@@ -107,11 +109,11 @@ func (u unit) start(t time.Time) time.Time {
 	return time.Date(t.Year()/100*100, 1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// between counts the units from one first instant to a later one.
+// between returns the number of units from the start of one bin to the start of a later one.
 func (u unit) between(from, to time.Time) int {
 	switch u {
 	case hour:
-		return int(to.Sub(from) / time.Hour) // a Duration ends at 292 years, and so does this count
+		return int(to.Sub(from) / time.Hour) // a Duration is limited to 292 years, and so is this count
 	case day:
 		return int(to.Sub(from) / (24 * time.Hour))
 	case month:
@@ -122,17 +124,18 @@ func (u unit) between(from, to time.Time) int {
 	return (to.Year() - from.Year()) / 100
 }
 
-// sparse reports whether most bins are followed by a long gap, or whether too many columns would be
-// needed. A single receipt from another century causes only one long gap, so it does not decide.
+// sparse reports whether most bins are followed by a long gap, or whether a chart would need too
+// many columns. A single receipt from another century causes only one long gap, which is not
+// sufficient.
 func (u unit) sparse(starts []time.Time) bool {
 	const (
-		long    = 7 // bins; a longer gap is drawn as a break, as wide as a bin
+		long    = 7 // in bins; a longer gap is drawn as a break with the width of one bin
 		columns = 120
 	)
 
 	breaks, width := 0, len(starts)
 
-	// The first bin needs no gap before it.
+	// There is no gap before the first bin.
 	for i := 1; i < len(starts); i++ {
 		if gap := u.between(starts[i-1], starts[i]); gap > long {
 			breaks++

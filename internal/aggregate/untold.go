@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// untold counts receipts with unreported or incomplete parts: their sums are lower bounds.
+// untold counts receipts whose values are unreported or incomplete, so that the sums are lower
+// bounds.
 type untold struct {
 	Cost      int `json:"cost"`
 	Files     int `json:"files"`
@@ -41,14 +42,14 @@ func (u *untold) add(s statement) {
 		u.Approvals++
 	}
 
-	// An entry without bytes also makes the sum of bytes a lower bound, as does an entry for which
-	// it is unknown whether it was sent.
+	// The sum of bytes is also a lower bound if an entry does not state its bytes, or if it is
+	// unknown whether an entry was sent.
 	if list.Has("/side_effects/network_egress") || !bytesStated(s.Node) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
 		u.Egress++
 	}
 }
 
-// plus adds v n times.
+// plus adds the counts v n times.
 func (u *untold) plus(v *untold, n int) {
 	u.Cost += n * v.Cost
 	u.Files += n * v.Files
@@ -58,20 +59,20 @@ func (u *untold) plus(v *untold, n int) {
 	u.Approvals += n * v.Approvals
 }
 
-// A statement is the root of a receipt, with the values that its source did not report, and those
-// that may be too high.
+// A statement is the root of a receipt, with pointers to the values that its source did not report,
+// and to the values that may be too high.
 type statement struct {
 	canon.Node
 	untold, over receipt.Pointers
 }
 
-// silent reports whether the source did not report a part of an entry of a list or, for the part
-// "", whether the entry exists. The entries of an incomplete list are reported.
+// silent reports whether the source did not report a part of a list entry or, if part is "",
+// whether the entry exists. If only the list is incomplete, its entries are still reported.
 func (s statement) silent(list string, i int, part string) bool {
 	return lists(s.untold, list, i, part)
 }
 
-// tooMuch reports whether a part of an entry of a list may be too high.
+// tooMuch reports whether a part of a list entry may be too high.
 func (s statement) tooMuch(list string, i int, part string) bool {
 	return lists(s.over, list, i, part)
 }
@@ -84,7 +85,7 @@ func lists(pointers receipt.Pointers, list string, i int, part string) bool {
 	return listed
 }
 
-// reckoned reports whether the cost, or a part of it by model, is an estimate of the source, not a
+// reckoned reports whether the cost, or the cost of a model, is an estimate by the source and not a
 // bill (metadata.estimated).
 func (s statement) reckoned() bool {
 	for _, n := range s.Member("metadata").Member("estimated").Elements() {
@@ -95,7 +96,7 @@ func (s statement) reckoned() bool {
 	return false
 }
 
-// bytesStated reports whether each entry of the egress states its bytes.
+// bytesStated reports whether each network request states its bytes.
 func bytesStated(root canon.Node) bool {
 	for _, e := range root.Member("side_effects").Member("network_egress").Elements() {
 		if e.Member("bytes_sent").Kind() != canon.KindNumber {

@@ -6,14 +6,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// verdicts counts receipts by verdict and by their stated time, including refuted ones, whose time
-// may be as wrong as the rest.
+// verdicts counts receipts by verdict and stated time. It includes refuted receipts, whose time may
+// also be wrong.
 type verdicts struct {
 	bins    timeline[*judged]
-	untimed int // without a valid, reported time
+	untimed int // receipts without a valid, reported time
 }
 
-// judged counts receipts by verdict; a receipt that is only intact is undecided.
+// judged contains the number of receipts with each verdict; a receipt that is only intact counts as
+// undecided.
 type judged struct {
 	Verified  int `json:"verified"`
 	Refuted   int `json:"refuted"`
@@ -50,14 +51,15 @@ func (v *verdicts) add(rep *receipt.Report, s statement) {
 	v.bins.fit()
 }
 
-// completedAt returns the end of the task, if the source reported it and its year can be formatted.
+// completedAt returns the end of the task, if the source reported it and its year has at most four
+// digits.
 func completedAt(s statement) (time.Time, bool) {
 	if s.untold.Has("/lifecycle/completed_at") {
 		return time.Time{}, false
 	}
 
 	t, err := receipt.ParseTime(s.Member("lifecycle").Member("completed_at").Text())
-	y := t.UTC().Year() // an offset can lead out of those years
+	y := t.UTC().Year() // in UTC, the year may be out of range
 	return t, err == nil && y >= 0 && y <= 9999
 }
 

@@ -4,39 +4,41 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxKept bounds the memory for parts, in bytes: enough for 65,536 receipts of ordinary size.
+// maxKept is the memory limit for parts in bytes, which is enough for 65,536 receipts of ordinary
+// size.
 const maxKept = 64 << 20
 
-// A sighting is a receipt in one of the two classes. Copies with different signatures can be in
-// both classes, and then each class counts its own copy.
+// A sighting is a receipt in one of the two classes. If copies have different signatures, both
+// classes may contain a copy, and each class counts its own copy.
 type sighting struct {
 	hash     canon.Digest
 	verified bool
 }
 
-// versions are the receipts that were added, and those that were superseded, so that the
-// sums contain the newest version of each.
+// versions contains the receipts that were added and those that were superseded, so that the sums
+// contain only the newest version of each receipt.
 type versions struct {
 	seen       map[sighting]place
 	issuers    map[string]uint32
-	superseded map[version]bool // whether a verified receipt supersedes it
-	kept       int              // bytes of all parts
+	superseded map[version]bool // whether a verified receipt supersedes the version
+	kept       int              // total size of all parts in bytes
 }
 
-// A version is a receipt of an issuer. The receipt of another issuer is not its successor.
+// A version identifies a receipt of an issuer. A receipt of another issuer cannot supersede it.
 type version struct {
 	issuer uint32
 	hash   canon.Digest
 }
 
-// A place records how a receipt was processed. Without a part, it is in no sum, unless it is fixed.
+// A place records how a receipt was processed. A receipt without a part is in no sum, unless fixed
+// is set.
 type place struct {
 	issuer uint32
 	fixed  bool  // the receipt, or an older version of it, is in the sums and cannot be subtracted
-	part   *part // what the receipt added to the sums
+	part   *part // the contribution of the receipt to the sums
 }
 
-// issuer returns the number of an issuer, 0 if there are too many.
+// issuer returns the number of an issuer, or 0 if there are too many issuers.
 func (v *versions) issuer(root canon.Node) uint32 {
 	id := root.Member("issuer").Member("id").String()
 	number, known := v.issuers[id]
@@ -50,8 +52,8 @@ func (v *versions) issuer(root canon.Node) uint32 {
 	return number
 }
 
-// first remembers a receipt. It reports whether this is its first copy and whether there was
-// room to remember it.
+// first records a receipt. It reports whether the receipt is the first copy, and whether there was
+// enough room to store its hash.
 func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 	if _, again := v.seen[s]; again {
 		return false, true
@@ -67,11 +69,11 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 	return true, true
 }
 
-// supersede records that a receipt of the class supersedes old. It returns the parts that old
-// added, and how many of its copies stay in the sums. If one of these copies is of the same class,
-// blocked is true, and the successor must not be added.
+// supersede records that a receipt of a class supersedes the version old. It returns the parts that
+// old contributed, and the number of copies of old that stay in the sums. If a copy that stays is
+// of the same class, blocked is true, and the successor must not be added.
 func (v *versions) supersede(old version, verified bool) (parts []*part, stay int, blocked bool) {
-	// Once the memory is full, further successors are not recorded.
+	// If there are too many superseded versions, no more are recorded.
 	if _, known := v.superseded[old]; known || len(v.superseded) < maxSeen {
 		if v.superseded == nil {
 			v.superseded = map[version]bool{}
@@ -79,7 +81,8 @@ func (v *versions) supersede(old version, verified bool) (parts []*part, stay in
 		v.superseded[old] = v.superseded[old] || verified
 	}
 
-	// Copies of both classes may be in the sums. An unverified receipt supersedes no verified one.
+	// Copies in both classes may be in the sums. An unverified receipt cannot supersede a verified
+	// receipt.
 	for _, class := range []bool{false, true} {
 		s := sighting{old.hash, class}
 		p, counted := v.seen[s]
@@ -98,21 +101,21 @@ func (v *versions) supersede(old version, verified bool) (parts []*part, stay in
 	return parts, stay, blocked
 }
 
-// old reports whether a receipt that was added before supersedes this one. Anyone can write
-// an issuer's name, so a receipt that nobody has confirmed does not supersede a verified one.
+// old reports whether a receipt that was added earlier supersedes this receipt. Anyone can write an
+// issuer's name, so an unconfirmed receipt does not supersede a verified receipt.
 func (v *versions) old(s sighting, issuer uint32) bool {
 	confirmed, known := v.superseded[version{issuer, s.hash}]
 	return known && (confirmed || !s.verified)
 }
 
-// keep keeps what a receipt added to the sums, if there is room.
+// keep stores the contribution of a receipt, if there is enough room.
 func (v *versions) keep(s sighting, p *part) {
 	at, remembered := v.seen[s]
 	if !remembered {
 		return
 	}
 
-	// Without room for its part, the receipt can no longer be subtracted.
+	// If there is no room for its part, the receipt can no longer be subtracted.
 	if at.fixed = v.kept+p.size() > maxKept; !at.fixed {
 		at.part = p
 		v.kept += p.size()

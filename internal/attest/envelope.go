@@ -19,14 +19,15 @@ const (
 	PayloadType = "application/vnd.in-toto+json"
 )
 
-// MaxBytes is the maximum length of a bundle, in bytes. It equals the limit for one document of
-// an input, so a receipt of more than 12 million bytes has no attestation.
+// MaxBytes is the maximum size of a bundle in bytes. It equals the limit for one document of an
+// input, so a receipt of more than about 12 million bytes cannot be attested.
 const MaxBytes = receipt.MaxBytes
 
 // mediaPrefix is the common beginning of the media types of all bundle versions.
 const mediaPrefix = "application/vnd.dev.sigstore.bundle"
 
-// Encode returns the pre-authentication encoding, which a DSSE envelope's signature covers.
+// Encode returns the pre-authentication encoding of a payload, which the signature of a DSSE
+// envelope covers.
 func Encode(payloadType string, payload []byte) []byte {
 	b := append([]byte("DSSEv1 "), strconv.Itoa(len(payloadType))...)
 	b = append(append(b, ' '), payloadType...)
@@ -36,7 +37,7 @@ func Encode(payloadType string, payload []byte) []byte {
 
 // An Envelope is the content of a bundle: the claimed key, the payload, and the signature.
 type Envelope struct {
-	Key     string // the hint: the ID of the key; not protected
+	Key     string // the hint, which is the ID of the key; not covered by the signature
 	Payload []byte
 
 	payloadType string
@@ -46,7 +47,7 @@ type Envelope struct {
 // Message returns the message that the signature covers.
 func (e *Envelope) Message() []byte { return Encode(e.payloadType, e.Payload) }
 
-// Bytes returns the bundle, with a line end.
+// Bytes returns the bundle, followed by a line end.
 func (e *Envelope) Bytes() []byte {
 	b := []byte(`{"mediaType":"` + MediaType + `","verificationMaterial":{"publicKey":{"hint":`)
 	b = canon.AppendString(b, e.Key)
@@ -58,7 +59,7 @@ func (e *Envelope) Bytes() []byte {
 	return append(canon.AppendString(b, e.signature), "}]}}\n"...)
 }
 
-// Open returns the statement of an envelope. It does not check the signature. The error is an
+// Open returns the statement in the envelope. It does not check the signature. The error is an
 // *[Error].
 func (e *Envelope) Open() (*Statement, error) {
 	if e.payloadType != PayloadType {
@@ -71,8 +72,8 @@ func (e *Envelope) Open() (*Statement, error) {
 	return s, nil
 }
 
-// Is reports whether a document is a bundle, of any version and regardless of damage. A
-// document with members of a receipt is a receipt.
+// Is reports whether a document is a bundle, of any version and even if it is damaged. A document
+// with members of a receipt is treated as a receipt.
 func Is(doc *canon.Document) bool {
 	root := doc.Root()
 	if !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
@@ -91,7 +92,8 @@ func Parse(doc *canon.Document) (*Envelope, error) {
 }
 
 func parse(root canon.Node) (*Envelope, *Error) {
-	// A bundle of another version or kind may be valid, so it is unsupported and not invalid.
+	// A bundle of another version or kind may be valid, so it is reported as unsupported instead of
+	// invalid.
 	media := root.Member("mediaType")
 	switch {
 	case media.Kind() != canon.KindString:
@@ -115,13 +117,13 @@ func parse(root canon.Node) (*Envelope, *Error) {
 	return e, nil
 }
 
-const maxKeyID = 1024 // bytes, as in a trust file
+const maxKeyID = 1024 // in bytes, as in a trust file
 
-// parseKey parses the ID of the claimed key. Certificates and log entries belong to another
-// kind of trust than a file of keys.
+// parseKey parses the ID of the claimed key. Certificates and log entries are unsupported, because
+// they require a different trust model than a trust file.
 func (e *Envelope) parseKey(material canon.Node) *Error {
 	const at = "/verificationMaterial"
-	// These members would be separate evidence, which a file of keys cannot judge.
+	// These members would be separate evidence, which a trust file cannot verify.
 	for name := range material.Members() {
 		switch name := name.String(); name {
 		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":
@@ -148,7 +150,7 @@ func (e *Envelope) parseEnvelope(envelope canon.Node) *Error {
 		return err
 	}
 
-	// DSSE signs the type together with the payload. Open checks the type.
+	// The DSSE signature covers the type together with the payload. Open checks the type.
 	kind := envelope.Member("payloadType")
 	if e.payloadType = kind.String(); kind.Kind() != canon.KindString {
 		return invalid(at+"/payloadType", "payloadType is %s, expected %s", shown(kind), PayloadType)
@@ -159,7 +161,7 @@ func (e *Envelope) parseEnvelope(envelope canon.Node) *Error {
 		return invalid(payloadAt, "the payload is not standard base64 with padding, in its one encoding")
 	}
 
-	// A Sigstore bundle v0.3 has exactly one signature.
+	// A Sigstore bundle v0.3 contains exactly one signature.
 	list := envelope.Member("signatures")
 	if list.Kind() != canon.KindArray || list.Len() != 1 {
 		return invalid(at+"/signatures", "expected one signature, found %d", list.Len())
@@ -175,14 +177,14 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 	if entry.Kind() != canon.KindObject {
 		return invalid(at, "expected an object with sig")
 	}
-	// DSSE has an optional keyid.
+	// In DSSE, keyid is optional.
 	for name := range entry.Members() {
 		if !slices.Contains([]string{"sig", "keyid"}, name.String()) {
 			return invalid(at, "unknown member %s; expected sig", quote(name.Text()))
 		}
 	}
 
-	// The two names of the key must not differ.
+	// If both keyid and hint are present, they must name the same key.
 	if id := entry.Member("keyid"); !id.IsZero() && (id.Kind() != canon.KindString || id.String() != "" && id.String() != e.Key) {
 		return invalid(at+"/keyid", "keyid is %s, the hint is %s", shown(id), quote(e.Key))
 	}
@@ -195,9 +197,9 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 	return nil
 }
 
-const maxSignature = 3309 // bytes, those of ML-DSA-65
+const maxSignature = 3309 // in bytes, for ML-DSA-65
 
-// decode decodes standard base64 with padding, without line ends and unused bits.
+// decode decodes standard base64 with padding, and rejects line ends and nonzero unused bits.
 func decode(n canon.Node) ([]byte, bool) {
 	text := n.Text()
 	if n.Kind() != canon.KindString || bytes.ContainsAny(text, "\r\n") {
@@ -207,7 +209,7 @@ func decode(n canon.Node) ([]byte, bool) {
 	return data, err == nil
 }
 
-// only requires an object with exactly these members.
+// only checks that a value is an object with exactly these members.
 func only(n canon.Node, at string, names ...string) *Error {
 	if n.Kind() != canon.KindObject {
 		return invalid(at, "expected an object with %s, found %s", strings.Join(names, ", "), shown(n))
@@ -225,14 +227,14 @@ func only(n canon.Node, at string, names ...string) *Error {
 	return nil
 }
 
-// Sign puts a statement into an envelope and signs it. Package keys provides signers, whose
-// keys must be for Ed25519, ES256, or ML-DSA-65.
+// Sign puts a statement into an envelope and signs it. The signer must use an Ed25519, ES256, or
+// ML-DSA-65 key; package keys provides such signers.
 func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, error) {
 	return SignText(ctx, s.Bytes(), signer)
 }
 
-// SignText puts an in-toto statement with any predicate into an envelope and signs it, as Sign does.
-// It does not check the text.
+// SignText is like Sign, but for an in-toto statement with any predicate. It does not check the
+// text of the statement.
 func SignText(ctx context.Context, text []byte, signer receipt.Signer) (*Envelope, error) {
 	e := &Envelope{Payload: text, payloadType: PayloadType}
 	sig, err := signer.Sign(ctx, e.Message())
@@ -240,7 +242,7 @@ func SignText(ctx context.Context, text []byte, signer receipt.Signer) (*Envelop
 		return nil, fmt.Errorf("attest: %w", err)
 	}
 
-	// A bundle contains the base64 without the prefix of a signature entry.
+	// A bundle contains the base64 text without the prefix that a signature entry has.
 	e.Key, e.signature = sig.KeyID, []byte(strings.TrimPrefix(sig.Signature, valuePrefix))
 	if n := len(e.Bytes()); n > MaxBytes {
 		return nil, invalid("", "the bundle would have %d bytes, at most %d are read", n, MaxBytes)
@@ -248,5 +250,5 @@ func SignText(ctx context.Context, text []byte, signer receipt.Signer) (*Envelop
 	return e, nil
 }
 
-// valuePrefix is the prefix of base64 in the value of a signature entry.
+// valuePrefix is the prefix of a base64 value in a signature entry.
 const valuePrefix = "base64:"

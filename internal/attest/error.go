@@ -9,11 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Error describes why something is not an attestation of a receipt, or cannot become one.
+// An Error describes why a document is not an attestation of a receipt, or why a receipt cannot be
+// attested.
 type Error struct {
-	// Code is attestation_invalid or attestation_mismatch for malformed or contradictory
-	// documents, and attestation_unsupported for documents of an unsupported kind, which may be
-	// valid. For a payload that is not strict JSON, it is the code of the syntax error.
+	// Code is attestation_invalid or attestation_mismatch if a document is malformed or
+	// contradictory, and attestation_unsupported if its kind is unsupported, because such a
+	// document may be valid. If the payload is not strict JSON, Code is the code of the syntax
+	// error.
 	Code    receipt.Code
 	Pointer string // RFC 6901, into the bundle; "" if the error is not about a bundle
 	Detail  string // the expected and the actual value
@@ -28,8 +30,8 @@ func (e *Error) Error() string {
 	return text + e.Detail
 }
 
-// Supported reports whether the document is of a supported kind. A document of another kind may
-// be valid.
+// Supported reports whether the kind of the document is supported. A document of an unsupported
+// kind may be valid.
 func (e *Error) Supported() bool { return e.Code != receipt.CodeAttestationUnsupported }
 
 func invalid(pointer, format string, args ...any) *Error {
@@ -40,7 +42,7 @@ func unsupported(pointer, format string, args ...any) *Error {
 	return &Error{receipt.CodeAttestationUnsupported, pointer, fmt.Sprintf(format, args...)}
 }
 
-// notStrict returns the error of a text that is not strict JSON.
+// notStrict returns the error for a text that is not strict JSON.
 func notStrict(pointer, what string, err error) *Error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -49,6 +51,6 @@ func notStrict(pointer, what string, err error) *Error {
 	return &Error{receipt.Code(syntax.Code), pointer, fmt.Sprintf("%s, line %d, column %d: %s", what, syntax.Line, syntax.Column, syntax.Detail)}
 }
 
-const maxQuoted = 80 // bytes of foreign text in a message
+const maxQuoted = 80 // maximum number of bytes of untrusted text in a message
 
 func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

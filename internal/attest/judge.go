@@ -8,10 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A judge weighs the signature of an envelope as the verifier of receipts weighs the signature
-// of a receipt: whether the key may speak for the issuer, in that role, at that time. For this
-// purpose, the signature of the envelope replaces the receipt's signatures, which are outside
-// its hash.
+// A judge evaluates the signature of an envelope as a verifier evaluates the signature of a
+// receipt: the key must be allowed to speak for the issuer, in this role, at this time. For this
+// purpose, the signature of the envelope replaces the signatures in the receipt, which its hash
+// does not cover.
 type judge struct {
 	policy receipt.Policy
 
@@ -22,17 +22,17 @@ type judge struct {
 	rep   receipt.Report
 }
 
-// newJudge returns a judge for a policy. The receipt must meet the other requirements of the
+// newJudge returns a judge for a policy. The receipt itself must meet the other requirements of the
 // policy, such as witnesses and checkpoints.
 func newJudge(trust receipt.Trust, policy receipt.Policy) *judge {
 	return &judge{trust: &envelopeTrust{Trust: trust}, doc: new(canon.Document),
 		policy: receipt.Policy{Issuer: policy.Issuer, At: policy.At, Plain: policy.Plain, NoInputDigest: true}}
 }
 
-// weigh returns the check of the signature, which belongs to the step signatures, and what the
-// signature counts as.
+// weigh returns the check for the signature, which belongs to the step signatures, and the result
+// for the signature.
 func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.SignatureResult) {
-	// Calls share one verifier and its memory, so they take turns.
+	// Concurrent calls share one verifier and its memory, so only one runs at a time.
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.ready(); err != nil {
@@ -41,8 +41,8 @@ func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.Sign
 
 	j.trust.envelope = e
 	j.v.VerifyBytes(signedBy(root, e.Key), j.doc, &j.rep)
-	// The receipt now has exactly one signature. If there is no result for it, the receipt does
-	// not match its schema.
+	// The modified receipt has exactly one signature. If the report has no result for it, the
+	// receipt does not match its schema.
 	result := receipt.SignatureResult{KeyID: untrusted.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureNotChecked}
 	if len(j.rep.Signatures) == 1 {
 		result = j.rep.Signatures[0]
@@ -58,12 +58,11 @@ func (j *judge) ready() (err error) {
 	return err
 }
 
-// Algorithm is the Algorithm of a [receipt.SignatureResult] for the signature of the envelope
-// around a receipt, which is not an entry of /signatures. The Detail of the result states the
-// subjects.
+// Algorithm is the Algorithm of a [receipt.SignatureResult] for the signature of an envelope, which
+// is not an entry of /signatures in the receipt. The Detail of the result lists the subjects.
 const Algorithm = "dsse"
 
-// signedBy returns a receipt whose only signature is by the given key.
+// signedBy returns a copy of the receipt whose only signature is by the given key.
 func signedBy(root canon.Node, key string) []byte {
 	b := append(canon.AppendString([]byte(`{"signatures":[{"key_id":`), key), `,"algorithm":"`+Algorithm+`","signature":"`+Algorithm+`"}]`...)
 	for name, value := range root.Members() {
@@ -74,7 +73,7 @@ func signedBy(root canon.Node, key string) []byte {
 	return append(b, '}')
 }
 
-// An envelopeTrust checks the signature of an envelope, for any entry.
+// An envelopeTrust checks the signature of the envelope in place of any signature entry.
 type envelopeTrust struct {
 	receipt.Trust
 	envelope *Envelope
@@ -85,7 +84,7 @@ func (t *envelopeTrust) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key
 	return check(t.Trust, t.envelope, e.Plain)
 }
 
-// check checks the signature of an envelope mathematically.
+// check checks the signature of an envelope cryptographically, without policy.
 func check(trust receipt.Trust, e *Envelope, plain bool) (*receipt.Key, *receipt.SignatureError) {
 	value := append([]byte(valuePrefix), e.signature...)
 	return trust.CheckSignature(e.Message(), &receipt.Entry{KeyID: []byte(e.Key), Signature: value, Plain: plain})

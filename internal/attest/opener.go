@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Opener judges attestations for readers of receipts. Its method Unwrap is for the options
-// of package stream. It is immutable and safe for concurrent use.
+// An Opener evaluates attestations for readers of receipts. Its method Unwrap is an option of
+// package stream. An Opener is immutable and safe for concurrent use.
 type Opener struct {
 	trust  receipt.Trust // nil if only integrity is required
 	policy receipt.Policy
@@ -20,8 +20,8 @@ type Opener struct {
 	asked  []Subject
 }
 
-// NewOpener returns an Opener with the trust and the policy for receipts. If subjects are
-// given, every receipt must be attested for each of them, and is otherwise left undecided.
+// NewOpener returns an Opener with the trust and the policy for receipts. If subjects are given, a
+// receipt is left undecided unless it is attested for each of them.
 func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) *Opener {
 	o := &Opener{policy: policy, asked: slices.Clone(subjects)}
 	if !policy.IntegrityOnly {
@@ -30,8 +30,8 @@ func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) 
 	return o
 }
 
-// Judge judges one bundle: the receipt inside, with a verifier of the same trust and policy,
-// and the envelope around it. It overwrites rep, as [receipt.Verifier.VerifyBytes] does.
+// Judge evaluates one bundle: the receipt inside, with a verifier that has the same trust and
+// policy, and then the envelope. It overwrites rep, as [receipt.Verifier.VerifyBytes] does.
 func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) {
 	doc := new(canon.Document)
 	if err := doc.Parse(bundle, canon.Limits{Bytes: MaxBytes, Depth: receipt.MaxDepth}); err != nil || !Is(doc) {
@@ -43,7 +43,7 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 		return
 	}
 
-	// The receipt replaces the bundle in doc, and the envelope is weighed after it.
+	// The receipt replaces the bundle in doc, and the envelope is evaluated after it.
 	inside, wrong, weigh := o.Unwrap(doc)
 	if wrong != nil {
 		v.Amend(rep, *wrong)
@@ -53,14 +53,14 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 	weigh(v, doc, rep)
 }
 
-// A Weigh adds the results of an attestation to the report of its receipt, and concludes again.
-// doc is the receipt, and rep is the verifier's report about it.
+// A Weigh adds the results of an attestation to the report of its receipt, and updates the verdict.
+// doc is the receipt, and rep is the report of the verifier about it.
 type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 
-// Unwrap opens a document that is an attestation. It returns the receipt inside, or the
-// attestation's fault: a failed check if the attestation is invalid or malformed, and a check with
-// the status not checked if its kind is unsupported. For any other document, both are nil. weigh is
-// nil if there is nothing to weigh.
+// Unwrap opens a document that is an attestation. It returns either the receipt inside or the fault
+// of the attestation, which is a failed check if the attestation is invalid or malformed, and an
+// unchecked step if its kind is unsupported. For any other document, both are nil. The function
+// weigh is nil if there is nothing to evaluate.
 func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
 	// A receipt without an attestation is not attested for any subject.
 	if !Is(doc) {
@@ -85,18 +85,18 @@ func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Chec
 	}
 }
 
-// Unopened returns the check of an attestation that is not opened, and why. It leaves the
-// document undecided, because the receipt inside may be valid.
+// Unopened returns the check for an attestation that was not opened, with the reason. The check
+// leaves the document undecided, because the receipt inside may be valid.
 func Unopened(why string) *receipt.Check {
 	return fault(unsupported("", "%s; the receipt inside, if there is one, is judged by itself", why))
 }
 
 // fault returns the check that describes a fault in a readable envelope. An invalid signature
-// refutes it, regardless of its content. Other subjects contradict the receipt only if the signer
-// is known.
+// refutes the attestation, regardless of its content. A mismatch of the subjects contradicts the
+// receipt only if the signer is known.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
-		bad.Step = receipt.StepParse // nothing else of the document is judged
+		bad.Step = receipt.StepParse // no other part of the document is evaluated
 		return bad
 	}
 	c := fault(err)
@@ -109,7 +109,7 @@ func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	return c
 }
 
-// falsified returns the check of an invalid signature by the key that the envelope names. It
+// falsified returns the check for an invalid signature by the key that the envelope names. It
 // returns nil if the signature is valid or the key is unknown.
 func (o *Opener) falsified(e *Envelope) *receipt.Check {
 	if o.trust == nil {
@@ -134,25 +134,25 @@ func fault(err error) *receipt.Check {
 	return c
 }
 
-// signatureAt is the location of the signature in a bundle.
+// signatureAt is the JSON Pointer to the signature in a bundle.
 const signatureAt = "/dsseEnvelope/signatures/0"
 
-// weighSignature reports the result for the signature of the envelope. A valid signature adds
-// nothing to the checks.
+// weighSignature reports the result for the signature of the envelope. A valid signature adds no
+// check.
 func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report, e *Envelope, s *Statement) {
 	if o.judge == nil {
 		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: signatureAt, Detail: "the signature of the attestation: only integrity was requested"})
 		return
 	}
 
-	// An invalid signature refutes, regardless of the receipt inside.
+	// An invalid signature refutes the document, regardless of the receipt inside.
 	if bad := o.falsified(e); bad != nil {
 		rep.Signatures = append(rep.Signatures, receipt.SignatureResult{KeyID: untrusted.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureInvalid, Code: bad.Code, Detail: bad.Detail})
 		v.Amend(rep, *bad)
 		return
 	}
 
-	// The same rules apply as to a signature of the receipt.
+	// The same rules apply as for a signature of the receipt.
 	c, result := o.judge.weigh(e, doc.Root())
 	if c.Status == receipt.StatusPassed {
 		result.Detail = s.told()
@@ -165,7 +165,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 	v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Status: c.Status, Code: c.Code, Pointer: signatureAt, Stated: c.Stated, Computed: c.Computed, Detail: "the attestation: " + detail, Hint: c.Hint})
 }
 
-// weighSubjects leaves a receipt undecided that is not attested for all required subjects.
+// weighSubjects leaves a receipt undecided if it is not attested for all required subjects.
 func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Statement) {
 	for _, asked := range o.asked {
 		if s != nil && slices.ContainsFunc(s.Subjects, asked.Is) {

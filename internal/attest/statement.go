@@ -10,34 +10,34 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The types of a statement. PredicateType is specific to this project, and changes with the
-// form of the predicate.
+// Types of a statement and of its predicate. PredicateType is specific to this project, and changes
+// if the form of the predicate changes.
 const (
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "urn:receiptkit:attestation:receipt:v1"
 )
 
-// A Statement lists the subjects of an attestation. It was created from the receipt, or was
-// compared with the statement created from it.
+// A Statement is the content of an attestation, with its list of subjects. It was generated from
+// the receipt, or compared with the statement that is generated from the receipt.
 type Statement struct {
 	Subjects []Subject
-	itself   bool   // the receipt is the subject, because it names no other
+	itself   bool   // the receipt is the only subject, because it names no other
 	receipt  []byte // canonical
 	text     []byte
 }
 
-// NewStatement returns the statement of a sealed receipt. A commit, if not "", is the result of
-// the task according to the caller. A receipt that names other commits contradicts it. The
-// error is a *[CommitError] or an *[Error].
+// NewStatement returns the statement for a sealed receipt. If commit is not empty, it is the result
+// of the task according to the caller. A receipt that names other commits contradicts the caller.
+// The error is a *[CommitError] or an *[Error].
 func NewStatement(sealed *receipt.Sealed, commit string) (*Statement, error) {
 	return newStatement(sealed.Document().Root(), commit)
 }
 
-// A CommitError indicates that a receipt names other commits than the caller, or that the
+// A CommitError indicates that a receipt names other commits than the caller does, or that the
 // caller's commit is not the name of a commit.
 type CommitError struct {
 	Commit string   // the caller's commit
-	Named  []string // the commits that the receipt names
+	Named  []string // commits that the receipt names
 }
 
 // Error returns both.
@@ -56,7 +56,8 @@ func newStatement(root canon.Node, word string) (*Statement, error) {
 		}
 	}
 
-	// A statement must have a subject. If the receipt names none, the subject is the receipt.
+	// A statement must have a subject. If the receipt names no subject, the receipt itself is the
+	// subject.
 	if len(s.Subjects) == 0 {
 		hash, err := canon.ParseDigest(root.Member("chain").Member("receipt_hash").Text())
 		if err != nil {
@@ -74,7 +75,7 @@ func newStatement(root canon.Node, word string) (*Statement, error) {
 	return s, nil
 }
 
-// addCommit adds the commit of the caller, unless the receipt already names it.
+// addCommit adds the caller's commit, unless the receipt already names it.
 func (s *Statement) addCommit(word string) error {
 	if !IsCommit(word) {
 		return &CommitError{Commit: word}
@@ -111,14 +112,15 @@ func (s *Statement) append(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Bytes returns the statement in canonical JSON, as it is signed. The result must not be
-// modified.
+// Bytes returns the statement in canonical JSON, in the form that is signed. Callers must not
+// modify the result.
 func (s *Statement) Bytes() []byte { return s.text }
 
-// Receipt returns the receipt inside in canonical JSON. The result must not be modified.
+// Receipt returns the receipt in the statement, in canonical JSON. Callers must not modify the
+// result.
 func (s *Statement) Receipt() []byte { return s.receipt }
 
-// told describes the subjects of the statement: each commit, and the number of files.
+// told describes the subjects of the statement by listing the commits and counting the files.
 func (s *Statement) told() string {
 	const most = 3
 	files := 0
@@ -148,10 +150,10 @@ func (s *Statement) told() string {
 	return strings.Join(list, ", ")
 }
 
-// payloadAt is the location of the statement in a bundle.
+// payloadAt is the JSON Pointer to the statement in a bundle.
 const payloadAt = "/dsseEnvelope/payload"
 
-// parseStatement parses a statement, and compares it with the statement created from its
+// parseStatement parses a statement, and compares it with the statement that is generated from its
 // receipt.
 func parseStatement(text []byte) (*Statement, *Error) {
 	doc := new(canon.Document)
@@ -159,7 +161,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 		return nil, notStrict(payloadAt, "the payload is not a statement", err)
 	}
 
-	// A statement of another type is not judged here.
+	// Statements of other types are not supported.
 	root := doc.Root()
 	if kind := root.Member("_type"); kind.String() != StatementType {
 		return nil, unsupported(payloadAt, "_type is %s, expected %s", shown(kind), StatementType)
@@ -173,7 +175,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 		return nil, invalid(payloadAt, "the predicate contains no receipt")
 	}
 
-	// The receipt and the commit determine the statement, so it is created again.
+	// The receipt and the commit determine the statement, so it can be generated again.
 	want, err := newStatement(inside, commitSaid(root))
 	if err != nil {
 		return nil, &Error{receipt.CodeAttestationMismatch, payloadAt, "no statement can be made of the receipt inside: " + err.Error()}
@@ -181,7 +183,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 	return want, want.compare(root, text)
 }
 
-// commitSaid returns the commit that a statement names last, which may be the caller's.
+// commitSaid returns the last commit that a statement names, which may be the caller's commit.
 func commitSaid(root canon.Node) (name string) {
 	for _, n := range root.Member("subject").Elements() {
 		name = n.Member("digest").Member(GitCommit).String()
@@ -189,13 +191,14 @@ func commitSaid(root canon.Node) (name string) {
 	return name
 }
 
-// compare returns where a text differs from the statement, or nil if it does not.
+// compare returns an error that describes the first difference between a text and the statement, or
+// nil if they are equal.
 func (s *Statement) compare(root canon.Node, text []byte) *Error {
 	if bytes.Equal(text, s.text) {
 		return nil
 	}
 
-	// Report the first subject that differs, before any difference in form.
+	// A different subject is reported before any difference in form.
 	list := root.Member("subject")
 	for i, n := range list.Elements() {
 		if i < len(s.Subjects) && !bytes.Equal(n.AppendCanonical(nil), s.Subjects[i].append(nil)) {

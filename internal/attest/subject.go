@@ -9,24 +9,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The algorithms of a subject's digest, with the names of in-toto.
+// Digest algorithms of a subject, with the names that in-toto uses.
 const (
-	SHA256    = "sha256"    // of the bytes of a file
+	SHA256    = "sha256"    // digest of the bytes of a file
 	GitCommit = "gitCommit" // the name of a commit
 )
 
-// MaxSubjects is the maximum number of subjects of a statement. Other verifiers accept no more.
+// MaxSubjects is the maximum number of subjects in a statement. Other verifiers do not accept more.
 const MaxSubjects = 1024
 
-// A Subject is an artifact that an attestation is about.
+// A Subject is an artifact that an attestation covers.
 type Subject struct {
-	Name      string // name of the artifact or file, or the kind of a commit; "" in a question
+	Name      string // name of the artifact or file, or kind of a commit; "" in a requirement
 	Algorithm string // SHA256 or GitCommit
-	Digest    string // lowercase hexadecimal digits: 64, for a commit 40 or 64
+	Digest    string // lowercase hexadecimal digits: 64, or 40 or 64 for a commit
 }
 
-// ParseSubject parses a required subject: sha256: and 64, or gitCommit: and 40 or 64, lowercase
-// hexadecimal digits.
+// ParseSubject parses a required subject: sha256: followed by 64 lowercase hexadecimal digits, or
+// gitCommit: followed by 40 or 64.
 func ParseSubject(text string) (Subject, error) {
 	algorithm, digest, _ := strings.Cut(text, ":")
 	switch {
@@ -44,8 +44,8 @@ func (s Subject) String() string { return s.Algorithm + ":" + s.Digest }
 // Is reports whether two subjects have the same digest.
 func (s Subject) Is(o Subject) bool { return s.Algorithm == o.Algorithm && s.Digest == o.Digest }
 
-// IsCommit reports whether a text is the name of a commit: 40 or 64 lowercase hexadecimal
-// digits that are not all zero. Git writes zeros if there is no commit.
+// IsCommit reports whether a text is the name of a commit: 40 or 64 lowercase hexadecimal digits
+// that are not all zero. Git uses zeros to represent the absence of a commit.
 func IsCommit(text string) bool {
 	return (isHex(text, 40) || isHex(text, 64)) && strings.Trim(text, "0") != ""
 }
@@ -62,7 +62,7 @@ func (s Subject) append(b []byte) []byte {
 	return append(canon.AppendString(b, s.Name), '}')
 }
 
-// A teller collects the results of a task according to a receipt.
+// A teller collects the results of a task from a receipt.
 type teller struct {
 	root       canon.Node
 	unreported receipt.Pointers
@@ -89,7 +89,7 @@ func (t *teller) artifacts() {
 
 // writes adds each file with its last write, because earlier content no longer exists.
 func (t *teller) writes() {
-	// A file may be written several times. Only the last content can still exist.
+	// A file may be written several times. Only its last content can still exist.
 	last := map[string]int{}
 	list := t.root.Member("side_effects").Member("fs_writes")
 	for i, w := range list.Elements() {
@@ -113,8 +113,8 @@ func (t *teller) commits() {
 	}
 }
 
-// told reports whether the source recorded a member of an entry, and the entry cannot state more
-// than what happened. Entries of an incomplete list count.
+// told reports whether the source recorded a member of an entry, and the member cannot overstate
+// what happened. Entries of an incomplete list are included.
 func (t *teller) told(entry, member string) bool {
 	// An unreported list may still contain entries that the source recorded.
 	_, whole := slices.BinarySearch(t.unreported, entry)
@@ -122,7 +122,7 @@ func (t *teller) told(entry, member string) bool {
 	return !whole && !part && !t.over.Has(entry+"/"+member)
 }
 
-// add adds a file by its digest, if it has one.
+// add adds a file with its digest, if the digest is valid.
 func (t *teller) add(name, digest canon.Node) {
 	if d, err := canon.ParseDigest(digest.Text()); err == nil {
 		t.put(Subject{name.String(), SHA256, hexOf(d)})
@@ -137,5 +137,5 @@ func (t *teller) put(s Subject) {
 
 func commit(name string) Subject { return Subject{"git commit", GitCommit, name} }
 
-// hexOf returns the text of a digest without its algorithm.
+// hexOf returns the hexadecimal digits of a digest, without its algorithm.
 func hexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }

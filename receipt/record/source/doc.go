@@ -9,25 +9,26 @@
 //
 // # One way to a draft
 //
-// For each source, a reader collects the statements from the log's lines in a story (package
-// story). The story is returned as protocol events, from which the recorder of package record
-// creates the draft. If the events are kept (record.Options.Keep) and recorded again, the draft is
-// the same, byte for byte. As for every log, metadata.unreported lists what the source does not
-// state.
+// For each source, a reader collects the statements in the lines of a log in a story (package
+// story). The story is returned as protocol events, and the recorder of package record creates the
+// draft from these events. If the events are stored (record.Options.Keep) and recorded again, the
+// draft is the same, byte for byte. As for every log, metadata.unreported lists what the source
+// does not state.
 //
 // # One reader per source
 //
-// Each source has a reader, a story.Reader, in a package below internal. Its method Line receives
-// each line, a JSON object, and records its statements in a story.Story; End records information
-// that is available only after the last line. A reader rejects nothing. It counts records whose
-// types are not in its closed lists (Unless), and sets no values that no line states. If something
-// may be missing, the reader names a cause, a story.Gap. One table lists the parts of the receipt
-// that each cause leaves unreported or incomplete.
+// Each source has a reader, which implements story.Reader, in a package below internal. The method
+// Line receives each line, which is a JSON object, and records its statements in a story.Story. The
+// method End records information that is available only after the last line. A reader rejects
+// nothing. It counts records whose types are not in its lists (Unless), and sets no values that no
+// line states. If something may be missing, the reader records a cause, which is a story.Gap. One
+// table lists the parts of a receipt that each cause leaves unreported or incomplete.
 //
-// A row of the table in kind.go defines how the source's lines are recognized and, if a session can
-// have several tasks, the function that locates a line. The tests cut, mix, repeat, and fuzz one
-// log in testdata along with the others. An independent reader counts the statements in its lines,
-// and no draft may claim more. docs/sources.md lists the values that each source records.
+// A row of the table in kind.go defines how the lines of a source are recognized. If a session can
+// have several tasks, the row also contains the function that locates a line. The tests cut, mix,
+// repeat, and fuzz one log of each source in testdata. An independent reader counts the statements
+// in the lines of these logs, and no draft may claim more. docs/sources.md lists the values that
+// each source records.
 //
 // # Rules of all sources
 //
@@ -37,39 +38,39 @@
 // replaced, and no digests are computed from that line.
 //
 // Missing parts: if a line, the end of a log, or the log of another agent is missing or unreadable,
-// or if a part of a line has an unexpected type (garbled_parts in metadata.source.counted), all
-// lists and counts are unreported, and stated values are lower bounds. A result without its call
-// affects everything except the cost, and a call without an ID affects calls and effects. A value
-// that is neither true nor false does not count as an outcome, and a value that is not a count is
-// not treated as 0.
+// all lists and counts are unreported, and stated values are lower bounds. The same applies if a
+// part of a line has an unexpected type (garbled_parts in metadata.source.counted). A result
+// without its call affects everything except the cost, and a call without an ID affects calls and
+// effects. Values that are neither true nor false are not treated as outcomes, and values that are
+// not counts are not treated as 0.
 //
-// Unknown types: record types, content blocks, and spans may state an action unless they are read
-// or are in the closed list of types without an action. They are counted by type in
-// metadata.ignored_records (None for records without a type), and every list and count becomes a
-// lower bound (metadata.unreported, metadata.at_least). receipt record and receipt show print their
+// Unknown types: a record type, content block, or span may state an action, unless it is read or
+// its type is in the list of types without an action. Such records are counted by type in
+// metadata.ignored_records (None for records without a type), and all lists and counts become lower
+// bounds (metadata.unreported, metadata.at_least). receipt record and receipt show print their
 // number. No particular version of an agent is required.
 //
-// Known types in the wrong place are also not read. In Claude Code's logs, these include content
-// blocks in a line with the wrong role, such as user/tool_use, and lines that name a call or a task
-// that no other line states, such as progress/bash_progress. Two different calls with the same ID
-// are not copies: the second is counted as calls_of_one_id in metadata.source.counted, and later
-// results are attributed to neither call.
+// Known types in unexpected places are also not read. In the logs of Claude Code, these are, for
+// example, content blocks in a line with the wrong role, such as user/tool_use, and lines that name
+// a call or a task that no other line states, such as progress/bash_progress. Two different calls
+// with the same ID are not copies: the second is counted as calls_of_one_id in
+// metadata.source.counted, and later results are attributed to neither call.
 //
-// Contradictory counts for one message ID make the tokens a lower bound (messages_of_one_id). The
-// same applies to a usage record that lacks a count that other records have.
+// If the counts for one message ID are contradictory, the tokens are a lower bound
+// (messages_of_one_id). The same applies if a usage record lacks a count that other records have.
 //
 // Order: lines are ordered by time, and lines with the same time by line number. A line without a
 // time is assigned the previous line's time. An invalid time, or a time in the year 0 or 9999,
 // leaves start and end unreported.
 //
-// Repetitions: a message or call counts once, by its ID, regardless of the number of lines and
-// files that contain it. If IDs are not sufficient (codex exec, results without an ID), equal
-// contents count once. Items without an ID are counted (metadata.source.counted), and the lists
-// become lower bounds.
+// Repetitions: a message or call is identified by its ID and counted once, regardless of the number
+// of lines and files that contain it. If IDs are not sufficient (codex exec, results without an
+// ID), equal contents are counted once. Items without an ID are counted (metadata.source.counted),
+// and the lists become lower bounds.
 //
 // # Limits
 //
 // No line is rejected: invalid lines, unknown types, and unknown versions are counted, and the
-// draft reports the counts. A log that exceeds the limits defined in package event is rejected. A
-// line can have up to 64 MiB, and a log that is a single JSON value can have up to 256 MiB.
+// draft reports the counts. A log that exceeds the limits in package event is rejected. A line can
+// have up to 64 MiB, and a log that is a single JSON value can have up to 256 MiB.
 package source

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Kind identifies the program that writes a log, and the log's format.
+// A Kind identifies the program that writes a log, and the format of the log.
 type Kind string
 
 const (
@@ -37,18 +37,18 @@ type row struct {
 	kind   Kind
 	family string // the program that writes the log, or the log's format
 
-	// is reports whether a line, which is an object, belongs to the kind. If it is nil, package kind
-	// recognizes the line.
+	// is reports whether a line, which is an object, belongs to the kind. If is is nil, package
+	// kind recognizes the line.
 	is  func(canon.Node) bool
 	new func(*story.Story) story.Reader
 
 	// looks reports whether text without leading whitespace begins like a log of this kind, for
-	// logs whose values may span lines. If it is nil, each line is an object.
+	// logs whose values may span lines. If looks is nil, each line is an object.
 	looks  func(string) bool
 	arrays bool // a line may be an array of such objects
 
-	// glances returns a function that examines a log's lines in order, for kinds whose sessions can
-	// have several tasks. If it is nil, a log is a single task.
+	// glances returns a function that examines the lines of a log in order, for kinds whose
+	// sessions can have several tasks. If glances is nil, a log is a single task.
 	glances func() func(canon.Node) story.Glance
 }
 
@@ -62,7 +62,7 @@ func rows() []row {
 		{codexExec, "codex", codex.IsExec, codex.NewExec, nil, false, nil},
 		{otlpJSON, "otlp", otlp.Is, otlp.New, otlp.Looks, true, nil},
 
-		// Package kind recognizes these.
+		// Package kind recognizes the following kinds.
 		{kind: copilotCLI, family: "copilot", new: others.NewCopilot},
 		{kind: openCode, family: "opencode", new: others.NewOpenCode},
 		{kind: geminiCLI, family: "gemini", new: others.NewGemini},
@@ -80,7 +80,7 @@ func rowOf(k Kind) (row, bool) {
 	return row{}, false
 }
 
-// named reports whether a name is that of the kind or of its family. The name "" matches every
+// named reports whether name is the name of the kind or of its family. The name "" matches every
 // kind.
 func (r *row) named(name string) bool {
 	return name == "" || name == string(r.kind) || name == r.family
@@ -101,7 +101,7 @@ func Names() (names []string) {
 	return names
 }
 
-// IsOf reports whether a name is the name of a kind or of its family.
+// IsOf reports whether name is the name of a kind or of its family.
 func IsOf(k Kind, name string) bool {
 	r, known := rowOf(k)
 	return known && name != "" && r.named(name)
@@ -113,7 +113,7 @@ type Sighting struct {
 	Session, Parent string // from the first line that names a session, or ""
 }
 
-// Sight recognizes a log from its first bytes, of which it reads at most 50 lines.
+// Sight recognizes a log by its first bytes, of which it reads at most 50 lines.
 func Sight(head []byte) (s Sighting) {
 	r := &reading{doc: new(canon.Document)}
 	if s.Kind = recognize(r, head); s.Kind == Unknown {
@@ -151,7 +151,7 @@ func firstLines(text []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// recognize returns a log's kind, determined from its first bytes.
+// recognize returns the kind of a log based on its first bytes.
 func recognize(r *reading, head []byte) Kind {
 	if k, found := formOf(r.from, head); found.Kind != kinds.Unknown {
 		return k
@@ -175,8 +175,8 @@ func recognize(r *reading, head []byte) Kind {
 	return Unknown
 }
 
-// formOf recognizes an agent's log by its form, as package kind does. The kind is Unknown if logs
-// of this kind are not supported or may not be read.
+// formOf recognizes the log of an agent by its form, as package kind does. The kind is Unknown if
+// such logs are not supported, or if from excludes them.
 func formOf(from string, value []byte) (Kind, kinds.Found) {
 	found, form := kinds.SessionOf(value)
 	if x, known := rowOf(Kind(form)); known && x.named(from) {
@@ -185,7 +185,7 @@ func formOf(from string, value []byte) (Kind, kinds.Found) {
 	return Unknown, found
 }
 
-// kindOf returns the kind of a line, considering only the kinds that may be read.
+// kindOf returns the kind of a line, limited to the kinds that from permits.
 func kindOf(from string, line canon.Node) Kind {
 	// The first kind that matches is used, so the table lists specific kinds first.
 	for _, x := range rows() {
@@ -206,8 +206,8 @@ func kindOf(from string, line canon.Node) Kind {
 	return Unknown
 }
 
-// looksLike returns the kind of log that text resembles, considering only the kinds whose values
-// may span lines.
+// looksLike returns the kind of log that text resembles, limited to the permitted kinds whose
+// values may span lines.
 func looksLike(from string, head []byte) Kind {
 	head = bytes.TrimPrefix(head[:min(len(head), maxLook)], []byte("\ufeff"))
 	text := string(bytes.Join(bytes.Fields(head), nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Limits, in bytes, for a line and for a log that is a single value. Longer lines are skipped and
-// counted. Agents write tool results and images on a single line.
+// Maximum sizes of a line and of a log that is a single value, in bytes. Longer lines are skipped
+// and counted. Agents write tool results and images on a single line.
 const (
 	maxLine  = 64 << 20
 	maxValue = 256 << 20
@@ -29,7 +29,7 @@ type lines struct {
 	count int // number of nonblank lines
 	buf   []byte
 	ended bool // the latest line ended with a line feed
-	whole bool // values that may span lines are read; see value
+	whole bool // values that span lines are supported; see value
 	rest  []byte
 }
 
@@ -40,7 +40,7 @@ type rawLine struct {
 	end      int64 // number of bytes up to and including the line end
 }
 
-// newLines reads lines. It computes their digest unless the input provides a digest.
+// newLines reads lines. It computes the digest of the input unless the input provides one.
 func newLines(in Input) *lines {
 	if in.Sum != nil {
 		return &lines{in: bufio.NewReaderSize(in, readBytes)}
@@ -94,7 +94,7 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 		if err == nil && len(l.buf) == 0 && !overlong {
 			return part, false, nil
 		}
-		// The first line may be a log that is a single value.
+		// The first line may be an entire log that is a single value.
 		most := maxLine
 		if l.count == 0 {
 			most = maxValue
@@ -163,8 +163,8 @@ func (n *nesting) scan(part []byte) int {
 	return 0
 }
 
-// value returns the next object from text that consists of JSON values that may span lines: one
-// value, several values, or an array of them. Anything between objects is returned unchanged, so
+// value returns the next object in text that consists of JSON values that may span lines: one
+// value, several values, or an array of values. Anything between objects is returned unchanged, so
 // that it is counted as unreadable.
 func (l *lines) value() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
@@ -235,10 +235,9 @@ func (l *lines) chunk() ([]byte, error) {
 // replacement is the JSON escape of U+FFFD.
 const replacement = `\ufffd`
 
-// whole replaces unpaired halves of characters outside the Basic Multilingual Plane (RFC 8259,
-// section 7: lone surrogates), which agents write when they cut text in the middle of a character.
-// It returns nil if there are no unpaired halves. A digest of the result would not be a digest of
-// the original text.
+// whole replaces lone surrogates (RFC 8259, section 7), which agents write when they cut text in
+// the middle of a character outside the Basic Multilingual Plane. It returns nil if there are no
+// lone surrogates. A digest of the result would not be a digest of the original text.
 func whole(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); {
@@ -252,8 +251,8 @@ func whole(text []byte) []byte {
 			continue
 		}
 
-		// A pair of halves forms a character. A single half is replaced with a character whose
-		// escape has the same length.
+		// A surrogate pair represents one character. A lone surrogate is replaced with a character
+		// whose escape has the same length.
 		switch half := surrogate(text[i:]); {
 		case half == 'h' && surrogate(text[i+6:]) == 'l':
 			i += 12
@@ -271,8 +270,8 @@ func whole(text []byte) []byte {
 	return out
 }
 
-// surrogate returns 'h' for the escape of a pair's first half, 'l' for the escape of its second
-// half, and 0 for anything else.
+// surrogate returns 'h' for the escape of a high surrogate, 'l' for the escape of a low surrogate,
+// and 0 for anything else.
 func surrogate(text []byte) byte {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return 0

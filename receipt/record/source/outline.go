@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Outline is the result of a first pass over a log: its session, and the positions at which its
+// An Outline is the result of a first pass over a log: its session, and the positions at which
 // tasks begin. It uses about 60 bytes of memory per line. It can be stored with encoding/gob.
 type Outline struct {
 	Name    string // name of the log, as passed by the caller
@@ -21,7 +21,7 @@ type Outline struct {
 
 	Whole  bool         // the log is a single task
 	Head   canon.Digest // digest of the first line
-	Over   bool         // a log that is a single task has ended
+	Over   bool         // the log is a single task that has ended
 	First  time.Time    // of its lines
 	Last   time.Time
 	Begun  time.Time // time of the first line that names Session
@@ -38,12 +38,12 @@ type Outline struct {
 // A mark describes a line.
 type mark struct {
 	End int64     // offset of the next line
-	At  time.Time // of the line, or of the latest line before it that has a time; zero if there is none
+	At  time.Time // time of the line or of the latest earlier line that has a time; zero if there is none
 	Key key
 
-	Unique    bool // only copies of the line have the same key, across all logs
-	OfSession bool // the line applies regardless of the task that contains it
-	Counts    bool // the line states the session's cumulative usage
+	Unique    bool // only copies of the line have the same key, in all logs
+	OfSession bool // the line applies to all tasks of the session
+	Counts    bool // the line states the cumulative usage of the session
 }
 
 // A key identifies copies of a line. The zero key does not match any other key.
@@ -78,11 +78,11 @@ func (o *Outline) Sound() bool {
 	return true
 }
 
-// Forget discards everything that only [Tasks] uses, so that many outlines can be kept in memory.
+// Forget discards the fields that only [Tasks] uses, so that many outlines fit into memory.
 func (o *Outline) Forget() { o.Lines, o.Begins, o.Calls = nil, nil, nil }
 
-// name returns the session's ID. If there is no session, the name depends only on the first line,
-// so that it does not change as the log grows.
+// name returns the ID of the session. If there is no session, the name depends only on the first
+// line, so that the name does not change as the log grows.
 func (o *Outline) name() string {
 	if o.Session != "" {
 		return o.Session
@@ -90,8 +90,8 @@ func (o *Outline) name() string {
 	return story.Unnamed(o.Head[:])
 }
 
-// Survey reads a log once and returns its outline. From has the same meaning as in [Options].
-// Errors from the input are returned unchanged.
+// Survey reads a log once and returns its outline. The argument from has the same meaning as in
+// [Options]. Errors from the input are returned unchanged.
 func Survey(in Input, from string) (*Outline, error) {
 	r, o := newReading(from), &Outline{Name: in.Name}
 	text, err := r.scan(in, func(text *lines) func(rawLine) error {
@@ -103,7 +103,7 @@ func Survey(in Input, from string) (*Outline, error) {
 			each = (&survey{Outline: o, look: x.glances(), reading: r}).line
 		}
 
-		// The first line, in whatever form, identifies a log that is growing.
+		// The first line, whether or not it is valid, identifies a log that is growing.
 		return func(l rawLine) error {
 			if o.Head.IsZero() {
 				o.Head = canon.Sum(l.text)
@@ -117,7 +117,7 @@ func Survey(in Input, from string) (*Outline, error) {
 
 	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
 
-	// A log that is a single task has been read completely.
+	// A log that is a single task was read by its reader.
 	if o.Whole {
 		r.ended(text, in)
 		r.reader.End()
@@ -161,8 +161,8 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 	m.Key, m.Unique, m.OfSession, m.Counts = keyOf(g.Key), g.Unique, g.Whole, g.Count
 
-	// In a forked session's log, the first line names the session, and copies of its parent's lines
-	// follow.
+	// In the log of a forked session, the first line names the session, and copies of the lines of
+	// its parent follow.
 	if g.Session != "" && (s.Session == "" || !g.Whole && !g.At.IsZero() && !g.At.Before(s.latest)) {
 		if s.Session != g.Session {
 			s.Session, s.Begun = g.Session, g.At
@@ -175,7 +175,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 		s.Main = true
 	}
 
-	// A possible task is dropped if another task begins before a model answers.
+	// A possible task is discarded if another task begins before a model answers.
 	if g.Spoke && s.perhaps != nil {
 		s.Begins = append(s.Begins, *s.perhaps)
 		s.perhaps = nil
@@ -198,7 +198,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 }
 
-// keyOf returns the zero key for "".
+// keyOf returns the key for a text, which is the zero key for "".
 func keyOf(text string) (k key) {
 	if text != "" {
 		sum := sha256.Sum256([]byte(text))

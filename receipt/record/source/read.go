@@ -16,22 +16,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Options supply information that logs lack. Of record.Options, only Issuer.ID is required: if no
-// line names a task, the session is the task.
+// Options supplies information that logs do not contain. In record.Options, only Issuer.ID is
+// required. If no line names a task, the session is the task.
 type Options struct {
 	record.Options
 	From string // name of a kind or a family, see Names; "" detects the kind from the first lines
 }
 
-// An Input is a log. Several inputs can form one task: a session, and the logs of the agents to
-// which it delegated work.
+// An Input is a log. Several inputs can form one task: the log of a session, and the logs of the
+// agents to which the session delegated work.
 type Input struct {
 	Name string // name in the draft: the last element of a path
 	io.Reader
 
-	// Sum, if it is not nil, returns the digest and the size of the stored file. It is called after
-	// Reader has been read to its end, and is needed if the file was decompressed. If it is nil,
-	// both are computed from the bytes of Reader.
+	// If Sum is not nil, it returns the digest and the size of the stored file. It is called after
+	// Reader has been read to its end, and is needed if the file was decompressed. If Sum is nil,
+	// both are computed from the bytes that Reader returns.
 	Sum func() (canon.Digest, int64)
 
 	// Asides is the number of lines at the beginning that belong to the session and not to the
@@ -56,7 +56,7 @@ var ErrUnknown = errors.New("source: no line belongs to a supported agent log")
 // ErrEmpty indicates that no line contains any information.
 var ErrEmpty = errors.New("source: the log records nothing: no line has a time, a message, or a call")
 
-// A SessionError reports an agent's log that is recognized but not supported.
+// A SessionError indicates that a log was recognized but is not supported.
 type SessionError struct {
 	Name string // of the log
 	What string // such as "a session of Qwen Code"
@@ -71,7 +71,7 @@ func (e *SessionError) Error() string {
 // Unwrap returns ErrUnknown.
 func (e *SessionError) Unwrap() error { return ErrUnknown }
 
-// A MixedError reports logs of two kinds for the same task.
+// A MixedError indicates that the logs of one task are of two kinds.
 type MixedError struct {
 	Name      string
 	Is, Other Kind
@@ -155,7 +155,7 @@ func (r *reading) log(in Input) error {
 
 // ended records the size and the digest of a log. A log that is still growing, or that was
 // truncated, ends in the middle of a line. If that line is not read, it may state a different end
-// from that in the earlier lines.
+// than the earlier lines.
 func (r *reading) ended(text *lines, in Input) {
 	r.story.Endless = r.story.Endless || text.count > 0 && !r.read
 	r.now.Cut = !text.ended && !r.read
@@ -163,7 +163,8 @@ func (r *reading) ended(text *lines, in Input) {
 	r.now.Lines = text.count
 }
 
-// Limits on the lines and bytes from which the source is recognized; other lines may precede them.
+// Limits for the beginning of a log from which its source is recognized; lines of other programs
+// may come first.
 const (
 	maxHeadLines = 50
 	maxHead      = 4 << 20
@@ -213,13 +214,13 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 			return nil, err
 		}
 		size += len(line.text)
-		line.text = slices.Clone(line.text) // the next line reuses its bytes
+		line.text = slices.Clone(line.text) // the next line reuses the same memory
 		form, found := formOf(r.from, line.text)
 		if found.Kind == kinds.Session {
 			return nil, declined(found)
 		}
 
-		// The first line may be the beginning of a value that spans lines.
+		// The first line may be the beginning of a value that spans several lines.
 		if _, err := r.parse(line.text); err == nil {
 			kind = cmp.Or(form, kindOf(r.from, r.doc.Root()))
 		} else if len(head) == 0 {
@@ -253,14 +254,14 @@ func joined(head []rawLine) (text []byte) {
 	return text
 }
 
-// choose starts reading logs of a kind, or continues to do so.
+// choose starts or continues to read logs of a kind.
 func (r *reading) choose(name string, kind Kind) error {
 	if r.kind != Unknown && (r.reader == nil || kind == Unknown) {
 		kind = r.kind
 	}
 	x, ok := rowOf(kind)
 
-	// All logs of a task are of one kind, which the first log determines.
+	// All logs of a task are of the same kind, which the first log determines.
 	switch {
 	case !ok:
 		return ErrUnknown
@@ -274,7 +275,7 @@ func (r *reading) choose(name string, kind Kind) error {
 	return nil
 }
 
-// parse parses a line, and reports whether unpaired halves of characters were replaced in it.
+// parse parses a line, and reports whether lone surrogates were replaced in it.
 func (r *reading) parse(text []byte) (repaired bool, err error) {
 	limits := canon.Limits{Bytes: maxValue}
 	if err = r.doc.Parse(text, limits); err == nil {
@@ -309,7 +310,7 @@ func (r *reading) line(l rawLine) error {
 
 	r.read = true
 
-	// A line of the session does not belong to the task.
+	// Lines of the session do not belong to the task.
 	if r.asides--; r.asides >= 0 {
 		if reader, ok := r.reader.(story.AsideReader); ok {
 			reader.Aside(root)
@@ -318,7 +319,7 @@ func (r *reading) line(l rawLine) error {
 	}
 	r.story.Inexact = repaired
 
-	// Exporters also write arrays.
+	// Some exporters write arrays.
 	for _, n := range root.Elements() {
 		if n.Kind() == canon.KindObject {
 			r.reader.Line(n)

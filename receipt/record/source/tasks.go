@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// A Task is a session, or a person's request to an agent together with everything that followed
-// until the next request.
+// A Task is a session, or a request from a person to an agent together with everything that
+// followed until the next request.
 type Task struct {
 	ID          string
 	Session     string    // "" if it is not stated
 	First, Last time.Time // times of its lines; zero if no line has a time
 	Parts       []Part    // the lines, grouped by log
 
-	Over     bool      // the logs state that the task ended, and contain nothing else
-	Latest   time.Time // latest time of all lines in its session
-	Followed bool      // another task in its session began after it
+	Over     bool      // the logs state that the task ended, and contain nothing that follows it
+	Latest   time.Time // latest time of all lines in the session
+	Followed bool      // another task in the session began later
 	Open     int       // calls without an answer
 	Cut      bool      // the last line has no line end
 }
 
-// A Part contains a task's lines in one log.
+// A Part contains the lines of a task in one log.
 type Part struct {
 	Log   *Outline
-	Aside []Span // the session's lines that the task needs, one span per line, in order
+	Aside []Span // lines of the session that the task needs, one span per line, in order
 	Spans []Span // of the task
 }
 
-// A Span is a range of bytes in a log that consists of entire lines.
+// A Span is a range of bytes in a log that consists of complete lines.
 type Span struct{ From, Until int64 }
 
 // add adds the bytes of a line.
@@ -52,7 +52,7 @@ func (p *Part) tell(o *Outline, line int) {
 	p.Aside = append(p.Aside, s)
 }
 
-// stretch extends the time range to include a line's time.
+// stretch extends the time range to include the time of a line.
 func (t *Task) stretch(at time.Time) {
 	if at.IsZero() {
 		return
@@ -65,9 +65,9 @@ func (t *Task) stretch(at time.Time) {
 	}
 }
 
-// Tasks returns the sessions in the logs or, if apart is set, the tasks, grouped by session. Logs
-// that may contain copies of each other's lines must be passed together: a copied line belongs to
-// the session that began first.
+// Tasks returns the sessions in the logs or, if apart is set, the tasks grouped by session. Logs
+// that may contain copies of each other's lines must be passed together, because a copied line
+// belongs to the session that began first.
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {
@@ -106,7 +106,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	return tasks
 }
 
-// wholeOf returns the task of logs that each consist of a single task.
+// wholeOf returns the task of logs that must not be divided.
 func wholeOf(logs []*owned) *Task {
 	t := &Task{ID: logs[0].name(), Session: logs[0].Session}
 	for _, l := range logs {
@@ -124,21 +124,21 @@ type sessionOf struct {
 	session string
 }
 
-// An owned log is a log, with a record of which lines are not copies from another log.
+// An owned is a log with a record of which lines are not copies from another log.
 type owned struct {
 	*Outline
 	is []bool
 }
 
-// copies contains the lines of earlier logs.
+// copies contains the keys of the lines in earlier logs.
 type copies struct {
 	unique map[key]struct{}
 	others map[string]map[key]struct{} // by session
 }
 
-// own determines which lines in a log are not copies. A line without a key is treated like the line
-// before it. If keys are unique only within a session, the parent session's lines precede the
-// session's own lines.
+// own determines which lines of a log are not copies. A line without a key is treated like the
+// previous line. If keys are unique only within a session, the lines of the parent session precede
+// the session's own lines.
 func (c *copies) own(o *Outline) *owned {
 	is, mine := make([]bool, len(o.Lines)), map[key]struct{}{}
 	parents, still := c.others[o.Parent], o.Parent != ""

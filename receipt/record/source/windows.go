@@ -9,7 +9,7 @@ import (
 // A cutter divides the logs of one session into tasks.
 type cutter struct {
 	logs   []*owned
-	apart  bool // the session is divided
+	apart  bool // the session is divided into tasks
 	starts []start
 	of     [][]int     // the tasks that begin in each log, in line order
 	asked  map[key]int // the task of each call
@@ -68,7 +68,8 @@ func (c *cutter) id(task string) string {
 	return session + "." + task
 }
 
-// alone returns the ID of the only agent in the logs, if no line belongs to the session itself.
+// alone returns the ID of the agent if the logs contain lines of only one agent and none of the
+// session itself.
 func (c *cutter) alone() string {
 	var agents []string
 	for _, l := range c.logs {
@@ -96,7 +97,7 @@ func (c *cutter) begin() {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.log, b.log), cmp.Compare(a.line, b.line))
 	})
 
-	// Within a log, tasks follow each other in line order, regardless of their times.
+	// Within a log, tasks are in line order, regardless of their times.
 	for n, s := range c.starts {
 		c.of[s.log] = append(c.of[s.log], n)
 	}
@@ -106,9 +107,9 @@ func (c *cutter) begin() {
 	}
 }
 
-// task returns the task to which a line belongs. In a log with beginnings, a line belongs to the
-// last task that began before it, because later lines cannot change that. In an agent's log, the
-// line's time determines the task.
+// task returns the task to which a line belongs. In a log that contains the beginning of a task, a
+// line belongs to the last task that began before it, because later lines cannot change this
+// assignment. In the log of an agent, the time of the line determines the task.
 func (c *cutter) task(log, line int) int {
 	// The task is the last one that begins before the line.
 	if own := c.of[log]; len(own) > 0 {
@@ -132,7 +133,8 @@ func (c *cutter) task(log, line int) int {
 	return max(n-1, 0)
 }
 
-// calls records the task in which each call was requested, and counts the open calls.
+// calls records the task in which each call was requested, and counts the calls that are still
+// open.
 func (c *cutter) calls() {
 	open := map[key]bool{}
 	for n, l := range c.logs {
@@ -159,7 +161,7 @@ func (c *cutter) calls() {
 	}
 }
 
-// cut assigns the lines of a log to the tasks. An answer belongs to the task that requested it.
+// cut assigns the lines of a log to tasks. An answer belongs to the task that requested the call.
 func (c *cutter) cut(log int) {
 	l := c.logs[log]
 	moved := map[int]int{}
@@ -181,7 +183,8 @@ func (c *cutter) cut(log int) {
 		t := c.tasks[to]
 		part := &t.Parts[log]
 
-		// Each task needs the session's description, and the session's usage before the task.
+		// Each task needs the description of the session, and the usage of the session before the
+		// task.
 		aside := m.OfSession && c.apart
 		if aside && session < 0 {
 			session = n

@@ -51,8 +51,8 @@ func translateHost(f *Translator, fr *frame) {
 	call(f, fr, c)
 }
 
-// capabilityKinds returns the kinds of the host's capabilities. The kind of any other capability is
-// unknown.
+// capabilityKinds maps the capabilities of the host to kinds of calls. Any other capability has an
+// unknown kind.
 func capabilityKinds() event.Words {
 	return event.NewWords("workspace.read_text", "read", "workspace.list", "read", "workspace.exists", "read", "workspace.stat", "read",
 		"workspace.write_text", "edit", "process.exec", "execute")
@@ -87,7 +87,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 	f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": c.input, "executor": "host_bridge"})
 	f.calls.named(fr, c.id).told = true
 
-	// The host's response is the output.
+	// The output is the result that the host returns.
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) {
 		p := members{"tool_call_id": c.id, "kind": c.kind, "executor": "host_bridge"}

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frameCall is a call's state according to its frames.
+// A frameCall is the state of a call according to its frames.
 type frameCall struct {
 	id, name, kind string
 	candidate      bool // the call is in a model's text, but was not promoted
@@ -20,22 +20,22 @@ type frameCall struct {
 	named          map[string]bool // the set of paths
 	previews       map[string]preview
 	running        canon.Digest // the input with which the call was reported to run
-	heard          canon.Digest // digest of the tool's messages
-	unsaid         bool         // no event contains that digest yet
-	told           bool         // a frame other than a question states the call
-	approved       bool         // an answer approved it
-	acts           string       // "diff" or "terminal" if a content block does more than read
-	noted          bool         // the conflict between acts and the kind was noted
+	heard          canon.Digest // digest of the messages from the tool
+	unsaid         bool         // no event contains heard yet
+	told           bool         // a frame other than a permission request states the call
+	approved       bool         // an answer approved the call
+	acts           string       // "diff" or "terminal" if a content block can change files
+	noted          bool         // the conflict between acts and kind was already recorded
 }
 
-// A preview contains the digests of a file before and after a write, as far as a diff shows them.
+// A preview contains the digests of a file before and after a write, if a diff shows them.
 type preview struct {
 	create        bool
 	before, after canon.Digest
 	short         string // the abbreviated digest from before the write, if it is abbreviated
 }
 
-// Calls contains the calls of the session.
+// calls contains the calls of the session.
 type calls struct {
 	byID    map[string]*frameCall
 	order   []*frameCall   // in order of appearance
@@ -44,7 +44,7 @@ type calls struct {
 	budget  *event.Budget
 }
 
-// named returns the call with an ID, and creates it if it is new.
+// named returns the call with the given ID, and creates it if necessary.
 func (s *calls) named(fr *frame, id string) *frameCall {
 	c := s.byID[id]
 	if c == nil {
@@ -59,12 +59,12 @@ func (s *calls) named(fr *frame, id string) *frameCall {
 	return c
 }
 
-// describe reads the effects that a call plans.
+// describe reads the planned effects of a call.
 func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
 	c.address(fr, n)
 
-	// New locations replace the previous ones.
+	// New locations replace all previous locations.
 	if locations := fr.Elements(n, "locations"); len(locations) > 0 {
 		f.budget.Free(len(c.paths) * event.PartCost)
 		c.paths, c.named = nil, nil
@@ -78,8 +78,8 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.contents(f, fr, n)
 }
 
-// contents reads a call's content. A diff contains a file's planned content, and a terminal may
-// change any file.
+// contents reads the content blocks of a call. A diff contains a file's planned content, and a
+// terminal may change any file.
 func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 	for _, block := range fr.Elements(n, "content") {
 		if fr.Err != nil {
@@ -97,8 +97,8 @@ func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 		}
 	}
 
-	// A call that only reads has neither a diff nor a terminal, so the stated kind does not apply
-	// to this call.
+	// A call that only reads has neither a diff nor a terminal, so the stated kind of this call is
+	// wrong.
 	if c.acts != "" && !c.noted && reads(c.kind) {
 		c.noted = true
 		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
@@ -110,7 +110,7 @@ func reads(kind string) bool {
 	return kind == "read" || kind == "search" || kind == "think" || kind == "fetch"
 }
 
-// address records the URL in a call's input.
+// address records the URL in the input of a call.
 func (c *frameCall) address(fr *frame, n canon.Node) {
 	if at := Own(n, "rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
 		c.url = fr.Once(at.Text())
@@ -134,8 +134,8 @@ func (c *frameCall) place(f *Translator, fr *frame, name string) {
 	f.budget.Charge(&fr.Event, fr.params, event.PartCost)
 }
 
-// placed returns the path under which a preview is stored, because a diff and a report may spell
-// the path differently.
+// placed returns the key under which a preview is stored, because a diff and a report may spell the
+// same path differently.
 func (s *calls) placed(name string) string {
 	if p, ok := event.InWorkspace(s.root, name); ok {
 		return p
@@ -143,8 +143,8 @@ func (s *calls) placed(name string) string {
 	return name
 }
 
-// preview reads a diff. The old and new text may be only parts of files. They are entire files if
-// the old text matches the file's stated digest, or if the file did not exist.
+// preview reads a diff. The old and the new text may be parts of a file. They are the entire file
+// if the old text matches the stated digest of the file, or if the file did not exist.
 func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
 	stated := Own(diff, "permission_preview").Member("preimageSha256")
@@ -160,7 +160,7 @@ func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 		p.before = d
 	}
 
-	// Only the text of the entire file matches the file's digest.
+	// The digest of the file can match only the text of the entire file.
 	old, text := diff.Member("oldText"), diff.Member("newText")
 	p.create = event.Absent(old) && event.Absent(stated)
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
@@ -190,8 +190,8 @@ func translateCallUpdate(f *Translator, fr *frame) {
 	c.updated(f, fr)
 }
 
-// updated applies a new call or an update to a call. A candidate that was never dispatched is
-// ignored, unless it is running or has run.
+// updated applies a new call or an update to a call. It ignores a candidate that was never
+// dispatched, unless the call is running or has run.
 func (c *frameCall) updated(f *Translator, fr *frame) {
 	u := fr.update
 	c.describe(f, fr, u)
@@ -223,7 +223,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 	}
 }
 
-// hear adds the tool's messages to a digest, so that the log's digest covers them, too.
+// hear adds the messages from the tool to a digest, so that the digest of the log covers them, too.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
 		if n := Own(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
@@ -236,7 +236,7 @@ func (c *frameCall) hear(u canon.Node) {
 	}
 }
 
-// saying returns the digest of the tool's messages, but only once.
+// saying returns the digest of the messages from the tool, but only once.
 func (c *frameCall) saying() string {
 	if !c.unsaid {
 		return ""
@@ -245,14 +245,14 @@ func (c *frameCall) saying() string {
 	return c.heard.String()
 }
 
-// announce opens a call. It opens the call again if the input or the server is new, or if the
-// call's execution starts.
+// announce opens a call. It opens the call again if there is new input or a new server, or if the
+// execution of the call starts.
 func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
 
-	// A status that is in no table is kept for readers.
+	// A status that is not in the table is passed on unchanged.
 	raw := fr.Text(fr.update, "status")
 	switch raw {
 	case "pending", "in_progress", "completed", "failed":
@@ -328,8 +328,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress returns the data that a call sent, either through a tool that fetches or to an MCP server
-// that was called with a URL.
+// egress returns the data that a call sent, if its tool fetches data or if it called an MCP server
+// with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {
@@ -343,7 +343,7 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 }
 
 // writes returns the files that a call changed, even if the call failed. It returns nil if the
-// frames do not record them.
+// frames do not record these files.
 func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
 	switch fr.str(fr.update, "mutationStatus") {
@@ -358,7 +358,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		return nil
 	}
 
-	// If no changes are reported, the announced paths are used.
+	// If the frames report no changed paths, the announced paths are used.
 	paths := c.paths
 	if changed := Own(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
@@ -367,7 +367,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		}
 	}
 
-	// If one file was moved, the change contains the old path and the new path.
+	// If one file was moved, there are two paths, the old one and the new one.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translateChildCall translates a call made by a code snippet. The call is treated like any other
-// call, with the kind from its annotations.
+// translateChildCall translates a call that a code snippet made. Such a call is treated like any
+// other call, with the kind from its annotations.
 func translateChildCall(f *Translator, fr *frame) {
 	u := fr.update
 	c := f.calls.named(fr, childID(fr))
@@ -22,7 +22,8 @@ func translateChildCall(f *Translator, fr *frame) {
 	})
 }
 
-// translateChildResult translates the end of such a call, which may be reported more than once.
+// translateChildResult translates the end of a call that a code snippet made. The end may be
+// reported more than once.
 func translateChildResult(f *Translator, fr *frame) {
 	u := fr.update
 	c := f.calls.named(fr, childID(fr))
@@ -39,13 +40,13 @@ func translateChildResult(f *Translator, fr *frame) {
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "executed": true})
 	case "", "pending":
 		f.counts.Silent++
-	default: // an unknown word does not indicate an end
+	default: // an unknown status does not indicate an end
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "raw_status": status})
 	}
 }
 
-// childID returns the ID of a snippet's call or, if it has no ID, an ID derived from its run and
-// its position.
+// childID returns the ID of a call that a snippet made. If the call has no ID, it returns an ID
+// derived from the run and the position of the call.
 func childID(fr *frame) string {
 	if id := fr.str(fr.update, "toolCallId"); id != "" {
 		return id
@@ -58,7 +59,7 @@ func childID(fr *frame) string {
 	return run
 }
 
-// scopeOf returns the scope of a mutation session that has a given level of side effects.
+// scopeOf returns the scope of a mutation session for a level of side effects.
 func scopeOf(level string) string {
 	if level == "none" {
 		return "read_only"
@@ -66,8 +67,8 @@ func scopeOf(level string) string {
 	return level
 }
 
-// translateComposition records a snippet, or a snippet's output or result, by digest. The snippet's
-// effects are the effects of its calls.
+// translateComposition records a snippet, its output, or its result by digest. The effects of a
+// snippet are the effects of its calls.
 func translateComposition(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
 

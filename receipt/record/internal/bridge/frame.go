@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frame is a JSON-RPC message during its translation. It has an event's methods.
+// A frame is a JSON-RPC message that is being translated. It has the methods of an event.
 type frame struct {
 	event.Event
 	from   Sender
 	params canon.Node
 	update canon.Node // params.update of session/update
 
-	marks   [2]canon.Node // the event's replayed and replay members; see reading
+	marks   [2]canon.Node // the replayed and replay members of the event; see reading
 	expects bool          // a function waits for the response to this frame
 }
 
-// Own returns the first of these runtime-specific members that is present and not null. Newer
-// dialects store them under _meta.harn, and older dialects store them next to the standard members.
-// It returns the zero Node if no such member is present.
+// Own returns the first named member that is present and not null, for members that are specific to
+// a runtime. Newer dialects store such members under _meta.harn, and older dialects store them next
+// to the standard members. If no such member is present, Own returns the zero Node.
 func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
@@ -45,7 +45,7 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	return fr.TextOf(Own(of, names...))
 }
 
-// executor returns a call's executor: a name or an MCP server.
+// executor returns the executor of a call, which is a name or an MCP server.
 func (fr *frame) executor(n canon.Node) (name, server string) {
 	x := Own(n, "executor")
 	if x.Kind() == canon.KindObject {
@@ -54,7 +54,7 @@ func (fr *frame) executor(n canon.Node) (name, server string) {
 	return fr.str(n, "executor"), ""
 }
 
-// declared returns the paths that a question announces.
+// declared returns the paths that a permission request announces.
 func (fr *frame) declared(call canon.Node) any {
 	for _, of := range [...]canon.Node{fr.params, call} {
 		if n := Own(of, "declaredPaths", "declared_paths"); !event.Absent(n) {
@@ -91,7 +91,8 @@ func (fr *frame) policyRef(of ...canon.Node) string {
 	return ""
 }
 
-// about returns the object that contains a durable approval's members: params or the update.
+// about returns the object that contains the members of a durable approval, which is params or the
+// update.
 func (fr *frame) about() canon.Node {
 	if !fr.update.IsZero() {
 		return fr.update
@@ -104,8 +105,8 @@ func (fr *frame) requestID() string {
 	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(Own(n, "approval_request", "approvalRequest"), "id"))
 }
 
-// verdict reads the approved and accepted members. It approves only if at least one is present and
-// each present member is true.
+// verdict reads the approved and accepted members. The decision is an approval only if at least one
+// member is present and each present member is true.
 func (fr *frame) verdict() (decision string, given bool) {
 	n := fr.about()
 	ok := true
@@ -120,7 +121,7 @@ func (fr *frame) verdict() (decision string, given bool) {
 	return event.Denied, given
 }
 
-// Package event writes the events that frames become.
+// The events are written with package event.
 type (
 	members = event.Members
 	raw     = event.Raw

@@ -2,10 +2,10 @@ package bridge
 
 import "github.com/receiptkit/receiptkit/receipt/internal/event"
 
-// A frameKind describes the events that a frame becomes.
+// A frameKind describes the events to which a frame is translated.
 type frameKind struct {
-	Frame string // a method, and for session/update and _harn/agentEvent also the kind
-	Event string // "" if the frame is known to be harmless, because it states no action
+	Frame string // a method; for session/update and _harn/agentEvent, also the kind
+	Event string // "" if the frame states no action and is known to be harmless
 	Rule  string
 
 	translate func(*Translator, *frame)
@@ -30,9 +30,9 @@ const (
 	methodAgentEvent = "_harn/agentEvent"
 )
 
-// SentBy returns the sender of a method that decides something, or SenderUnknown if either peer may
-// send the method. A frame from the other peer is refused, because a runtime must not approve its
-// own requests.
+// SentBy returns the peer that sends a method that decides something, or SenderUnknown if either
+// peer may send the method. A frame from the other peer is refused, because a runtime must not
+// approve its own requests.
 func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:
@@ -109,8 +109,8 @@ const (
 
 const messageRule = "successive chunks are one message, by the digest of its content"
 
-// silentUpdates returns the kinds of updates that become no event. In particular, a change that
-// fs_watch reports may not have been made by the agent.
+// silentUpdates returns the kinds of updates that become no event. For example, the agent need not
+// have made a change that fs_watch reports.
 func silentUpdates() []string {
 	return []string{
 		"session_info_update", "available_commands_update",

@@ -7,9 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An outcome is one form that the answer to session/request_permission can have. The first form
-// that matches decides. If no form matches, the answer is a denial: an unknown word, an ID that was
-// not offered or was offered twice, an option that rejects, granted set to false, or no result.
+// An outcome is one possible form of the answer to session/request_permission. The first form that
+// matches determines the decision. If no form matches, the answer is a denial: an unknown word, an
+// ID that was not offered or was offered twice, an option that rejects, granted set to false, or no
+// result.
 type outcome struct {
 	Answer   string // the form's description, for the documentation
 	When     string // a condition on the question or the answer
@@ -18,7 +19,7 @@ type outcome struct {
 	fits func(*answer) bool
 }
 
-// An answer is a response to session/request_permission, with the offered options.
+// An answer is a response to session/request_permission, with the options that were offered.
 type answer struct {
 	response canon.Node // JSON-RPC response: id, and result or error
 	result   canon.Node
@@ -27,8 +28,8 @@ type answer struct {
 }
 
 // outcomes returns the forms of answers in all dialects, with a safe interpretation for each form.
-// In older dialects, the word "selected" alone approves. If options were offered, that is not an
-// approval here.
+// In older dialects, the word "selected" alone is an approval. If options were offered, this word
+// is not accepted as an approval.
 func outcomes() []outcome {
 	return []outcome{
 		{`{"error":…}`, "", event.Denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
@@ -71,8 +72,8 @@ func (a *answer) decide(table []outcome) string {
 func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
 func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
-// offered reports whether the question had options. A member of the wrong type counts as present,
-// because the question then does not use a dialect that has no options.
+// offered reports whether the permission request offered options. A member of the wrong type counts
+// as present, because the request then does not use a dialect without options.
 func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {

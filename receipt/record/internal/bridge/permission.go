@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translatePermission requests an approval. The response decides the approval, which stays open
-// until then.
+// translatePermission records a permission request. The approval stays open until the response
+// decides it.
 func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
@@ -17,7 +17,7 @@ func translatePermission(f *Translator, fr *frame) {
 		request = Own(fr.params, "approvalRequest")
 	}
 
-	// The approval's ID is the ID of its request or, if that ID is missing, the ID of its call.
+	// The approval has the ID of its request or, if that is missing, the ID of its call.
 	callID := fr.Required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.Text(call, "title"))
 	asked := cmp.Or(fr.Text(request, "id"), callID)
@@ -31,7 +31,7 @@ func translatePermission(f *Translator, fr *frame) {
 	c.name = cmp.Or(c.name, name)
 	c.describe(f, fr, call)
 
-	// Depending on the dialect, the planned changes are next to the call or in it.
+	// Depending on the dialect, the planned changes are in the call or next to it.
 	mutation := Own(fr.params, "mutation")
 	if event.Absent(mutation) {
 		mutation = Own(call, "mutation", "audit")
@@ -51,7 +51,7 @@ func translatePermission(f *Translator, fr *frame) {
 	})
 }
 
-// offered returns the options of a question as text, because the next frame reuses the document.
+// offered returns the offered options as text, because the next frame reuses the document.
 func offered(f *Translator, fr *frame) []byte {
 	n := fr.params.Member("options")
 	if event.Absent(n) || fr.Err != nil {
@@ -77,14 +77,14 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		c := f.calls.named(fr, callID)
 		c.approved = true
 		args := a.result.Member("args")
-		if p["args"] = args; !event.Absent(args) { // the preview does not correspond to the new arguments
+		if p["args"] = args; !event.Absent(args) { // the preview does not match the new arguments
 			clear(c.previews)
 		}
 		f.emit(fr, "tool.approved", p)
 		return
 	}
 
-	// A denial has a reason if the answer, or the form that it matches, states a reason.
+	// A denial has a reason if the answer, or the matching form of the answer, states one.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -94,7 +94,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 }
 
 // translateAsked opens a durable approval. Both the notification and the update may state the
-// question.
+// approval request.
 func translateAsked(f *Translator, fr *frame) {
 	request := Own(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
@@ -102,7 +102,7 @@ func translateAsked(f *Translator, fr *frame) {
 	case fr.Err != nil || f.questions.asked[id] != nil:
 		f.counts.Silent++
 		return
-	case event.Absent(request): // the question requests no approval
+	case event.Absent(request): // the frame requests no approval
 		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
@@ -137,12 +137,13 @@ func translateResponded(f *Translator, fr *frame) {
 
 	p := verdictMembers(f, fr)
 	p["decision"] = decision
-	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // a notification does not get a response
+	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // a notification gets no response
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
 
-	// The runtime may refuse the answer, so nothing is decided until the runtime responds.
+	// The runtime may still refuse the answer, so the approval stays open until the runtime
+	// responds.
 	h := f.questions.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) { f.questions.held.settle(f, fr, h) })

@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// stopReasons maps the stop reasons of ACP that are not failures to events. Any other reason, such
-// as refusal, is a failure, and so is an error.
+// stopReasons maps the ACP stop reasons that are not failures to events. Any other reason, such as
+// refusal, is a failure, and so is an error.
 func stopReasons() event.Words {
 	return event.NewWords("end_turn", "task.completed", "cancelled", "task.canceled")
 }
 
-// translatePrompt starts the task, unless task events state its start.
+// translatePrompt starts the task, unless task events state the start.
 func translatePrompt(f *Translator, fr *frame) {
 	fr.expects, f.session.loading, f.session.doubtful, f.session.prompting = true, false, false, true
 	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}
@@ -36,7 +36,7 @@ func translatePrompt(f *Translator, fr *frame) {
 	f.requests.expect(fr, func(fr *frame) { stopped(f, fr) })
 }
 
-// translateLoad handles the loading of a session. Before it responds, the runtime repeats the
+// translateLoad handles a request to load a session. Before the runtime responds, it repeats the
 // entire conversation, including tool calls. The repeated updates are not part of the task.
 func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
@@ -52,7 +52,7 @@ func translateLoad(f *Translator, fr *frame) {
 }
 
 func stopped(f *Translator, fr *frame) {
-	if f.session.stated || f.to.Ended() { // the task's own events state its end
+	if f.session.stated || f.to.Ended() { // the events of the task state its end
 		f.counts.Silent++
 		return
 	}
@@ -66,8 +66,7 @@ func stopped(f *Translator, fr *frame) {
 	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
-	// The runtime's own statement takes precedence over the stop reason, unless the statement is
-	// natural.
+	// The terminal member takes precedence over the stop reason, unless its value is natural.
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {
@@ -87,13 +86,13 @@ func stopped(f *Translator, fr *frame) {
 }
 
 // terminals maps the kinds of _meta.harn.terminal to events, except natural and the kinds that are
-// failures. A turn that a policy or an exception ended also stops with end_turn. A suspended turn
-// may be resumed.
+// failures. A turn that was ended by a policy or an exception also stops with end_turn. A suspended
+// turn may be resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }
 
-// translateControl translates the runtime's report about a control message.
+// translateControl translates the report of the runtime about a control message.
 func translateControl(f *Translator, fr *frame) {
 	u := fr.update
 	if fr.str(u, "method") != methodCancel || fr.str(u, "status") != "accepted" {

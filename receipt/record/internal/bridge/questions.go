@@ -11,25 +11,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A question is identified by the ID in its request. Repeated requests count as a single question
-// while the question is open. After the decision, a repeated request is a new question, whose ID
-// has a number.
+// A question is a permission request, identified by its ID. Repeated requests with the same ID are
+// one question until it is decided. After the decision, a repeated request is a new question, and a
+// number is appended to its ID.
 type question struct {
-	first string // ID of the first approval, to which an answer that names the question refers
+	first string // ID of the first approval, to which an answer with the ID of the question refers
 	id    string // ID of the latest approval
 	count int    // number of approvals
 	open  bool
 }
 
-// Questions contains the questions of the session.
+// questions contains the questions of the session.
 type questions struct {
 	asked map[string]*question // keyed by the ID in the request
 	given map[string]bool      // IDs of approvals
 	held  holding              // answers that the runtime has neither accepted nor refused
 }
 
-// ask returns the ID of a question's approval. A numbered ID differs from all IDs in the requests
-// so far.
+// ask returns the approval ID for a question. A numbered ID differs from all request IDs so far.
 func (s *questions) ask(id string) string {
 	q := s.asked[id]
 	if q == nil {
@@ -40,7 +39,7 @@ func (s *questions) ask(id string) string {
 		return q.id
 	}
 
-	// After the decision, the same name denotes a new question.
+	// After the decision, the same name refers to a new question.
 	q.id, q.open = id, true
 	for s.given[q.id] {
 		q.count++
@@ -52,7 +51,7 @@ func (s *questions) ask(id string) string {
 	return q.id
 }
 
-// answered returns the ID of the approval that an answer names.
+// answered returns the ID of the approval to which an answer refers.
 func (s *questions) answered(id string) string {
 	if q := s.asked[id]; q != nil {
 		return q.first
@@ -60,8 +59,8 @@ func (s *questions) answered(id string) string {
 	return id
 }
 
-// A held answer waits for the runtime's response. A refused answer has no effect; an example is an
-// answer from a person who may not decide.
+// A held answer is an answer that waits for the response of the runtime. A refused answer has no
+// effect, for example, if its sender may not decide.
 type held struct {
 	at      time.Time
 	id      string // ID of the question
@@ -72,14 +71,13 @@ type held struct {
 	counted bool // the task ended before the runtime responded
 }
 
-// A holding contains the held answers, grouped by question, so that reading a long log requires no
-// searches.
+// A holding contains the held answers by question, so that no searches are needed in a long log.
 type holding struct {
 	byID  map[string][]*held // in order
 	count int                // number of all answers so far
 }
 
-// remove removes an answer, which is usually the first one to its question.
+// remove removes an answer, which is usually the first answer to its question.
 func (l *holding) remove(h *held) {
 	same := l.byID[h.id]
 	switch i := slices.Index(same, h); {
@@ -115,8 +113,8 @@ func (l *holding) hold(f *Translator, fr *frame, id, kind string, payload []byte
 	return h
 }
 
-// waits reports whether a decision must wait for earlier answers that may still be refused. If so,
-// the decision is recorded after them.
+// waits reports whether a decision must wait for earlier answers that may still be refused. Such a
+// decision is recorded after these answers.
 func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byte) bool {
 	if len(l.byID[id]) == 0 || f.to.Ended() {
 		return false
@@ -125,7 +123,7 @@ func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byt
 	return true
 }
 
-// settle records a held answer, or records that the answer was refused.
+// settle records a held answer or its refusal.
 func (l *holding) settle(f *Translator, fr *frame, h *held) {
 	refused := !event.Absent(fr.Root.Member("error"))
 	switch {
@@ -161,8 +159,8 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records held answers before the end, because a log that covers only one direction
-// contains no responses. If the runtime refuses such an answer afterward, the recording is invalid.
+// release records held answers before the end, because a log of only one direction contains no
+// responses. If the runtime refuses such an answer later, the recording fails.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready

@@ -7,10 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// requestCost is the approximate memory, in bytes, that a pending request or a call uses.
+// requestCost is the approximate memory in bytes for a pending request or a call.
 const requestCost = 512
 
-// A pending request is waiting for its response.
+// A pending is a request that is waiting for its response.
 type pending struct {
 	index  int // number of the request's frame
 	from   Sender
@@ -18,15 +18,15 @@ type pending struct {
 	answer func(fr *frame) // nil if the response has no effect
 }
 
-// Requests contains the pending requests, keyed by ID in canonical form.
+// requests contains the pending requests, keyed by the canonical form of their ID.
 type requests struct {
 	pending map[string][]pending
 	open    int
 	budget  *event.Budget
 }
 
-// maxSameID is the maximum number of open requests with the same ID. Each of the two peers may have
-// an open request with the same ID.
+// maxSameID is the maximum number of open requests with the same ID. More than one is possible,
+// because each peer assigns its own IDs.
 const maxSameID = 16
 
 // expect registers a request whose response is expected. A notification has no response.
@@ -51,9 +51,9 @@ func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 	q.pending[key] = append(q.pending[key], pending{fr.Index, fr.from, fr.Kind, answer})
 }
 
-// respond matches a response to its request. Both peers number their requests, so two requests may
-// have the same ID. In that case, the response's sender or form determines which request it
-// answers.
+// respond matches a response to its request. Each peer numbers its own requests, so two requests
+// may have the same ID. In that case, the sender or the form of the response determines which
+// request it answers.
 func (q *requests) respond(f *Translator, fr *frame) {
 	fr.Kind = "response"
 	id := fr.Root.Member("id")
@@ -62,7 +62,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// The sender of a response cannot also be the sender of the request.
+	// A response is never sent by the sender of the request.
 	key := string(id.AppendCanonical(nil))
 	all := q.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
@@ -72,7 +72,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.Root.Member("result")) })
 	}
 
-	// A wrong guess could turn a response to another request into an approval.
+	// A wrong guess could turn the response to another request into an approval.
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {

@@ -7,21 +7,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A session is the recorded session and its task's state.
+// A session is the recorded session with the state of its task.
 type session struct {
 	id        string // "" until a frame names a session
 	named     bool   // by the options
-	stated    bool   // Event recorded a task.* event, so prompts do not affect the task's state
+	stated    bool   // Event recorded a task.* event, so prompts do not affect the state of the task
 	prompted  bool   // a prompt started the task
-	prompting bool   // there was a prompt
-	live      bool   // there was an update that does not belong to an earlier turn
-	loading   bool   // a session/load has no response yet
-	loaded    bool   // a session was loaded before a prompt
-	doubtful  bool   // skipped updates may belong to the task: no response or prompt has followed yet
+	prompting bool   // at least one prompt was received
+	live      bool   // at least one update does not belong to an earlier turn
+	loading   bool   // session/load has no response yet
+	loaded    bool   // a session was loaded before the first prompt
+	doubtful  bool   // skipped updates may belong to the task, because no response or prompt has followed yet
 }
 
-// has reports whether a frame belongs to the recorded session. If the options name no session,
-// there must be only one session. Frames for durable approvals name the session in a
+// has reports whether a frame belongs to the recorded session. If the options name no session, all
+// frames must name the same session. Frames about durable approvals name the session in a
 // runtime-specific member.
 func (s *session) has(fr *frame) bool {
 	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())
@@ -37,10 +37,10 @@ func (s *session) has(fr *frame) bool {
 // running reports whether the task is running, according to the frames.
 func (s *session) running() bool { return s.prompting || s.live }
 
-// loads reports whether an update is counted while a session is being loaded. Before a prompt, an
-// update is part of an earlier turn. After a prompt, repeated and new updates cannot be
-// distinguished: an update to a known object adds information, and any other update that states an
-// action is ambiguous.
+// loads reports whether to translate an update that arrives while a session is being loaded. Before
+// the first prompt, an update belongs to an earlier turn. After a prompt, repeated and new updates
+// cannot be distinguished. An update to a known object adds information, and any other update that
+// states an action is ambiguous.
 func (s *session) loads(f *Translator, fr *frame, key string) bool {
 	u := fr.update
 	switch _, kind, _ := strings.Cut(key, " "); kind {
@@ -63,7 +63,7 @@ func (s *session) loads(f *Translator, fr *frame, key string) bool {
 		return s.running()
 	}
 
-	// The update states an action of an unknown turn.
+	// It is unknown which turn performed the action.
 	if s.running() {
 		fr.Fail(event.CodeAmbiguous, u, "the session was loaded while the task ran, so this update may belong to an earlier turn")
 		return true

@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A speech is a message whose chunks are being received.
+// A speech is a message whose chunks are still arriving.
 type speech struct {
-	event, id string // the kind of its event, and the ID of the message, if it has one
+	event, id string // the kind of its event, and the ID of the message, or ""
 	at        time.Time
 	*event.Content
 }
 
-// contentOf returns the digest of an entire message's content.
+// contentOf returns the digest of the content of an entire message.
 func contentOf(content canon.Node) string {
 	s := event.NewContent()
 	if content.Kind() != canon.KindArray {
@@ -27,8 +27,8 @@ func contentOf(content canon.Node) string {
 	return s.Digest().String()
 }
 
-// chunk returns the function that joins successive chunks into a message. A different kind of
-// update, or a different ID, ends the message.
+// chunk returns a function that joins successive chunks into a message. A different kind of update,
+// or a different ID, ends the message.
 func chunk(kind string) func(*Translator, *frame) {
 	return func(f *Translator, fr *frame) {
 		id := fr.Text(fr.update, "messageId")
@@ -45,7 +45,7 @@ func chunk(kind string) func(*Translator, *frame) {
 	}
 }
 
-// speak ends a message. Its event contains the digest, but not the text.
+// speak ends the current message. The event of a message contains the digest, but not the text.
 func speak(f *Translator, fr *frame) {
 	s := f.speech
 	if s == nil {
@@ -81,7 +81,7 @@ func translateInput(f *Translator, fr *frame) {
 	f.emit(fr, "user.message", members{"content_sha256": event.HashOf(fr.params).String()})
 }
 
-// translateUsage records the session's account, which is cumulative.
+// translateUsage records the usage of the session, which is cumulative.
 func translateUsage(f *Translator, fr *frame) {
 	u := fr.update
 	earlier := f.session.loading && !f.session.running()

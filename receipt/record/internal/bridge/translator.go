@@ -17,23 +17,24 @@ const (
 	SenderClient  Sender = "client" // the host, which prompts, answers, and cancels
 )
 
-// A Taker accepts the events that frames become.
+// A Taker accepts the events to which frames are translated.
 type Taker interface {
 	AddDocument(event *canon.Document) error
-	Ended() bool             // reports whether the terminal event was recorded
+	Ended() bool             // reports whether an event that ends the task was recorded
 	Artifact(id string) bool // reports whether an artifact with this ID was recorded
 }
 
-// Options contain values that frames do not contain.
+// Options contains values that frames do not state.
 type Options struct {
 	TaskID        string // required, because no frame names the task
-	SessionID     string // default: the session that the first frame names
+	SessionID     string // default: the session in the first frame that names one
 	WorkspaceRef  string // workspace reference of the events; "" for none
-	WorkspaceRoot string // removed from the paths of files; "": absolute paths are outside the workspace
+	WorkspaceRoot string // prefix to remove from file paths; if "", absolute paths are outside the workspace
 }
 
-// A Translator creates events from the JSON-RPC frames of a bridge, in all its dialects, or of ACP.
-// The events have decimal IDs and sequences that count from 1. It is not safe for concurrent use.
+// A Translator converts the JSON-RPC frames of a bridge, in all its dialects, or of ACP to events.
+// The IDs of the events are decimal numbers, and both IDs and sequences start at 1. A Translator is
+// not safe for concurrent use.
 type Translator struct {
 	options  Options
 	table    map[string]frameKind
@@ -52,7 +53,7 @@ type Translator struct {
 	calls     calls
 	questions questions
 	workers   map[string]*worker // by ID
-	speech    *speech            // the message to which the latest chunks belong
+	speech    *speech            // the message that is being assembled from chunks
 	unread    unread
 }
 
@@ -60,22 +61,22 @@ type Translator struct {
 type reading struct {
 	doc   *canon.Document
 	index int           // number of the latest frame, counting from 1
-	at    time.Time     // time of the latest line that states a time
-	marks [2]canon.Node // replayed and replay members of an event that occurs between the frames
+	at    time.Time     // time of the latest line that has a time
+	marks [2]canon.Node // replayed and replay members of an event that was logged between frames
 }
 
 // Counts contains the numbers of frames that were added without an error.
 type Counts struct {
 	All           int
 	Silent        int // frames that do not affect a receipt
-	Unknown       int // unknown methods, updates, and agent events, whose effects are unknown
+	Unknown       int // unknown methods, updates, and agent events, which may have any effect
 	OtherSessions int
 	Replayed      int // updates that belong to earlier turns of a loaded session
-	Dropped       int // members of worker updates for which a receipt has no member, such as times and paths of snapshots
+	Dropped       int // members of worker updates that a receipt cannot represent, such as times and paths of snapshots
 	Unmatched     int // responses that match no open request
 }
 
-// New returns a translator that passes events to a taker. The budget tracks the memory that the
+// New returns a translator that passes events to a taker. The budget limits the memory that the
 // translator uses.
 func New(o Options, to Taker, b *event.Budget) *Translator {
 	return newTranslator(o, to, b, frameKinds(), outcomes())
@@ -96,7 +97,7 @@ func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outc
 }
 
 // Add adds a frame that was sent at the given time. The error is an *[event.Error], or the error
-// that the taker returned. It is final: every later call returns it.
+// that the taker returned. It is permanent, and every later call returns it.
 func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	if f.parse("", text); f.err != nil {
 		return f.err
@@ -115,7 +116,7 @@ func (f *Translator) parse(kind string, text []byte) {
 	}
 }
 
-// Event adds an event that no frame contains. The payload is a JSON object.
+// Event adds an event that is not in a frame. The payload is a JSON object.
 func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	if f.parse(kind, payload); f.err != nil {
 		return f.err
@@ -156,7 +157,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
 	}
 
-	// Replay marks are the same as in an event.
+	// The marks for replays are the same as those of an event.
 	f.in.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return f.event(f.in.at, kind, root.Member("payload"))
 }
@@ -169,7 +170,7 @@ func IsLine(root canon.Node) bool {
 // Err returns the error that ended the reading, or nil.
 func (f *Translator) Err() error { return f.err }
 
-// Counts returns the current frame counts.
+// Counts returns the frame counts so far.
 func (f *Translator) Counts() Counts { return f.counts }
 
 func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
@@ -198,14 +199,14 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 	return f.finish(fr)
 }
 
-// last records everything that is pending before the end.
+// last records everything that is still pending before the task ends.
 func (f *Translator) last(fr *frame) {
 	if f.session.loading && f.session.doubtful {
 		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt marks the end of earlier turns")
 		return
 	}
 
-	// Nothing can be recorded after the end.
+	// Nothing can be recorded after the end of the task.
 	f.unread.mentions.unstated(f, fr)
 	f.unread.tell(f, fr)
 	f.questions.held.release(f, fr, f.questions.held.all())
@@ -216,7 +217,7 @@ func (f *Translator) last(fr *frame) {
 	}
 }
 
-// finish makes the first error of a frame final.
+// finish makes the first error of a frame permanent.
 func (f *Translator) finish(fr *frame) error {
 	if fr.Err == nil {
 		f.budget.Charge(&fr.Event, fr.Root, 0) // strings were stored
@@ -227,7 +228,7 @@ func (f *Translator) finish(fr *frame) error {
 	return f.err
 }
 
-// emit records an event that a frame becomes.
+// emit records an event for a frame.
 func (f *Translator) emit(fr *frame, kind string, payload members) {
 	f.emitText(fr, kind, payload.Text())
 }
@@ -246,7 +247,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 
-	// An error names the frame instead of the event.
+	// An error refers to the frame instead of the event.
 	around := event.Envelope{TaskID: f.options.TaskID, SessionID: f.session.id, WorkspaceRef: f.options.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
 	f.err = f.out.Emit(around, event.Part{Index: f.in.index, Name: kind, At: fr.At}, kind, payload)
 }
@@ -294,7 +295,7 @@ func (f *Translator) request(fr *frame) {
 
 	k, known := f.table[key]
 	fr.Kind = key
-	mine := fr.Err == nil && f.session.has(fr) // nothing from other sessions is stored
+	mine := fr.Err == nil && f.session.has(fr) // frames of other sessions are not stored
 	fr.Kept = f.budget
 	switch {
 	case fr.Err != nil:

@@ -8,18 +8,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Unread contains the frames that no rule reads and that are not known to be harmless. Each of
-// these frames may be an action. They are recorded in one event before the task ends.
+// unread contains the frames that no rule translates and that are not known to be harmless. Each of
+// these frames may be an action. One event records them before the task ends.
 type unread struct {
 	counts   map[string]int64 // by type
 	sum      canon.Digest     // digest of the frames' contents, in order
-	mentions mentions         // calls named by frames without an event
+	mentions mentions         // calls that are named in frames without an event
 }
 
-// otherTypes is the type under which the remaining types are counted.
+// otherTypes is the name under which all further types are counted.
 const otherTypes = "other"
 
-// note counts an unread frame.
+// note counts a frame that was not read.
 func (u *unread) note(f *Translator, fr *frame, kind string, said canon.Node) {
 	if u.counts == nil {
 		u.counts = map[string]int64{}
@@ -37,7 +37,7 @@ func (u *unread) note(f *Translator, fr *frame, kind string, said canon.Node) {
 	u.sum = canon.Sum(append(u.sum[:], said.AppendCanonical(nil)...))
 }
 
-// tell records the counts accumulated so far.
+// tell records the counts so far.
 func (u *unread) tell(f *Translator, fr *frame) {
 	if len(u.counts) == 0 {
 		return
@@ -51,7 +51,7 @@ func (u *unread) tell(f *Translator, fr *frame) {
 	f.emit(fr, "source.unread", p)
 }
 
-// mentions contains the calls that are named by frames without an event.
+// mentions contains the calls that are named in frames without an event.
 type mentions struct {
 	kinds map[string]string // type of the first frame that names each call
 }
@@ -64,7 +64,7 @@ func callLists() []string {
 	return []string{"toolCallIds", "tool_call_ids", "callIds", "call_ids", "toolCalls", "tool_calls", "calls"}
 }
 
-// add records the calls that are named by a frame without an event.
+// add records the calls that are named in a frame without an event.
 func (m *mentions) add(f *Translator, fr *frame) {
 	n := fr.about()
 	if id := Own(n, callIDs()...); !id.IsZero() {
@@ -81,7 +81,7 @@ func (m *mentions) add(f *Translator, fr *frame) {
 	}
 }
 
-// name records one call, given by its ID or by an object with the ID.
+// name records one call, given by its ID or by an object that contains the ID.
 func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	if n.Kind() == canon.KindObject {
 		n = Own(n, append(callIDs(), "id")...)
@@ -102,8 +102,8 @@ func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
 }
 
-// unstated records the approved or mentioned calls that no frame states, because any of them may
-// have been made.
+// unstated records the approved or mentioned calls for which there is no frame, because any of
+// these calls may have been executed.
 func (m *mentions) unstated(f *Translator, fr *frame) {
 	for _, c := range f.calls.order {
 		if c.approved && !c.told {

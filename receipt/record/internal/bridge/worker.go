@@ -9,11 +9,11 @@ import (
 )
 
 // A worker is an agent to which work was handed over, with the first task ID that was recorded for
-// it.
+// this agent.
 type worker struct{ name, task, status string }
 
-// workerEvents maps the names of worker events to statuses, for updates that have no status. It
-// contains both dialects' spellings.
+// workerEvents maps the names of worker events to statuses, for updates without a status. It
+// contains the spellings of both dialects.
 func workerEvents() event.Words {
 	return event.NewWords(
 		"WorkerSpawned", "running", "worker_spawned", "running",
@@ -28,8 +28,8 @@ func workerEvents() event.Words {
 	)
 }
 
-// translateWorker reads both forms of an update: with its own members, or with the members that
-// older bridges nest under content.
+// translateWorker translates both forms of a worker update: with its own members, or with the
+// members that older bridges nest under content.
 func translateWorker(f *Translator, fr *frame) {
 	u := fr.update
 	read := func(names ...string) string {
@@ -53,19 +53,19 @@ func translateWorker(f *Translator, fr *frame) {
 		f.workers[id] = w
 	}
 
-	// If there is no status, the event's name implies it.
+	// If there is no status, it is inferred from the name of the event.
 	status := read("status")
 	if status == "" {
 		status = workerEvents().Meaning(read("event"), "")
 	}
 
-	// An update about a joined worker does not state how the worker's task ended.
+	// An update about a joined worker does not state how the task of the worker ended.
 	if status == "" && w.status != "" {
 		f.counts.Silent++
 		return
 	}
 
-	// Members that have no counterpart in a receipt are only counted.
+	// Members that a receipt cannot represent are only counted.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
@@ -75,7 +75,7 @@ func translateWorker(f *Translator, fr *frame) {
 		f.counts.Dropped++
 	}
 
-	// A receipt contains only the last state, so repeated progress is recorded once.
+	// A receipt contains only the last state, so the same progress is recorded only once.
 	state := event.HandoffStatuses().Meaning(status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.Text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
@@ -89,8 +89,8 @@ func translateWorker(f *Translator, fr *frame) {
 
 func translateHandoff(f *Translator, fr *frame) {
 	h := Own(fr.update, "handoff")
-	// Depending on the dialect, one of four members names the other agent, either as a string or as
-	// an object.
+	// Depending on the dialect, one of four members names the other agent, as a string or as an
+	// object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)
@@ -116,7 +116,7 @@ func translateArtifact(f *Translator, fr *frame) {
 	made(f, fr, fr.str(u, "artifactId", "artifact_id", "id"), u)
 }
 
-// made records a version of an artifact.
+// made records a new version of an artifact.
 func made(f *Translator, fr *frame, id string, of canon.Node) {
 	kind := "artifact.created"
 	if f.to.Artifact(id) {

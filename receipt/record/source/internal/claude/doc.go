@@ -1,66 +1,67 @@
-// Package claude reads the logs of Claude Code: the transcripts that it keeps for every session,
-// and the stream that it writes with --output-format stream-json.
+// Package claude reads the logs of Claude Code: the transcripts that it writes for every session,
+// and the stream that it prints with --output-format stream-json.
 //
-// docs/sources.md lists the values that they state. Neither format is stable, so unknown types and
-// members are skipped and counted.
+// docs/sources.md lists the values that these logs state. Neither format is stable, so unknown
+// types and members are skipped and counted.
 //
 // # Rules
 //
 // Tokens: a message has one line per block, and each line repeats the usage. For each message ID,
-// only the line with the most output tokens counts, across all files. Input is the sum of
+// the line with the most output tokens in any file determines the usage. Input is the sum of
 // input_tokens, cache_read_input_tokens, and cache_creation_input_tokens. In a stream, the last
-// result.modelUsage of a session is the complete account. Without it, result.usage is a lower
-// bound, because it omits subagents. Without a result, the usage stated in the lines is a lower
-// bound. An account that is smaller than an earlier one belongs to a different process; the largest
-// account is a lower bound. A line without a session belongs to the session of the previous line. A
-// repeated result is counted once.
+// result.modelUsage of a session is the complete usage. If it is absent, result.usage is a lower
+// bound, because it omits subagents. If there is no result, the usage stated in the lines is a
+// lower bound. A usage that is smaller than an earlier one belongs to a different process, and the
+// largest usage is then a lower bound. A line without a session belongs to the session of the
+// previous line. A repeated result is counted once.
 //
-// Subagents: while a subagent works, its session repeats the subagent's messages and calls
-// (agent_progress, until 2.1.204), which are also stored in the subagent's own file. Each message
-// and call counts once, and the subagent's file takes precedence, because it also contains file
-// contents. Without the file, the repeated calls are listed. The list is complete if their number
-// equals totalToolUseCount; then only the tokens are a lower bound. Otherwise, or if no line states
-// which subagent received the work, /side_effects/tool_calls is unreported, and a note names the
-// subagent. Tokens in a file named agent-acompact-ID (a compaction) count, but the compaction is
-// not a handoff.
+// Subagents: while a subagent works, its session repeats the messages and calls of the subagent
+// (agent_progress, until 2.1.204), which are also stored in a file of the subagent. Each message
+// and call is counted once, and the file of the subagent takes precedence, because it also contains
+// file contents. If the file is absent, the repeated calls are listed. The list is complete if
+// their number equals totalToolUseCount; in that case, only the tokens are a lower bound.
+// Otherwise, or if no line states which subagent received the work, /side_effects/tool_calls is
+// unreported, and a note names the subagent. Tokens in a file named agent-acompact-ID (a
+// compaction) are included, but the compaction is not a handoff.
 //
 // Outcomes of calls: is_error means failure, except for a refusal by a person, an interruption, and
-// Sibling tool call errored. A call with that text was never executed: its status is canceled
-// (sibling_failed), and consumed.tool_calls omits it. Streams list refused calls in
-// permission_denials. Since version 2.1.205, transcripts state the kind in toolDenialKind:
-// user-rejected is a denied approval, and other kinds are refusals without a person.
+// the text "Sibling tool call errored". A call with this text was never executed: its status is
+// canceled (sibling_failed), and consumed.tool_calls omits it. Streams list refused calls in
+// permission_denials. Since version 2.1.205, transcripts state the kind of refusal in
+// toolDenialKind: user-rejected is a denied approval, and other kinds are refusals without a
+// person.
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
-// which calls were executed (progress/mcp_progress with status started), a call with such a result
-// was denied if it was not executed, and failed if it was. If the log records this for none of the
+// which calls were executed (progress/mcp_progress with status started), a call with such a text
+// was denied if it was not executed, and failed if it was executed. If the log records no executed
 // calls, the status is unreported, and consumed.tool_calls is an upper bound (metadata.at_most).
 //
 // Details of calls: tool_calls[].metadata contains the exit_code of a failed command, and
 // git_actions (commit, push, branch, pull request) if the line states them. Git actions and test
-// runs that appear only in the text of a command are in read_from_command. They are only hints,
+// runs that appear only in the text of a command are in read_from_command. These are only hints,
 // because the command may have failed or done something else.
 //
-// Prompts and links: metadata.source.prompts has the number of prompts and the SHA-256 of the JSON
-// array of their contents (RFC 8785). Links to pull requests and published pages are
+// Prompts and links: metadata.source.prompts contains the number of prompts, and the SHA-256 of the
+// JSON array of their contents (RFC 8785). Links to pull requests and published pages are
 // final_artifacts.
 //
-// Outcome of the task: SUCCEEDED if the model's last line stopped with end_turn, or if a line after
-// it indicates the end of the turn (turn_duration, stop_hook_summary, or a run of a Stop hook). The
-// log states only the end of a turn, so metadata.inferred lists /lifecycle/final_state. CANCELED if
-// a person interrupted the task and no model wrote anything afterward. In a stream, the last result
-// states the outcome. Otherwise, or if the last request got no answer or only an API error, the
-// outcome is unreported.
+// Outcome of the task: it is SUCCEEDED if the last line of the model stopped with end_turn, or if a
+// later line indicates the end of the turn (turn_duration, stop_hook_summary, or a run of a Stop
+// hook). The log states only the end of a turn, so metadata.inferred lists /lifecycle/final_state.
+// The outcome is CANCELED if a person interrupted the task and no model wrote anything afterward.
+// In a stream, the last result states the outcome. Otherwise, or if the last request received no
+// answer or only an API error, the outcome is unreported.
 //
-// Writes: an edit is applied to the content that the line states. The digests are recorded only if
-// the result matches the patch in the line. Digests that no line provides are unreported. An edit
-// that removes text also removes the line end that follows it. Newer versions state the content of
-// notebooks before and after an edit. Digests cover the UTF-8 text in the log, so a file in a
-// different encoding, or with a byte order mark, has a different digest.
+// Writes: an edit is applied to the content that the line states. Digests are recorded only if the
+// result matches the patch in the line. Digests that cannot be computed from any line are
+// unreported. An edit that removes text also removes the line end that follows it. Newer versions
+// state the content of notebooks before and after an edit. Digests cover the UTF-8 text in the log,
+// so a file in a different encoding, or with a byte order mark, has a different digest.
 //
 // Write continuity: if a write to a path does not start from the content that the previous write
 // left, something else changed the file. metadata.write_continuity counts the pairs of successive
-// writes, and lists those that differ as changed outside the listed writes. This does not imply
-// tampering, because formatters that run as hooks also cause such changes. metadata.source.hooks
-// lists the hooks that ran, by event and tool. Lines record hooks while the hooks run, when they
-// end (attachment), or at the end of a turn; the most complete record counts.
+// writes, and lists the differing pairs in changed_outside. Such a change is not necessarily
+// tampering, because formatters that run as hooks also cause changes. metadata.source.hooks lists
+// the hooks that ran, by event and tool. Lines record a hook while it runs, when it ends
+// (attachment), or at the end of a turn; the most complete record is used.
 package claude

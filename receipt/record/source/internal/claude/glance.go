@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that examines a transcript's lines in order. A task begins with a
-// person's request. Claude Code's own commands are written in tags: some commands request an answer
-// from a model, and others do not.
+// Glances returns a function that examines the lines of a transcript in order. A task begins with a
+// request from a person. The commands of Claude Code itself are written in tags; some of them
+// request an answer from a model.
 func Glances() func(canon.Node) story.Glance {
 	return func(n canon.Node) story.Glance {
 		g := story.Glance{
@@ -21,7 +21,7 @@ func Glances() func(canon.Node) story.Glance {
 		case "assistant":
 			g.Spoke = !g.Aside && message.Member("model").String() != synthetic && !n.Member("isApiErrorMessage").Bool()
 			refer(&g, message)
-		// A message from an agent.
+		// The line contains a message from an agent.
 		case "progress":
 			refer(&g, n.Member("data").Member("message").Member("message"))
 		case "user":
@@ -46,15 +46,15 @@ func refer(g *story.Glance, message canon.Node) {
 	}
 }
 
-// commands reports whether a line contains a person's command that may request an answer from a
-// model.
+// commands reports whether a line contains a command from a person that may request an answer from
+// a model.
 func commands(n, message canon.Node) bool {
 	text := strings.TrimSpace(textOf(message))
 	return !n.Member("isMeta").Bool() && strings.HasPrefix(text, "<command-")
 }
 
-// asksBehind reports whether a line contains a person's request after blocks that a program wrote
-// for that person.
+// asksBehind reports whether a line contains a request from a person after blocks that a program
+// wrote for this person.
 func asksBehind(n, message canon.Node) bool {
 	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
 		return false

@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// mentions are the tasks and blocks that a stream's lines name in addition to the lines that state
-// their actions.
+// mentions contains the tasks and blocks that are named in lines of a stream other than the lines
+// that state their actions.
 type mentions struct {
 	tasks story.Set                  // IDs of tasks whose beginning is stated
-	parts map[string]map[string]bool // indexes of the calls in the message that each agent is writing
+	parts map[string]map[string]bool // by agent, the indexes of the calls in the message that the agent is writing
 }
 
 // partial is the type of a line that contains part of a message.
 const partial = "stream_event"
 
-// part reads a part of a message. An assistant line repeats each of its blocks, with its ID. A
-// delta that is neither text nor part of a known call may be part of any call.
+// part reads a part of a message. An assistant line later repeats each block of the message, with
+// its ID. A delta that is neither text nor part of a known call may be part of any call.
 func (m *mentions) part(s *story.Story, n canon.Node) {
 	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
 	index := string(e.Member("index").Raw())
@@ -75,7 +75,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 	m.tasks.Add(s, task)
 
-	// The call is stated in a separate line.
+	// A separate line states the call.
 	switch {
 	case agent != "" || kind.String() == "local_agent":
 		h := s.Handoff(task, "")
@@ -93,7 +93,8 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads a task's state. If no line states that the task began, it may perform any action.
+// runs reads the state of a task. If no line states that the task began, the task may perform any
+// action.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))
 	h := s.Given(task)

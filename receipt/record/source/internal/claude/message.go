@@ -24,7 +24,7 @@ func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	return story.ApartOf(n.Member(fresh), n.Member(read), n.Member(written), n.Member(output))
 }
 
-// tierOf returns the tier of a permission mode; "" for unknown modes.
+// tierOf returns the autonomy tier of a permission mode, or "" for an unknown mode.
 func tierOf(mode string) string {
 	switch mode {
 	case "plan":
@@ -37,7 +37,7 @@ func tierOf(mode string) string {
 	return ""
 }
 
-// tools is the table of Claude Code's tools.
+// tools returns the table of Claude Code's tools.
 var tools = sync.OnceValue(func() story.Tools {
 	all := story.Tools{
 		"Edit":         {Does: "edit", Path: "file_path"},
@@ -78,8 +78,8 @@ func contents(message canon.Node) (blocks []canon.Node) {
 	return blocks
 }
 
-// sound reports whether a message has the structure that messages in lines of this role must have.
-// It counts each malformed part, and each block that is not read.
+// sound reports whether a message has the structure that is required in lines of this role. It
+// counts malformed parts, and blocks that are not read.
 func sound(s *story.Story, role string, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
@@ -137,13 +137,13 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		c.Handed = s.Name(input.Member("subagent_type"))
 	}
 
-	// Versions differ in the member that names a notebook's file.
+	// The member with the path of a notebook depends on the version.
 	if c.Does == "edit" && c.Path == "" {
 		c.Path = cmp.Or(s.Name(input.Member("file_path")), s.Name(input.Member("notebook_path")))
 	}
 }
 
-// Beginnings of results that state that the call was refused, interrupted, or never executed.
+// Beginnings of results that state that a call was refused, interrupted, or never executed.
 const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
@@ -152,9 +152,10 @@ const (
 	siblingFailed = "Sibling tool call errored"
 )
 
-// outcomeOf determines how a call ended from the block with its result and the line's other
-// members. A refusal by a rule is an error, because only its text would distinguish it. An outcome
-// is doubtful if the result is a person's refusal, or text from an MCP server that resembles one.
+// outcomeOf determines the outcome of a call from the block with its result and the other members
+// of the line. A refusal by a rule counts as an error, because only its text would distinguish it.
+// An outcome is doubtful if the result is a refusal by a person, or text from an MCP server that
+// resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
@@ -173,7 +174,7 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	return endOfCall(tool, block, besides), false
 }
 
-// endOfCall returns how a call ended if it was not refused.
+// endOfCall returns the outcome of a call that was not refused.
 func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
 	failed := is.Bool()
@@ -199,8 +200,9 @@ func saysFailed(text, besides string) bool {
 // isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
-// answers reads the tool results in a user's message. besides is the result in the line outside the
-// message. If it is present, but no block of the message contains a result, its call is unknown.
+// answers reads the tool results in a message from a user. besides is the result in the line
+// outside the message. If besides is present, but no block of the message contains a result, the
+// call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -214,7 +216,7 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads a tool's result. besides is the result outside the message: toolUseResult in a
+// answer reads the result of a tool. besides is the result outside the message: toolUseResult in a
 // transcript, tool_use_result in a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	c := s.Answered(block.Member("tool_use_id"))
@@ -238,7 +240,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		c.Duration = d
 	}
 
-	// Only writes of calls that succeeded are recorded.
+	// Only the writes of successful calls are recorded.
 	if outcome == story.Succeeded {
 		wrote(s, c, besides)
 	}
@@ -271,8 +273,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered records the work that calls delegated to other agents and for which no line states an
-// end.
+// unanswered records the work that was delegated to other agents by calls whose end no line states.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
@@ -283,7 +284,7 @@ func unanswered(s *story.Story) {
 	}
 }
 
-// exited is the prefix of a failed command's result.
+// exited is the prefix in the result of a failed command.
 const exited = "Exit code "
 
 // acted records the exit code of a failed command, and the Git actions of a command.
@@ -301,7 +302,7 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 
 	git := besides.Member("gitOperation")
 
-	// Only words of a closed list are recorded, because details may be free text.
+	// Only words from a closed list are recorded, because details may be free text.
 	for _, of := range []struct{ name, detail string }{{"commit", "kind"}, {"push", ""}, {"branch", "action"}, {"pr", "action"}} {
 		x := git.Member(of.name)
 		if x.Kind() != canon.KindObject {
@@ -320,10 +321,10 @@ func isWord(word string) bool {
 	return len(word) > 0 && len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// settle decides the outcome of MCP tool calls whose results resemble a person's refusal. If the
+// settle determines the outcome of MCP calls whose results resemble a refusal by a person. If the
 // log states which calls were executed, a call that was not executed was refused, and the result of
-// an executed call is text from the call's server. If the log does not state this for any call, or
-// if lines were not read, the outcome is unknown.
+// an executed call is text from its server. If the log does not state this for any call, or if
+// lines were not read, the outcome is unknown.
 func settle(s *story.Story, started map[string]bool) {
 	for c := range s.Asked() {
 		switch {

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A session in a stream. A result covers its process up to that point, so the last result counts.
+// A session is the state of a session in a stream. A result covers its process up to that point, so
+// the last result is used.
 type session struct {
 	id, model   string
 	cost        string
@@ -18,7 +19,7 @@ type session struct {
 	told, whole bool             // a result states usage, and usage by model
 	open        event.List[said] // messages since the latest result
 	settled     map[string]bool  // IDs of messages that a result covers
-	less        bool             // a result states less than an earlier result
+	less        bool             // a result states a smaller cost than an earlier result
 	ended       bool             // a result was read
 	nameless    bool             // messages since the latest result have no IDs
 }
@@ -32,14 +33,15 @@ type modelUse struct {
 	cost string
 }
 
-// A said is a message for which the log contains only lines that were written before the message
-// was complete.
+// A said is a message of which the log contains only lines that were written before the message was
+// complete.
 type said struct {
 	id, model, agent string
 	usage            story.Usage
 }
 
-// again reads a repeated result. It is unknown whether the result covers the messages before it.
+// again reads a repeated result. It is unknown whether the result covers the messages since the
+// previous result.
 func (x *session) again(s *story.Story) {
 	if len(x.open.Order) > 0 {
 		s.Lacks(story.TokensInPart)
@@ -57,7 +59,7 @@ func (x *session) settle() {
 	x.open, x.nameless = event.List[said]{}, false
 }
 
-// priced reports whether the prices of models cover the session's cost.
+// priced reports whether the costs of the models cover the cost of the session.
 func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
@@ -79,8 +81,8 @@ func (x *session) unlisted() bool {
 	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
-// less reports whether an amount is smaller than another. A smaller account belongs to another
-// process or to an earlier time. The largest account is a lower bound on the session's cost.
+// less reports whether an amount is smaller than another. A smaller amount belongs to another
+// process or to an earlier time. The largest amount is a lower bound for the cost of the session.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Stream reads the output of claude -p with --output-format stream-json, which contains runs,
-// each from system/init to result, from one or more sessions.
+// A Stream reads the output of claude -p with --output-format stream-json. The output contains
+// runs, from system/init to result, of one or more sessions.
 type Stream struct {
 	s         *story.Story
 	sessions  []*session
@@ -60,7 +60,8 @@ func LooksLikeArray(text string) bool {
 }
 
 // of returns the session that a line names. A line without a session belongs to the session of the
-// previous line. If such lines come first, they belong to the first session that is named.
+// previous line. If the first lines have no session, they belong to the first session that is
+// named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {
@@ -68,7 +69,7 @@ func (t *Stream) of(n canon.Node) *session {
 	}
 	x := t.byID[id]
 
-	// The lines before it belong to the first session that is named.
+	// Earlier lines without a session belong to the first session that is named.
 	if first := t.byID[""]; x == nil && first != nil {
 		delete(t.byID, "")
 		x, first.id, t.byID[id] = first, id, first
@@ -140,7 +141,7 @@ func (t *Stream) system(n canon.Node) {
 	}
 }
 
-// assistant keeps a message's usage, in case no result covers the message.
+// assistant stores the usage of a message, in case no result covers the message.
 func (t *Stream) assistant(n canon.Node, x *session) {
 	s, message := t.s, n.Member("message")
 	agent := s.Name(n.Member("parent_tool_use_id"))
@@ -160,7 +161,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
 
-	// Each block of a message has its own line.
+	// Each block of a message is in its own line.
 	have, fresh := x.open.Entry(id)
 	switch {
 	case fresh && len(x.open.Order) > event.MaxEntries:
@@ -173,7 +174,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 }
 
-// result reads the account at the end of a run.
+// result reads the usage at the end of a run.
 func (t *Stream) result(n canon.Node, x *session) {
 	s := t.s
 	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
@@ -187,7 +188,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		t.results[id] = true
 	}
 
-	// Each result states the duration of its run, and the process's cost so far.
+	// Each result states the duration of its run, and the cost of the process so far.
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	} else {
@@ -201,7 +202,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		x.cost = amount
 	}
 
-	// Denials name calls that a rule or a person refused.
+	// The denials list calls that a rule or a person refused.
 	denials := n.Member("permission_denials")
 	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
 		s.Lacks(story.GarbledPart)
@@ -217,8 +218,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf determines from a run's result how the run ended. A result without a valid subtype states,
-// at most, that there was an error.
+// endOf determines the outcome of a run from its result. A result without a valid subtype can only
+// state that there was an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
@@ -230,8 +231,8 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// account keeps each model's usage from a result. If a result does not list models, its usage for
-// the main thread is a lower bound.
+// account stores the usage of each model from a result. If a result does not list models, its usage
+// of the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
 	x.ended = true
@@ -270,7 +271,7 @@ func (t *Stream) End() {
 	settle(s, nil)
 	priced := true
 
-	// Model prices are recorded only if every session lists all of its models.
+	// The costs of models are recorded only if every session lists all of its models.
 	for _, x := range t.sessions {
 		priced = priced && x.priced()
 	}
@@ -296,7 +297,7 @@ func (t *Stream) End() {
 	}
 }
 
-// tell adds a session's usage, including the prices of models if priced is set.
+// tell adds the usage of a session. If priced is set, it includes the costs of models.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
@@ -317,13 +318,13 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
 	}
 
-	// The main thread's usage does not include that of its agents.
+	// The usage of the main thread does not include the usage of its agents.
 	if x.told && !x.whole {
 		x.usage.Floor, x.usage.InputFloor = true, true
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
-	// Without a result, lines state only the usage at the beginning of a message.
+	// Without a result, the lines state only the usage at the beginning of a message.
 	if x.nameless {
 		s.Lacks(story.MessageWithoutID)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Transcript reads the logs that Claude Code keeps of a session and of the agents to which the
+// A Transcript reads the logs that Claude Code writes for a session and for the agents to which the
 // session delegated work. A resumed session begins with copies of lines from the previous session.
 type Transcript struct {
 	s      *story.Story
@@ -21,7 +21,7 @@ type Transcript struct {
 	agents map[string]bool // agents that have lines of their own
 	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // MCP calls that a line states were executed; nil if no line states this
+	started story.Set // MCP calls that were executed according to a line; nil if no line states this
 }
 
 // turns contains the statements about the end of a session.
@@ -31,11 +31,11 @@ type turns struct {
 	spoke  story.Place // the latest line of the model
 	ended  story.Place // the latest line that states the end of a turn
 	broken story.Place // the latest interruption
-	open   story.Place // the latest line that a model must answer, or should have answered
+	open   story.Place // the latest line that requires an answer from a model
 }
 
-// later moves a position forward, regardless of the order of the lines, and reports whether it
-// changed.
+// later moves a position forward, regardless of the order of the lines, and reports whether the
+// position changed.
 func later(p *story.Place, here story.Place) bool {
 	if here.Before(*p) {
 		return false
@@ -139,8 +139,8 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took records a message's usage, which several lines repeat. Without an ID, it is unknown which
-// lines belong to the message.
+// took records the usage of a message, which several lines repeat. Without an ID, it is unknown
+// which lines belong to the message.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))
@@ -226,7 +226,7 @@ func (t *Transcript) attached(n, line canon.Node) {
 }
 
 // ofCall records the call for which a line states that something is running. Hooks for other events
-// do not belong to a call, and messages of an agent name their own calls.
+// do not belong to a call, and the messages of an agent name their own calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {
@@ -241,8 +241,8 @@ func hookOf(s *story.Story, n canon.Node) string {
 	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
 }
 
-// progress reads a line that was logged while an operation was running. An agent's messages are
-// also in its own file, with the same IDs.
+// progress reads a line that was logged while an operation was running. The messages of an agent
+// are also in the agent's own file, with the same IDs.
 func (t *Transcript) progress(n canon.Node, of *turns) {
 	s, data := t.s, n.Member("data")
 	kind := data.Member("type")
@@ -265,8 +265,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads an agent's message that the session repeats while the agent works. If the agent's
-// own file is read, it contains the same IDs.
+// relayed reads a message of an agent that the session repeats while the agent works. If the file
+// of the agent is also read, it contains the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
@@ -300,12 +300,12 @@ func (t *Transcript) runs(n canon.Node) {
 	}
 }
 
-// End records how the session ended, and the work of its agents that was not read.
+// End records how the session ended, and which agents did work that was not read.
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
 
-	// If no line belongs to the session, the log is that of an agent, and the session for which the
-	// agent worked is missing.
+	// If no line belongs to the session, the log is that of an agent, and the log of its session is
+	// missing.
 	if of.lines == 0 {
 		of = &t.side
 		if len(t.agents) == 1 {
@@ -316,12 +316,12 @@ func (t *Transcript) End() {
 	}
 	s.Model = cmp.Or(s.Model, t.model)
 
-	// The end of a turn is the end of the task, unless a person interrupted the turn or something
+	// The end of a turn is the end of the task, unless a person interrupted the turn or a request
 	// is unanswered.
 	switch {
 	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
 		s.End = story.EndCanceled
-	// There was no answer, or the answer was an error.
+	// The last request received no answer, or the answer was an error.
 	case of.spoke.Before(of.open):
 	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
 		s.End, s.Inferred = story.EndSucceeded, true
@@ -335,11 +335,11 @@ func (t *Transcript) End() {
 		s.Lacks(story.PartMissing)
 	}
 
-	// An agent without a file made calls that were not read.
+	// An agent without a file may have made calls that were not read.
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
 		switch {
 		case t.agents[agent]:
-		// The session does not repeat an agent's last message.
+		// The session does not repeat the last message of an agent.
 		case t.nested[agent] && s.HasCalls(agent):
 			s.Lacks(story.TokensInPart)
 		default:

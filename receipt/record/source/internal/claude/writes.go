@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// wrote records the changes that a successful call made: the file's content before and after, if
+// wrote records the changes that a successful call made: the content of a file before and after, if
 // the line states it. The digests cover the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if c.Does != "edit" {
@@ -36,14 +36,14 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 		w.After = c.Content
 	}
 
-	// A person edited the agent's version, so the result is unknown.
+	// A person changed the version that the agent wrote, so the result is unknown.
 	if told.Member("userModified").Bool() {
 		w.After = story.State{}
 	}
 	c.Wrote(w)
 }
 
-// written reads the result of Write: the entire text.
+// written reads the result of Write, which contains the entire text.
 func written(w *story.Write, told canon.Node) {
 	content, original := told.Member("content"), told.Member("originalFile")
 	if content.Kind() == canon.KindString {
@@ -65,9 +65,9 @@ func written(w *story.Write, told canon.Node) {
 	}
 }
 
-// notebook reads the result of NotebookEdit: the entire text before and after or, in older
-// versions, only the path. A notebook is never empty, so empty text means that the content is
-// unknown.
+// notebook reads the result of NotebookEdit, which contains the entire text before and after or, in
+// older versions, only the path. A notebook is never empty, so an empty text means that the content
+// is unknown.
 func notebook(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
@@ -77,7 +77,7 @@ func notebook(w *story.Write, told canon.Node) {
 	w.Before, w.After = story.Held(before), story.Held(after)
 }
 
-// edited applies the edits to the original text. The result counts only if the patch in the line
+// edited applies the edits to the original text. The result is used only if the patch in the line
 // also produces it.
 func edited(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
@@ -146,8 +146,8 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 }
 
 // fits reports whether a patch transforms one text into the other. A patch contains some lines of
-// both texts, with the numbers of their first lines. The patch may show leading tabs as two spaces
-// each.
+// both texts, with the numbers of their first lines. The patch may contain two spaces in place of
+// each leading tab.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
@@ -163,7 +163,7 @@ func fits(before, after []byte, patch canon.Node) bool {
 		}
 	}
 
-	// Only a hunk can change whether the last line has a line end.
+	// Only a hunk can add or remove the line end after the last line.
 	if ends(before) != ends(after) && !p.unended {
 		return false
 	}
@@ -171,14 +171,15 @@ func fits(before, after []byte, patch canon.Node) bool {
 	return p.i <= len(p.from) && p.j <= len(p.to) && same(p.from[p.i:], p.to[p.j:])
 }
 
-// A patching compares two texts with a patch's hunks.
+// A patching is the state of comparing two texts with the hunks of a patch.
 type patching struct {
 	from, to [][]byte
 	i, j     int  // the next lines of both texts
 	unended  bool // a hunk shows a last line without a line end
 }
 
-// hunk compares the lines up to the end of a hunk. Lines between hunks are unchanged.
+// hunk compares the texts with a hunk, including the unchanged lines before it. Lines between hunks
+// are unchanged.
 func (p *patching) hunk(hunk canon.Node) bool {
 	start, first, lines := story.Count(hunk.Member("oldStart")), story.Count(hunk.Member("newStart")), hunk.Member("lines")
 	if start == nil || first == nil || lines.Kind() != canon.KindArray {
@@ -223,7 +224,7 @@ func (p *patching) line(line []byte) bool {
 			return false
 		}
 		p.j++
-	// "\ No newline at end of file".
+	// The hunk contains "\ No newline at end of file".
 	case '\\':
 		p.unended = true
 	default:
@@ -233,7 +234,7 @@ func (p *patching) line(line []byte) bool {
 	return true
 }
 
-// linesOf returns the lines in a text. Text after the last line end is a line unless it is empty.
+// linesOf returns the lines in a text. Text after the last line end is a line, unless it is empty.
 func linesOf(text []byte) [][]byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if ends(text) {

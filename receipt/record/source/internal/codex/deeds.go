@@ -11,22 +11,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// deeds are a task's calls. Codex records the calls that the model requests and, separately, the
-// actions that it executed: in *_end events or, in versions with paginated history, in items. Both
-// refer to a call by its ID. For a call's outcome, Codex's own records take precedence.
+// deeds contains the calls of a task. Codex records the calls that the model requests and,
+// separately, the actions that Codex executed: in *_end events or, in versions with paginated
+// history, in items. Both records refer to a call by its ID. For the outcome of a call, the record
+// of the executed action takes precedence.
 type deeds struct {
 	s        *story.Story
-	opened   story.Set                  // calls that only Codex itself has recorded so far
+	opened   story.Set                  // calls that only Codex, and not the model, has recorded so far
 	record   string                     // the type of the current record, if it states a program that Codex ran
-	ran      map[[2]string]canon.Digest // inputs of these programs, by call ID and record type
+	ran      map[[2]string]canon.Digest // inputs of such programs, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
-	searches int                        // the model's web searches without an ID, except those that Codex recorded itself
+	searches int                        // number of web searches by the model without an ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
-	folder   string                     // the directory of this turn
-	sandbox  string                     // sandbox in which the turn runs commands, or ""
-	running  map[string]*story.Call     // commands that did not end with their call, by process ID
-	inputs   map[string]string          // the processes to which open calls write
+	folder   string                     // the directory of the latest turn
+	sandbox  string                     // the sandbox in which the turn runs commands, or ""
+	running  map[string]*story.Call     // commands that continue after their call returned, by process ID
+	inputs   map[string]string          // by open call, the process to which the call writes
 	unasked  bool                       // no person is asked to approve calls
 }
 
@@ -34,7 +35,8 @@ func newDeeds(s *story.Story) *deeds {
 	return &deeds{s: s, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}, running: map[string]*story.Call{}, inputs: map[string]string{}}
 }
 
-// ask opens a call. The arguments may ask for a person's approval, but the answer is not logged.
+// ask opens a call. Its arguments may ask for the approval of a person, but the answer is not
+// logged.
 func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	s, id := d.s, d.s.Name(p.Member("call_id"))
 	if id == "" {
@@ -43,7 +45,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
 
-	// This is the only kind of call that has no name.
+	// Calls of this type have no name.
 	if p.Member("type").String() == "local_shell_call" {
 		tool = "local_shell"
 	}
@@ -63,7 +65,8 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 		d.wrappers = append(d.wrappers, id)
 	}
 
-	// The output decides whether the changes in a patch were made, so they are kept until then.
+	// The output determines whether the changes in a patch were made, so the changes are stored
+	// until then.
 	if tool != "apply_patch" && !told.ofShell {
 		return
 	}
@@ -90,7 +93,7 @@ func (d *deeds) answer(p canon.Node) {
 		}
 	}
 
-	// The changes in a patch count unless Codex itself recorded the changes that it made.
+	// The changes in a patch are recorded unless Codex itself recorded the changes that it made.
 	end := endingOf(c.Tool, c.Server, output)
 	if c.Close(end.outcome, s.Digest(output)) {
 		d.exited(c, end)
@@ -132,9 +135,9 @@ func (d *deeds) runs(c *story.Call, command canon.Node) {
 	c.Flag(d.sandbox, true)
 }
 
-// exited records the exit code of a command. A process that outlives its call runs in the
-// background. Its end is reported in the answer to a call that writes to it. The call itself
-// returned earlier, so its status stays unreported.
+// exited records the exit code of a command. A process that outlives its call continues in the
+// background. The answer to a call that writes to the process reports the end of the process. The
+// original call returned earlier, so its status stays unreported.
 func (d *deeds) exited(c *story.Call, end ending) {
 	if end.exit != nil && c.ExitCode == nil {
 		c.ExitCode = end.exit
@@ -154,7 +157,7 @@ func (d *deeds) exited(c *story.Call, end ending) {
 	}
 }
 
-// ended reads an event that states how a call ended.
+// ended reads an event that states the outcome of a call.
 func (d *deeds) ended(kind string, p canon.Node) {
 	id := d.s.Name(p.Member("call_id"))
 	d.record = kind
@@ -175,8 +178,8 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	}
 }
 
-// own returns the call with an ID, and opens it if the model did not request a call with this ID.
-// Two records of the same type with different inputs belong to two calls.
+// own returns the call with the given ID, and opens it if the model did not request it. Two records
+// of the same type with different inputs belong to different calls.
 func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	s := d.s
 	if id == "" {
@@ -202,15 +205,15 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	return c
 }
 
-// did records a call that Codex executed, as stated in the record n, and returns the call, or nil
-// if it has no ID.
+// did records a call that Codex executed according to the record n. It returns the call, or nil if
+// the call has no ID.
 func (d *deeds) did(id, tool string, input, n canon.Node) *story.Call {
 	c := d.own(id, tool, input)
 	d.settle(c, n, d.outcomeOf(n))
 	return c
 }
 
-// settle records how a call ended, and its duration.
+// settle records the outcome and the duration of a call.
 func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c == nil {
 		return
@@ -230,7 +233,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	}
 }
 
-// outcomeOf determines how a call ended, from its status, its exit code, and its success flag.
+// outcomeOf determines the outcome of a call from its status, its exit code, and its success flag.
 func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
 	switch {
@@ -244,7 +247,7 @@ func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	return story.Unreported
 }
 
-// declined returns the outcome of a refused call. The refusal is a person's, unless no person was
+// declined returns the outcome of a refused call. A person refused the call, unless no person is
 // asked.
 func (d *deeds) declined() story.Outcome {
 	if d.unasked {
@@ -270,19 +273,19 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 	c.Searched()
 }
 
-// applied records the changes that, according to Codex, a call made. They take precedence over the
-// text of the patch. If the two differ in their paths, both paths are recorded. If the changes
-// cannot be read, only the text is used.
+// applied records the changes that a call made according to Codex. These changes take precedence
+// over the text of the patch. If they differ in their paths, both paths are recorded. If the
+// changes cannot be read, the text of the patch is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 
-	// Another record may repeat the changes.
+	// Another record may have recorded the changes already.
 	if c == nil || d.wrote[c.ID] {
 		return
 	}
 
-	// If the changes cannot be read, the list of writes is incomplete unless the patch's text is
-	// known.
+	// If the changes cannot be read, the list of writes is incomplete, unless the text of the patch
+	// is known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if c.Ended() == story.Succeeded && !(c.Planned != nil && event.Absent(told)) {
 			s.Lacks(story.WriteUnread)
@@ -319,7 +322,7 @@ func (d *deeds) paths(changes []story.Write) (names []string) {
 	return slices.Compact(names)
 }
 
-// parent returns the only running wrapper, or "" if there is none or more than one.
+// parent returns the ID of the running wrapper if there is exactly one, and "" otherwise.
 func (d *deeds) parent() string {
 	if len(d.wrappers) == 1 {
 		return d.wrappers[0]
@@ -327,13 +330,13 @@ func (d *deeds) parent() string {
 	return ""
 }
 
-// unwrap records that a call returned.
+// unwrap records that a call returned, so it is no longer a running wrapper.
 func (d *deeds) unwrap(id string) {
 	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
 }
 
-// unlisted records actions that no list can name because they have no ID: searches, and agents to
-// which work was delegated.
+// unlisted records actions that cannot be listed because they have no ID: searches, and delegations
+// to other agents.
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {
@@ -353,7 +356,7 @@ func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	}
 }
 
-// mcpOutcome determines how an MCP call ended, from its result or its error.
+// mcpOutcome determines the outcome of an MCP call from its result or its error.
 func mcpOutcome(result, failure canon.Node) story.Outcome {
 	failed := result.Member("isError")
 	switch {

@@ -1,21 +1,22 @@
-// Package codex reads the logs of Codex: the rollouts that it keeps for every session, and the
-// stream that codex exec --json writes.
+// Package codex reads the logs of Codex: the rollouts that it writes for every session, and the
+// stream that codex exec --json prints.
 //
-// docs/sources.md lists the values that they state. Neither format is stable, so unknown types and
-// members are skipped and counted.
+// docs/sources.md lists the values that these logs state. Neither format is stable, so unknown
+// types and members are skipped and counted.
 //
 // # Rules
 //
 // Early rollouts state the session, followed by the items that Codex and the model exchanged. They
 // are recognized by their first line (id, timestamp, instructions), by {"record_type":"state"}
-// between items, or by being an object with session and items. A single item is not recognized.
-// They do not record times, the model, tokens, or the outcome.
+// between items, or because they are an object with session and items. A single item is not
+// sufficient to recognize a rollout. Early rollouts do not record times, the model, tokens, or the
+// outcome.
 //
-// Tokens: the last cumulative total in a rollout counts. If totals decrease, the largest is a lower
-// bound. A fork's total includes its parent's: if the parent's rollout is available, the difference
-// counts; otherwise, the tokens are unreported. Tokens are also unreported if a fork's rollout was
-// appended to that of another session. In codex exec --json, the turns' counts are added; if no
-// turn has a count, tokens are unreported.
+// Tokens: the last cumulative total in a rollout is used. If totals decrease, the largest total is
+// a lower bound. The total of a fork includes that of its parent. If the rollout of the parent is
+// available, the difference is used; otherwise, the tokens are unreported. Tokens are also
+// unreported if the rollout of a fork was appended to that of another session. In codex exec
+// --json, the counts of all turns are added; if no turn has a count, the tokens are unreported.
 //
 // Outcomes of calls: the first lines of an output state Exit code: N or Process exited with code N,
 // or the output is JSON with an exit_code. Otherwise, the status is unreported, because completed
@@ -26,27 +27,27 @@
 //
 // Executed commands: Codex itself records the actions that it executed, in exec_command_end,
 // patch_apply_end, mcp_tool_call_end, and web_search_end, and in versions with paginated history
-// (0.145 and later) in item_completed. Such a record names the model's call by its ID, and its
+// (0.145 and later) in item_completed. Such a record contains the ID of the model's call, and its
 // status takes precedence over the output. Calls that only Codex recorded are also listed. If a
-// script run by the tool exec made a call, metadata.parent_call_id names the script's call. A
-// declined command or change is a denied approval, unless the approval policy is never or the
-// reviewer is not the user. Granted approvals are not recorded.
+// script in a call of the tool exec made another call, metadata.parent_call_id contains the ID of
+// the script's call. A declined command or change is a denied approval, unless the approval policy
+// is never or the reviewer is not the user. Granted approvals are not recorded.
 //
-// Lines of the parent at the beginning of a subagent's log are not read
-// (subagent_history_start_ordinal), and the parent's tokens until then are subtracted. A session
-// with history_base counts from its parent's total at that line; without the parent's log, the
-// session's tokens are unreported.
+// If the log of a subagent begins with lines of its parent (subagent_history_start_ordinal), these
+// lines are not read, and the tokens of the parent until then are subtracted. A session with
+// history_base counts from the total of its parent at that line. Without the log of the parent, the
+// tokens of the session are unreported.
 //
-// Outcome of the task: SUCCEEDED if all turns are complete, and CANCELED if the last turn was
-// aborted. If a turn is open, or in versions without turns, the outcome is unreported. Turns of
+// Outcome of the task: it is SUCCEEDED if all turns are complete, and CANCELED if the last turn was
+// aborted. If a turn is open, or in versions without turns, the outcome is unreported. The turns of
 // sessions that work for this session do not end the task.
 //
 // Writes: patch_apply_end and items of type FileChange state the applied changes, with the content
-// of added and deleted files. They take precedence over the patch's text. If the two name different
-// files, both files are listed, and metadata.contradictions contains not_in_report. If there is
-// only the patch, the content of added files is known, but it is unknown whether a file existed
+// of added and deleted files. They take precedence over the text of the patch. If the two name
+// different files, both files are listed, and metadata.contradictions contains not_in_report. If
+// there is only the patch, the content of added files is known, but not whether these files existed
 // before. For changed files, only the path is known. If a successful change has an unreadable list
-// of files, the writes are a lower bound.
+// of files, the list of writes is a lower bound.
 //
 // Other agents: spawn_agent, items of type CollabAgentToolCall and SubAgentActivity, and
 // collab_tool_call are handoffs to the agents whose IDs they name. If there are no IDs, no handoff
@@ -54,14 +55,15 @@
 // applies to agent_message in a log without a handoff, and to a tool of this kind with an unknown
 // name. A search for tools (tool_search_call) is not a call.
 //
-// IDs of codex exec are unique only within a turn; in later turns, they become turn_N/ID.
+// IDs in codex exec are unique only within a turn, so in later turns, they are replaced with
+// turn_N/ID.
 //
-// Repeated runs of codex exec: only its lines distinguish a run from another run of the same
-// thread. A run extends from the line that names the thread, or from the start of the file, to the
-// next such line. A run whose lines are the beginning of another run is a copy and counts once
+// Repeated runs of codex exec: runs of the same thread can be distinguished only by their lines. A
+// run extends from the line that names the thread, or from the start of the file, to the next such
+// line. If the lines of a run are the beginning of another run, it is a copy and is counted once
 // (runs_told_again). A run with different lines is a new run, such as that of a resumed thread. A
-// line is also a copy if it starts a turn while the open turn has no steps yet, or if it ends a turn
-// again with the same text (turns_told_again). Repeated lines in which no turn states its usage may
-// be a copy or a run that was stopped. The lists are then lower bounds, and if such lines are last,
-// the outcome is unreported.
+// line is also a copy if it starts a turn while the open turn has no steps yet, or if it ends a
+// turn again with the same text (turns_told_again). If no turn in repeated lines states its usage,
+// the lines may be a copy or a run that was stopped. The lists are then lower bounds, and if the
+// log ends with such lines, the outcome is unreported.
 package codex

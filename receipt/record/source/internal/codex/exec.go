@@ -11,7 +11,8 @@ import (
 )
 
 // An Exec reads the output of codex exec --json. The output contains neither times nor models, and
-// most of its IDs are unique only within a run, so copies of runs are recognized by their lines.
+// most of its IDs are unique only within a run, so copies of runs are recognized by comparing
+// lines.
 type Exec struct {
 	s     *story.Story
 	turn  int
@@ -19,19 +20,19 @@ type Exec struct {
 	usage *usage // usage of all turns that state their usage
 
 	stepped   bool         // the turn has an item
-	completed canon.Digest // the line that completed the latest turn
+	completed canon.Digest // digest of the line that completed the latest turn
 	untold    bool         // a completed turn does not state its usage
 	runs      runs
 }
 
-// NewExec returns a reader of such streams.
+// NewExec returns a reader for the output of codex exec --json.
 func NewExec(s *story.Story) story.Reader {
 	x := &Exec{s: s}
 	x.runs.exec = x
 	return x
 }
 
-// IsExec reports whether a line belongs to such a stream.
+// IsExec reports whether a line belongs to the output of codex exec --json.
 func IsExec(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "thread.started", "turn.started", "turn.completed", "turn.failed":
@@ -83,7 +84,7 @@ func (x *Exec) begin() {
 }
 
 // complete ends a turn. If no turn is open, the line is a copy if it equals the line that completed
-// the previous turn. Otherwise, the beginning of the turn is missing.
+// the previous turn. Otherwise, the log lacks the beginning of the turn.
 func (x *Exec) complete(l *line) {
 	switch {
 	case x.state == "started":
@@ -97,7 +98,7 @@ func (x *Exec) complete(l *line) {
 	x.took(l)
 }
 
-// item reads a step of a turn. Each state of a step has its own line.
+// item reads a step of a turn. Each state of a step is in its own line.
 func (x *Exec) item(l *line) {
 	s := x.s
 	x.stepped = true
@@ -116,7 +117,7 @@ func (x *Exec) item(l *line) {
 func (x *Exec) call(i *item, tool string) {
 	s, id := x.s, story.Joined(x.s, i.id)
 
-	// Without a turn, the beginning of the log is missing.
+	// If there is no turn, the log lacks its beginning.
 	if x.turn == 0 {
 		x.turn = 1
 		s.Lacks(story.TurnWithoutBeginning)
@@ -200,8 +201,8 @@ func (x *Exec) End() {
 	}
 }
 
-// A line contains the statements in a line from codex exec, without its texts, so that it can be
-// held until it is known whether it is a copy.
+// A line contains the statements in a line of codex exec, without texts, so that it can be stored
+// until it is known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line
 	kind   string
@@ -263,8 +264,8 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 	return i
 }
 
-// nameOf returns text that can be a name. Text that is too long is truncated to a length that is
-// still too long.
+// nameOf returns text that may be used as a name. Text that is too long is truncated, but stays
+// long enough to be recognized as too long.
 func nameOf(n canon.Node) string {
 	text := n.Text()
 	return string(text[:min(len(text), event.MaxText+1)])
@@ -280,7 +281,7 @@ func outputOf(n canon.Node) canon.Node {
 	return canon.Node{}
 }
 
-// stateOf returns how a call ended.
+// stateOf returns the outcome of a call.
 func stateOf(n canon.Node, line string) story.Outcome {
 	code, failure := either(n, "exit_code"), n.Member("error")
 	switch status := n.Member("status").String(); status {
@@ -294,7 +295,7 @@ func stateOf(n canon.Node, line string) story.Outcome {
 		return story.OutcomeOf(!(code.Kind() == canon.KindNumber && code.Float() != 0) && (failure.IsZero() || failure.Kind() == canon.KindNull))
 	}
 
-	// If there is no status, only the type of the line states that the call returned.
+	// If there is no status, only the type of the line shows that the call returned.
 	if strings.HasSuffix(line, "completed") {
 		return story.Unreported
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that examines a rollout's lines in order. A task is a turn or, in
-// versions without turns, begins with a message from the person.
+// Glances returns a function that examines the lines of a rollout in order. A task is a turn. In
+// versions without turns, a task begins with a message from a person.
 func Glances() func(canon.Node) story.Glance {
 	turns, asked := false, 0
 	var own file
@@ -65,7 +65,8 @@ func Glances() func(canon.Node) story.Glance {
 	}
 }
 
-// bare examines a line without an envelope. Such rollouts have no turns, so each is a single task.
+// bare examines a line without an envelope. Rollouts with such lines have no turns, so each rollout
+// is a single task.
 func bare(g *story.Glance, n canon.Node) {
 	meta := n
 	switch {
@@ -77,8 +78,7 @@ func bare(g *story.Glance, n canon.Node) {
 	g.At, g.Session, g.Whole = story.Stamp(meta.Member("timestamp")), story.Known(meta.Member("id")), true
 }
 
-// key returns the key of a line, which distinguishes lines of different kinds, or "" if the line
-// has no ID.
+// key returns a key for a line that depends on its kind and ID, or "" if the line has no ID.
 func key(kind, id string) string {
 	if id == "" {
 		return ""

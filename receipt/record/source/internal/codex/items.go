@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// items are the steps in paginated history.
+// items reads the steps in paginated history.
 type items struct{ *deeds }
 
-// step reads an item from paginated history. An item repeats one of the model's calls with the same
-// ID, or states an action that a wrapper's script performed.
+// step reads an item in paginated history. An item has the ID of one of the model's calls, or
+// states an action that the script of a wrapper performed.
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
@@ -66,8 +66,7 @@ func (x items) step(p canon.Node) {
 	}
 }
 
-// typeOf returns the type of an item in PascalCase, which rollouts use. The app server uses
-// camelCase.
+// typeOf returns the type of an item in PascalCase, as in rollouts. The app server uses camelCase.
 func typeOf(n canon.Node) string {
 	kind := nameOf(n.Member("type"))
 	if kind == "" {
@@ -76,7 +75,7 @@ func typeOf(n canon.Node) string {
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }
 
-// delegate records work that is delegated to another agent.
+// delegate records that work was delegated to another agent.
 func (x items) delegate(id, kind string, n canon.Node) {
 	s := x.s
 	tool := "sub_agent_activity"
@@ -102,8 +101,8 @@ func (x items) delegate(id, kind string, n canon.Node) {
 	}
 }
 
-// make records an item for which the model made no call: an image that was read or created, or a
-// change to the agent's memory.
+// make records an item that has no call by the model: an image that was read or created, or a
+// change to the memory of the agent.
 func (x items) make(id, kind string, n canon.Node) {
 	tool := map[string]string{"ImageView": "view_image", "ImageGeneration": "image_generation", "MemoryMutation": "memory_mutation"}[kind]
 	input := n.Member("path")
@@ -115,7 +114,7 @@ func (x items) make(id, kind string, n canon.Node) {
 		return
 	}
 
-	// An image may be saved to a file, which another record of the item repeats.
+	// An image may be saved to a file, and another record of the item may repeat this.
 	if saved := either(n, "saved_path"); kind == "ImageGeneration" && !event.Absent(saved) && saved.String() != "" && !x.wrote[c.ID] {
 		x.wrote[c.ID] = true
 		c.Wrote(story.Write{Path: nameOf(saved)})
@@ -126,13 +125,13 @@ func (x items) make(id, kind string, n canon.Node) {
 type collab byte
 
 const (
-	noCollab  collab = iota // the name does not belong to such a tool
+	noCollab  collab = iota // the tool has no effect on other agents
 	handsOver               // the tool delegates work to an agent
 	manages                 // the tool waits for agents, lists them, or ends them
 )
 
-// collabOf returns the effect of a tool on other agents, based on its name in snake case or
-// camelCase, with or without a namespace.
+// collabOf returns the effect of a tool on other agents, based on the name of the tool in snake
+// case or camelCase, with or without a namespace.
 func collabOf(tool string) collab {
 	name := tool[strings.LastIndexByte(tool, '.')+1:]
 	if i := strings.LastIndex(name, "__"); i >= 0 {
@@ -148,7 +147,7 @@ func collabOf(tool string) collab {
 	return noCollab
 }
 
-// threadsOf returns the agents that an item of such a tool names.
+// threadsOf returns the IDs of the agents that an item names.
 func threadsOf(n canon.Node) (threads []string) {
 	for _, x := range either(n, "receiver_thread_ids").Elements() {
 		threads = append(threads, nameOf(x))
@@ -159,7 +158,8 @@ func threadsOf(n canon.Node) (threads []string) {
 	return slices.DeleteFunc(threads, func(id string) bool { return id == "" })
 }
 
-// threadIn returns the agent that the output of a function_call names, as JSON in a string.
+// threadIn returns the ID of the agent that is named in the output of a function_call, as JSON in a
+// string.
 func threadIn(output canon.Node) string {
 	if output.Kind() == canon.KindObject {
 		output = output.Member("content")
@@ -176,8 +176,8 @@ func threadIn(output canon.Node) string {
 	return nameOf(doc.Root().Member("agent_id"))
 }
 
-// handOver records that a call delegated work to agents. Without the agents' IDs, another line may
-// state the same work, so the list of handoffs is incomplete.
+// handOver records that a call delegated work to agents. Without the IDs of the agents, another
+// line may state the same work, so the list of handoffs is incomplete.
 func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	switch c.Ended() {
 	case story.Failed, story.Rejected, story.Denied:
@@ -193,7 +193,7 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 		h.Agent, c.HandedTo, known = cmp.Or(h.Agent, agent), thread, true
 	}
 
-	// The work is in no log or in an unknown log.
+	// The work is in an unknown log or in none.
 	if !known {
 		s.Lacks(story.PartMissing)
 	}

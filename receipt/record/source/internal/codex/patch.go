@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A patch is the set of changes that apply_patch was requested to make.
+// A patch is the set of changes in a call of apply_patch.
 type patch struct {
 	changes []story.Write
 	ofShell bool // the patch was passed to a shell: ["apply_patch", PATCH]
 }
 
-// patchIn parses the patch in arguments, which are JSON in a string.
+// patchIn parses the patch in the arguments of a call, which are JSON in a string.
 func patchIn(arguments canon.Node) patch {
 	text := arguments.Text()
 	if arguments.Kind() != canon.KindString || !strings.Contains(string(text), story.BeginPatch) {
@@ -25,7 +25,7 @@ func patchIn(arguments canon.Node) patch {
 		return patch{}
 	}
 
-	// The tool has its own input, or a shell calls it as a program.
+	// The patch is the input of the tool, or a shell calls apply_patch as a program.
 	for _, name := range []string{"input", "patch"} {
 		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
 			return patch{changes: story.PatchOf(n.String())}

@@ -12,18 +12,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, its forks, and
-// the agents that work for it form one task.
+// A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, of its forks,
+// and of the agents that work for it form one task.
 type Rollout struct {
 	s       *story.Story
 	files   files
 	log     int // the number of the current log
 	reviews int
-	review  time.Time // of the latest review
+	review  time.Time // time of the latest review
 	deeds   *deeds
 
-	turns   map[string]bool      // whether each turn that began has ended
-	began   map[string]time.Time // when these turns began
+	turns   map[string]bool      // by turn that began: whether it has ended
+	began   map[string]time.Time // by turn: when it began
 	shared  bool                 // two turns have the same ID, so it is unknown which of them has ended
 	letters int                  // messages between agents
 	started int
@@ -115,15 +115,15 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	}
 }
 
-// bareItem reads an item, which usually has no time. In that case, only the session's start time is
-// known.
+// bareItem reads an item, which usually has no time. If an item has no time, only the start time of
+// the session is known.
 func (r *Rollout) bareItem(n canon.Node) {
 	at := r.s.Stamped(n.Member("timestamp"))
 	r.s.Partly = r.s.Partly || at.IsZero()
 	r.item(n)
 }
 
-// Aside reads a line that precedes the lines of the task, for its session and its cumulative usage.
+// Aside reads a line before the lines of the task, for its session and its cumulative usage.
 func (r *Rollout) Aside(n canon.Node) {
 	f, p := r.file(), n.Member("payload")
 	if n.Member("type").String() == "session_meta" {
@@ -139,12 +139,12 @@ func (r *Rollout) Aside(n canon.Node) {
 	}
 }
 
-// meta reads a session's description. A rollout that continues another session also contains that
-// session's description; the first description is the rollout's own.
+// meta reads the description of a session. A rollout that continues another session also contains
+// the description of that session; the first description is that of the rollout itself.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
 
-	// If it has no ID, the session may be a fork.
+	// If the description has no ID, the session may be a fork.
 	if id == "" {
 		s.Lacks(story.GarbledPart)
 	}
@@ -176,7 +176,7 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	s.Branch(s.Name(git.Member("branch")))
 }
 
-// context reads a turn's settings, which are repeated for every model call.
+// context reads the settings of a turn, which are repeated for every model call.
 func (r *Rollout) context(f *file, p canon.Node) {
 	s := r.s
 	model := s.Name(p.Member("model"))
