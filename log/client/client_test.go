@@ -22,7 +22,7 @@ import (
 
 const origin = "log.example/receipts"
 
-// newSigner returns a signer with a key that is derived from a letter.
+// newSigner returns a signer whose key is derived from a letter.
 func newSigner(t *testing.T, algorithm, letter string) *keys.Signer {
 	t.Helper()
 	private, err := keys.Generate(strings.NewReader(strings.Repeat(letter, 32)), algorithm, letter)
@@ -32,7 +32,7 @@ func newSigner(t *testing.T, algorithm, letter string) *keys.Signer {
 	return keys.NewSigner(private, nil)
 }
 
-// A setting is a log with one entry, and a policy that requires the cosignature of a witness.
+// A setting consists of a log with one entry and a policy that requires a witness's cosignature.
 type setting struct {
 	hash    canon.Digest
 	note    []byte
@@ -65,7 +65,7 @@ func newSetting(t *testing.T, algorithm string) *setting {
 	return s
 }
 
-// lines returns the signature line of the witness.
+// lines returns the witness's signature line.
 func (s *setting) lines(t *testing.T) []byte {
 	t.Helper()
 	cosigned, err := s.witness.Cosign(t.Context(), "witness.example", s.note, time.Unix(1777140000, 0))
@@ -75,7 +75,8 @@ func (s *setting) lines(t *testing.T) []byte {
 	return cosigned[len(s.note):]
 }
 
-// serve starts a server whose answers come from a function with the number of the request.
+// serve starts a server whose responses are written by a function that receives the index of the
+// request.
 func serve(t *testing.T, answer func(n int, w http.ResponseWriter, body string)) string {
 	t.Helper()
 	n := 0
@@ -88,15 +89,15 @@ func serve(t *testing.T, answer func(n int, w http.ResponseWriter, body string))
 	return server.URL
 }
 
-// states answers with a size that the witness cosigned.
+// states responds with a size that the witness cosigned.
 func states(w http.ResponseWriter, size uint64) {
 	w.Header().Set("Content-Type", "text/x.tlog.size")
 	w.WriteHeader(http.StatusConflict)
 	fmt.Fprintf(w, "%d\n", size)
 }
 
-// TestWrongSize verifies that a witness that once stated a size above the size of the log is
-// queried again, and that the log reports why it has no cosignature until then.
+// TestWrongSize verifies that a witness that once stated a size larger than the log is queried
+// again, and that the log reports why the cosignature is missing until then.
 func TestWrongSize(t *testing.T) {
 	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
 		s := newSetting(t, algorithm)
@@ -124,7 +125,7 @@ func TestWrongSize(t *testing.T) {
 	}
 }
 
-// TestBadWitnesses verifies that no part of a witness's response is trusted.
+// TestBadWitnesses verifies that no part of a witness's response is trusted without a check.
 func TestBadWitnesses(t *testing.T) {
 	s := newSetting(t, keys.Ed25519)
 	good := s.lines(t)
@@ -156,8 +157,8 @@ func TestBadWitnesses(t *testing.T) {
 	}
 }
 
-// TestAnswersOfLogs verifies which answers of a log are repeated, and that only a proof under the
-// policy is returned.
+// TestAnswersOfLogs verifies which responses from a log cause a retry, and that a proof is returned
+// only if it meets the policy.
 func TestAnswersOfLogs(t *testing.T) {
 	s := newSetting(t, keys.MLDSA44)
 	cosigned := append(bytes.Clone(s.note), s.lines(t)...)

@@ -26,7 +26,7 @@ import (
 	notes "github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A fakeLog is a log, with its witness, whose operator can do anything.
+// A fakeLog consists of a log and its witness, whose operator can misbehave in any way.
 type fakeLog struct {
 	signer   notes.LogSigner
 	cosigner notes.Cosigner
@@ -35,7 +35,7 @@ type fakeLog struct {
 	entries    [][]byte // that it serves
 	hashes     []tlog.Hash
 	checkpoint []byte
-	witnessed  []byte // that the witness serves; nil: none
+	witnessed  []byte // the checkpoint that the witness serves, or nil if there is none
 	down       bool
 }
 
@@ -60,7 +60,7 @@ func newFakeLog(t *testing.T) *fakeLog {
 	return &fakeLog{signer: notes.LogSigner{Log: l, SignMessage: sign}, cosigner: notes.Cosigner{Witness: w, SignMessage: cosign}, now: time.Unix(1790000000, 0)}
 }
 
-// policy returns the policy for the log.
+// policy returns a policy that accepts the log.
 func (f *fakeLog) policy() *notes.Policy {
 	return &notes.Policy{
 		Logs:      []notes.PolicyLog{{Log: f.signer.Log, URL: "log"}},
@@ -78,7 +78,7 @@ func (f *fakeLog) reader() tlog.HashReader {
 	})
 }
 
-// grow adds entries with a label.
+// grow adds n entries that contain a label.
 func (f *fakeLog) grow(t *testing.T, n int, label string) {
 	t.Helper()
 	for range n {
@@ -91,13 +91,13 @@ func (f *fakeLog) grow(t *testing.T, n int, label string) {
 	}
 }
 
-// shrink removes entries from the end.
+// shrink removes entries from the end of the log.
 func (f *fakeLog) shrink(n int) {
 	f.entries = f.entries[:len(f.entries)-n]
 	f.hashes = f.hashes[:tlog.StoredHashCount(int64(len(f.entries)))]
 }
 
-// publish signs the tree, and lets the witness cosign it regardless of its content.
+// publish signs the tree, and makes the witness cosign it regardless of its content.
 func (f *fakeLog) publish(t *testing.T) {
 	t.Helper()
 	root, err := tlog.TreeHash(int64(len(f.entries)), f.reader())
@@ -115,7 +115,7 @@ func (f *fakeLog) publish(t *testing.T) {
 	f.checkpoint, f.witnessed = note, note
 }
 
-// fakeSource is the log or its witness, depending on the URL.
+// fakeSource represents the log or its witness, depending on the URL.
 type fakeSource struct {
 	*fakeLog
 	url string
@@ -163,7 +163,7 @@ func newMonitor(f *fakeLog, dir string) *monitor.Monitor {
 	})
 }
 
-// kinds returns the kinds of the findings of a look.
+// kinds returns the kinds of the findings from one check.
 func kinds(t *testing.T, m *monitor.Monitor) (list []monitor.Kind) {
 	t.Helper()
 	findings, err := m.Check(t.Context())
@@ -176,7 +176,7 @@ func kinds(t *testing.T, m *monitor.Monitor) (list []monitor.Kind) {
 	return list
 }
 
-// faults are forbidden actions of a log operator, with the findings that must result.
+// faults lists actions that are forbidden for a log operator, with the findings that must result.
 var faults = map[string]struct {
 	do   func(t *testing.T, f *fakeLog, r *rand.Rand)
 	want monitor.Kind
@@ -247,8 +247,8 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 	return note[:i+1], note[i+1:], i >= 0
 }
 
-// TestFaults verifies that each fault is found at a random time in the growth of a log, by a
-// monitor that is restarted for each check, and that nothing is found in honest growth.
+// TestFaults verifies that a monitor that is restarted before each check finds each fault, which
+// occurs at a random time while the log grows. No finding may result from honest growth.
 func TestFaults(t *testing.T) {
 	rounds := 3
 	if testsize.Full() {
@@ -279,7 +279,7 @@ func TestFaults(t *testing.T) {
 			if err != nil || len(evidence) > 0 != (fault.want == monitor.Fork || fault.want == monitor.Shrink) {
 				t.Errorf("%s: evidence %v, %v", name, evidence, err)
 			}
-			// The fault is found again, because it did not replace the last valid checkpoint.
+			// The fault must be found again, because the last valid checkpoint was not replaced.
 			if got := kinds(t, newMonitor(f, dir)); fault.want.Refutes() && !slices.Contains(got, fault.want) {
 				t.Errorf("%s, a second look: %v", name, got)
 			}

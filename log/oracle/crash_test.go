@@ -28,7 +28,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A setting is a log with one witness, and the files that they need.
+// A setting is a log with one witness, and the files that both need.
 type setting struct {
 	dir, policyFile        string
 	logAddress, witAddress string
@@ -61,7 +61,7 @@ func newSetting(t *testing.T) *setting {
 	return s
 }
 
-// newKey writes a private key and returns its public half.
+// newKey writes a private key and returns the corresponding public key.
 func (s *setting) newKey(t *testing.T, name, origin string, role receipt.Role) ed25519.PublicKey {
 	t.Helper()
 	key, err := keys.Generate(rand.Reader, keys.Ed25519, name)
@@ -83,7 +83,7 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// receipts writes a file with a stream of receipts, and returns their hashes.
+// receipts writes a file that contains a stream of receipts, and returns their hashes.
 func (s *setting) receipts(t *testing.T, workspace string, n int) (path string, hashes []canon.Digest) {
 	t.Helper()
 	var b bytes.Buffer
@@ -112,9 +112,9 @@ func (s *setting) receipts(t *testing.T, workspace string, n int) (path string, 
 	return path, hashes
 }
 
-// TestKills verifies that four processes append receipts to a log, each of which is included
-// exactly once although the processes, the log, and the witness are killed at random times, and
-// that all checkpoints are of one tree.
+// TestKills runs four processes that append receipts to a log, and kills them, the log, and the
+// witness at random times. Each receipt must be included exactly once, and all checkpoints must
+// belong to the same tree.
 func TestKills(t *testing.T) {
 	n, kills := size(t)
 	s, command := newSetting(t), build(t)
@@ -150,7 +150,8 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("%d receipts, %d kills (witness %d, log %d), %v", n, done, w.kills, l.kills, took.Round(time.Millisecond))
 
-	// After a last start, the log still has what it acknowledged.
+	// After the log starts for the last time, it must still contain everything that it
+	// acknowledged.
 	l.kill()
 	w.kill()
 	checkpoint := s.lastCheckpoint(t)
@@ -170,7 +171,7 @@ func TestKills(t *testing.T) {
 
 func (s *setting) proofs(i int) string { return filepath.Join(s.dir, fmt.Sprintf("proofs-%d", i)) }
 
-// fetch returns the body of an address, or nil if there is no answer with status 200.
+// fetch returns the body of the response to a GET request, or nil if the status is not 200.
 func fetch(url string) []byte {
 	response, err := http.Get(url)
 	if err != nil {
@@ -184,8 +185,8 @@ func fetch(url string) []byte {
 	return body
 }
 
-// watch collects the checkpoints that the log and the witness serve. The result ends the collection
-// and returns them.
+// watch collects the checkpoints that the log and the witness serve. The returned function ends the
+// collection and returns the checkpoints.
 func (s *setting) watch(t *testing.T) func() [][]byte {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -215,7 +216,7 @@ func (s *setting) watch(t *testing.T) func() [][]byte {
 	}
 }
 
-// lastCheckpoint waits for the log to answer, and returns its checkpoint.
+// lastCheckpoint waits until the log responds, and returns the log's checkpoint.
 func (s *setting) lastCheckpoint(t *testing.T) torchwood.Checkpoint {
 	t.Helper()
 	for range 600 {
@@ -234,7 +235,7 @@ func (s *setting) lastCheckpoint(t *testing.T) torchwood.Checkpoint {
 	return torchwood.Checkpoint{}
 }
 
-// A tree is a tree that was computed from the entries.
+// A tree is a Merkle tree that the test computed from the entries.
 type tree struct {
 	entries []canon.Digest
 	hashes  []tlog.Hash // stored hashes
@@ -259,7 +260,8 @@ func (x *tree) root(t *testing.T, n int64) tlog.Hash {
 	return h
 }
 
-// readTree reads all entries and tiles over HTTP, and compares them with the checkpoint.
+// readTree reads all entries and tiles over HTTP, and compares the resulting tree with the
+// checkpoint.
 func (s *setting) readTree(t *testing.T, c torchwood.Checkpoint) *tree {
 	t.Helper()
 	x := new(tree)
@@ -298,7 +300,7 @@ func (s *setting) readTree(t *testing.T, c torchwood.Checkpoint) *tree {
 	return x
 }
 
-// checkEntries checks that each receipt is in the log exactly once, with the index that was
+// checkEntries checks that each receipt is in the log exactly once, at the index that was
 // acknowledged.
 func (s *setting) checkEntries(t *testing.T, x *tree, all []canon.Digest, acknowledged map[string]uint64) {
 	t.Helper()
@@ -319,7 +321,7 @@ func (s *setting) checkEntries(t *testing.T, x *tree, all []canon.Digest, acknow
 	}
 }
 
-// checkProofs checks the proofs of an appender, and returns their checkpoints.
+// checkProofs checks the proofs that an appender stored, and returns the checkpoints in them.
 func (s *setting) checkProofs(t *testing.T, i int, x *tree) (checkpoints [][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.proofs(i), "*.tlog-proof"))
@@ -345,8 +347,9 @@ func (s *setting) checkProofs(t *testing.T, i int, x *tree) (checkpoints [][]byt
 	return checkpoints
 }
 
-// checkCheckpoints checks that each checkpoint is that of the first entries of the tree, so that
-// any two are consistent, and that the proof of the last from each verifies.
+// checkCheckpoints checks that each checkpoint matches the first entries of the tree, which makes
+// any two of them consistent. It also checks that a consistency proof from each to the last
+// checkpoint verifies.
 func (s *setting) checkCheckpoints(t *testing.T, x *tree, notes [][]byte) {
 	t.Helper()
 	sizes := map[int64]bool{}

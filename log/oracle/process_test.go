@@ -26,7 +26,7 @@ func build(t *testing.T) string {
 	return path
 }
 
-// freeAddress returns an address of this machine that no process uses.
+// freeAddress returns a local address that no process uses.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,22 +37,22 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A process is a command line that is started again whenever it is killed.
+// A process is a command that is started again whenever it is killed.
 type process struct {
 	path string
 	args []string
 
 	mu      sync.Mutex
 	running *exec.Cmd
-	over    bool // it is not started again
+	over    bool // whether the command must not be started again
 	kills   int
-	out     bytes.Buffer // the standard output of all runs
-	lastErr bytes.Buffer // the standard error of the last run
+	out     bytes.Buffer // stdout of all runs
+	lastErr bytes.Buffer // stderr the result of the last run
 	result  error        // of the last run
 	done    chan struct{}
 }
 
-// start runs a command until it ends by itself, or until stop.
+// start runs a command until it exits without being killed, or until stop is called.
 func start(path string, args ...string) *process {
 	p := &process{path: path, args: args, done: make(chan struct{})}
 	go p.loop()
@@ -78,7 +78,8 @@ func (p *process) loop() {
 		}
 
 		p.mu.Lock()
-		// The last line of a killed process may be truncated, so it acknowledges nothing.
+		// If the process was killed, its last line may be truncated, so that line acknowledges
+		// nothing.
 		whole := out.Bytes()[:bytes.LastIndexByte(out.Bytes(), '\n')+1]
 		p.out.Write(whole)
 		p.running, p.lastErr, p.result = nil, errs, err
@@ -90,7 +91,7 @@ func (p *process) loop() {
 	}
 }
 
-// kill kills the process, if it runs, and reports whether it did.
+// kill kills the process if it is running, and reports whether it did.
 func (p *process) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +102,7 @@ func (p *process) kill() bool {
 	return true
 }
 
-// stop kills the process for good.
+// stop kills the process and prevents further runs.
 func (p *process) stop() {
 	p.mu.Lock()
 	p.over = true
@@ -110,7 +111,7 @@ func (p *process) stop() {
 	<-p.done
 }
 
-// ended reports whether the process ended by itself.
+// ended reports whether the process exited without being killed.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -120,18 +121,19 @@ func (p *process) ended() bool {
 	}
 }
 
-// lines returns the lines of the standard output of all runs.
+// lines returns the lines that all runs printed to stdout.
 func (p *process) lines() []string {
 	return strings.FieldsFunc(p.out.String(), func(r rune) bool { return r == '\n' })
 }
 
-// killer kills the witness, the log, and the appenders, each of which is one of the processes, in
-// this order and then at random, at random times, until the given number of kills.
+// killer kills the given processes (the witness, the log, and the appenders) at random times, until
+// the given number of kills is reached. It kills each process once, in order, and then chooses
+// processes at random.
 func killer(processes []*process, kills int, random *rand.Rand) (done int) {
 	for done < kills {
 		time.Sleep(time.Duration(20+random.IntN(300)) * time.Millisecond)
 		next := random.IntN(len(processes))
-		if done < len(processes) { // each at least once
+		if done < len(processes) { // kill each process at least once
 			next = done
 		}
 		if processes[next].kill() {
@@ -148,8 +150,8 @@ func killer(processes []*process, kills int, random *rand.Rand) (done int) {
 	return done
 }
 
-// size returns the number of receipts and kills: those of the variable RECEIPT_LOG_CRASHES, such
-// as 10000,100, or as many as take a few seconds.
+// size returns the number of receipts and the number of kills. Both are read from the variable
+// RECEIPT_LOG_CRASHES, as in 10000,100. By default, the test takes a few seconds.
 func size(t *testing.T) (receipts, kills int) {
 	t.Helper()
 	receipts, kills = 300, 12
@@ -161,7 +163,7 @@ func size(t *testing.T) (receipts, kills int) {
 	return receipts, kills
 }
 
-// acknowledged returns the index of each hash in the lines of the appenders.
+// acknowledged returns the index of each hash, read from the output lines of the appenders.
 func acknowledged(t *testing.T, appenders []*process) map[string]uint64 {
 	t.Helper()
 	found := map[string]uint64{}

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// BenchmarkWitnessed measures the time from adding a hash over HTTP to a checked proof that a
-// witness cosigned, with 256 clients.
+// BenchmarkWitnessed measures, with 256 clients, the time from the request that adds a hash to a
+// verified proof that a witness cosigned.
 func BenchmarkWitnessed(b *testing.B) {
 	c := newConfig(b, b.TempDir(), "k")
 	w := startWitness(b, c.Key)

@@ -16,13 +16,15 @@ import (
 	"github.com/receiptkit/receiptkit/log/store"
 )
 
-// workVariable names the directory of the log to which TestWork adds hashes.
+// workVariable is the environment variable that contains the directory of the log to which TestWork
+// adds hashes.
 const workVariable = "LOG_WORK"
 
-// worked is the number of hashes that TestWork adds, after the first two, which are in the log.
+// worked is the number of hashes that TestWork adds. The log already contains the first two hashes.
 const worked = 3
 
-// TestWork is the program of TestEachCallFails: it adds hashes, and prints the acknowledged ones.
+// TestWork is the program that TestEachCallFails runs. It adds hashes, and prints the hashes that
+// were acknowledged.
 func TestWork(t *testing.T) {
 	dir := os.Getenv(workVariable)
 	if dir == "" {
@@ -45,9 +47,10 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestEachCallFails makes the nth system call of a kind fail in each thread of a process that adds
-// hashes to a log, or ends the process there. The log then opens, has all acknowledged hashes once,
-// and accepts the same hashes again. LOG_FAULTS=all tests every call.
+// TestEachCallFails injects a fault into the nth system call of each kind, in each thread of a
+// process that adds hashes to a log. The call either fails or ends the process. Afterward, the log
+// must open, contain all acknowledged hashes once, and accept the same hashes again. With
+// LOG_FAULTS=all, every call is tested.
 func TestEachCallFails(t *testing.T) {
 	if testing.Short() || !testsize.Full() && os.Getenv("LOG_FAULTS") == "" {
 		t.Skip("it starts many processes")
@@ -75,8 +78,8 @@ func TestEachCallFails(t *testing.T) {
 	}
 }
 
-// withFault runs TestWork on a copy of a log with a fault at call n, and reports whether there was
-// such a call.
+// withFault runs TestWork on a copy of a log with a fault at call n, and reports whether that call
+// occurred.
 func withFault(t *testing.T, base, fault string, n int) bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +88,7 @@ func withFault(t *testing.T, base, fault string, n int) bool {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestWork$")
 	cmd.Env = append(os.Environ(), workVariable+"="+dir, "GOMAXPROCS=1")
-	out, injected, _ := strace.Inject(t, cmd, fault, n) // the program may fail
+	out, injected, _ := strace.Inject(t, cmd, fault, n) // the program may exit with an error
 	if !injected {
 		return false
 	}

@@ -28,7 +28,7 @@ import (
 
 const origin = "log.example/receipts"
 
-// newConfig returns the configuration of a log with a key that is derived from a letter.
+// newConfig returns the configuration for a log whose key is derived from a letter.
 func newConfig(t testing.TB, dir, letter string) store.Config {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(letter, ed25519.SeedSize)))
@@ -91,7 +91,7 @@ func addAll(t *testing.T, l *store.Log, policy *tlog.Policy, hashes []canon.Dige
 	group.Wait()
 }
 
-// indexes returns how often each hash is in the published tree of a log.
+// indexes returns how often the published tree of a log contains each hash.
 func indexes(t *testing.T, c store.Config, note []byte) map[canon.Digest]int {
 	t.Helper()
 	s, err := policyOf(c).Open(note)
@@ -109,12 +109,12 @@ func indexes(t *testing.T, c store.Config, note []byte) map[canon.Digest]int {
 	return found
 }
 
-// TestOnceEach verifies that each hash is in the log once, although it is added several times, by
-// several callers and after the log was opened again.
+// TestOnceEach verifies that the log contains each hash once, even if the hash is added several
+// times, by several callers, and after the log was reopened.
 func TestOnceEach(t *testing.T) {
 	c := newConfig(t, t.TempDir(), "k")
 	var hashes []canon.Digest
-	for i := range 700 { // more than two bundles
+	for i := range 700 { // these hashes fill more than two entry bundles
 		hashes = append(hashes, hashOf(i), hashOf(i))
 	}
 
@@ -146,7 +146,8 @@ func TestOnceEach(t *testing.T) {
 	}
 }
 
-// TestOpenRejects verifies that a log is not opened if its directory is not what it signed.
+// TestOpenRejects verifies that a log refuses to open if its directory does not match the
+// checkpoint that it signed.
 func TestOpenRejects(t *testing.T) {
 	c := newConfig(t, t.TempDir(), "k")
 	l := open(t, c)
@@ -201,7 +202,7 @@ func TestOpenRejects(t *testing.T) {
 			t.Fatal(err)
 		}
 		copied := newConfig(t, dir, "k")
-		closeLog(t, open(t, copied)) // the copy itself is a log
+		closeLog(t, open(t, copied)) // the undamaged copy can be opened
 		if err := damage(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -218,8 +219,8 @@ func TestOpenRejects(t *testing.T) {
 	}
 }
 
-// TestPostQuantum verifies a log with an ML-DSA-44 key, whose checkpoints a witness with an Ed25519
-// key cosigns, over a restart.
+// TestPostQuantum verifies that a log with an ML-DSA-44 key works across a restart, with a witness
+// that cosigns with an Ed25519 key.
 func TestPostQuantum(t *testing.T) {
 	private, err := keys.Generate(strings.NewReader(strings.Repeat("q", 32)), keys.MLDSA44, "q")
 	if err != nil {
@@ -240,7 +241,7 @@ func TestPostQuantum(t *testing.T) {
 	}
 }
 
-// startWitness returns a witness of a log, and the item for it in a policy.
+// startWitness starts a witness for a log, and returns the witness and its entry in a policy.
 func startWitness(t testing.TB, key *tlog.Log) tlog.PolicyWitness {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("w", ed25519.SeedSize)))
@@ -264,8 +265,8 @@ func startWitness(t testing.TB, key *tlog.Log) tlog.PolicyWitness {
 	return tlog.PolicyWitness{Name: "w", Witness: w, URL: server.URL}
 }
 
-// TestWitnessed verifies that a hash is acknowledged only with a checkpoint that the quorum
-// cosigned, and that the routes serve what clients need.
+// TestWitnessed verifies that a hash is acknowledged only after the quorum has cosigned a
+// checkpoint, and that the routes serve everything that clients need.
 func TestWitnessed(t *testing.T) {
 	c := newConfig(t, t.TempDir(), "k")
 	w := startWitness(t, c.Key)
@@ -273,7 +274,7 @@ func TestWitnessed(t *testing.T) {
 	down.URL = "http://127.0.0.1:1"
 	c.Policy = tlog.Policy{Witnesses: []tlog.PolicyWitness{down}, Quorum: &tlog.Group{Threshold: 1, Witnesses: []*tlog.Witness{w.Witness}}}
 
-	// Without the witness, nothing is acknowledged.
+	// If the witness is unavailable, no hash is acknowledged.
 	l := open(t, c)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

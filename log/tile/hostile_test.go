@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A constant is a source with the same content for every file.
+// A constant is a source in which every file has the same content.
 type constant []byte
 
 func (c constant) Read(context.Context, string) ([]byte, error) {
@@ -20,7 +20,7 @@ func (c constant) Read(context.Context, string) ([]byte, error) {
 	return c, nil
 }
 
-// TestHostileLogs verifies that files that do not belong to a tree are rejected for trees of every
+// TestHostileLogs verifies that files that cannot belong to a tree are rejected, for trees of any
 // size that a checkpoint can state.
 func TestHostileLogs(t *testing.T) {
 	sizes := []uint64{1, 2, 255, 256, 257, 1 << 16, 1<<31 + 1, 1<<40 - 1, 1 << 48, 1<<48 + 1, 1 << 62, 1<<62 + 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64}

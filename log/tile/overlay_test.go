@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/log/tile"
 )
 
-// An overlay is a source with another content for one file.
+// An overlay is a source in which the content of one file is replaced.
 type overlay struct {
 	tile.Source
 	path string

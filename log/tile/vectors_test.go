@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// readCheckpoint parses a checkpoint of the vectors without verifying its signatures.
+// readCheckpoint parses a checkpoint from the vectors without verifying its signatures.
 func readCheckpoint(t *testing.T, path string) *tlog.Checkpoint {
 	t.Helper()
 	note, err := os.ReadFile(path)
@@ -27,8 +27,8 @@ func readCheckpoint(t *testing.T, path string) *tlog.Checkpoint {
 	return &s.Checkpoint
 }
 
-// TestLogs verifies that the logs of the vectors are read: every entry, its inclusion proof, and
-// the consistency proof from every smaller size.
+// TestLogs verifies that every entry in the logs from the vectors can be read, that its inclusion
+// proof verifies, and that the consistency proof from every smaller size verifies.
 func TestLogs(t *testing.T) {
 	for name, size := range map[string]int{"tessera-testdata": 15, "made": 300} {
 		dir := filepath.Join(vectors.Dir(t, "transparency"), name, "log")
@@ -67,13 +67,13 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestDamage verifies that every changed byte of a file is detected.
+// TestDamage verifies that a change to any byte of a file is detected.
 func TestDamage(t *testing.T) {
 	original := filepath.Join(vectors.Dir(t, "transparency"), "tessera-testdata", "log")
 	c := readCheckpoint(t, filepath.Join(original, "checkpoint"))
 	damaged := 0
 	err := fs.WalkDir(os.DirFS(original), "tile", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Base(path) != "15" { // the partial files of the last size
+		if err != nil || d.IsDir() || filepath.Base(path) != "15" { // only the partial files of the last tree size
 			return err
 		}
 		data, err := os.ReadFile(filepath.Join(original, path))

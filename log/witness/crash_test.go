@@ -23,13 +23,13 @@ import (
 
 var errCrash = errors.New("the process ended")
 
-// A crashDisk is a disk in memory on which a process ends at a given operation. What was not
-// synced is then lost, in part or completely.
+// A crashDisk is an in-memory disk on which a process crashes at a given operation. Data that was
+// not synced is then lost, either in part or completely.
 type crashDisk struct {
 	random *rand.Rand
-	names  map[string]*inode // as the process sees them
-	synced map[string]*inode // as they are after a crash
-	steps  int               // operations until the crash; negative: never
+	names  map[string]*inode // file names as the process sees them
+	synced map[string]*inode // file names that remain after a crash
+	steps  int               // number of operations until the crash; negative if there is none
 }
 
 type inode struct{ content, synced []byte }
@@ -82,8 +82,9 @@ func (d *crashDisk) SyncDir() error {
 	return nil
 }
 
-// crash leaves what a power failure leaves: names as they were synced last or as they are, and of
-// each file the synced content, or a part of the content that was not synced.
+// crash leaves the state that results from a power failure. Names are either as they were last
+// synced or as they are now. Each file contains either its synced content or a part of the content
+// that was not synced.
 func (d *crashDisk) crash() {
 	if d.random.IntN(2) == 0 {
 		d.names = maps.Clone(d.synced)
@@ -97,13 +98,13 @@ func (d *crashDisk) crash() {
 	d.synced, d.steps = maps.Clone(d.names), -1
 }
 
-// branches are an honest log and forks of it, of all sizes up to most.
+// These constants describe an honest log and forks of it, in all sizes up to most.
 const (
 	most  = 9
-	forks = 3 // branch 0 is honest; branch b differs from leaf 2b on
+	forks = 3 // branch 0 is honest; branch b differs from it from leaf 2b on
 )
 
-// A model is a log that shows different trees.
+// A model is a log that shows different trees to different clients.
 type model struct {
 	log    *tlog.Log
 	leaves [forks][]merkle.Hash
@@ -113,14 +114,14 @@ type model struct {
 	cosigned map[string]cosignature // by signature line
 }
 
-// A cosignature is one that the witness made.
+// A cosignature is a cosignature that the witness created earlier.
 type cosignature struct {
 	note string
 	at   time.Time
 }
 
-// remember lets a witness make each cosignature only once, and records what it covers, because the
-// schedules need millions.
+// remember makes a witness compute each cosignature only once, because the schedules need millions
+// of them. It also records what each cosignature covers.
 func (m *model) remember(c witness.Config) witness.Config {
 	type request struct {
 		note string
@@ -173,7 +174,8 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// request returns the body of a request for a tree of a branch, with the proof from a size.
+// request returns the body of a request for a tree of the given branch, with a consistency proof
+// from the given size.
 func (m *model) request(branch, old, size, from int) []byte {
 	body := fmt.Appendf(nil, "old %d\n", old)
 	if from > 0 && from <= size {
@@ -188,8 +190,8 @@ func (m *model) request(branch, old, size, from int) []byte {
 	return append(append(body, '\n'), m.notes[branch][size]...)
 }
 
-// schedules returns the number of random schedules: that of the variable RECEIPT_LOG_SCHEDULES,
-// or as many as take a few seconds.
+// schedules returns the number of random schedules. It is the value of the variable
+// RECEIPT_LOG_SCHEDULES or, by default, a number that takes a few seconds.
 func schedules(t *testing.T) int {
 	t.Helper()
 	if text := os.Getenv("RECEIPT_LOG_SCHEDULES"); text != "" {
@@ -206,7 +208,8 @@ func schedules(t *testing.T) int {
 }
 
 // TestNeverTwoTrees verifies that a witness never cosigns two trees of which neither extends the
-// other, whatever a log and its clients send, and whenever the process or the machine ends.
+// other. This must hold regardless of the requests from a log and its clients, and of when the
+// process or the machine stops.
 func TestNeverTwoTrees(t *testing.T) {
 	m := newModel(t)
 	config := m.remember(newConfig(t, m.log))
@@ -234,7 +237,7 @@ type schedule struct {
 	model    *model
 	config   witness.Config
 	random   *rand.Rand
-	released map[int]merkle.Hash // what the witness cosigned, and its answers left the process
+	released map[int]merkle.Hash // cosigned trees whose cosignature left the process in a response
 	crashes  int
 }
 
@@ -283,7 +286,7 @@ func (s *schedule) run(t *testing.T) error {
 			return err
 		}
 
-		// After a crash, or now and then between requests, another process starts.
+		// After a crash, and sometimes between requests, another process starts.
 		if errors.Is(err, errCrash) || s.random.IntN(6) == 0 {
 			s.crashes++
 			disk.crash()
@@ -295,7 +298,7 @@ func (s *schedule) run(t *testing.T) error {
 	return nil
 }
 
-// release records a cosignature, and compares its tree with all that were cosigned before.
+// release records a cosignature, and compares its tree with all trees that were cosigned before.
 func (s *schedule) release(branch, size int, lines []byte) (at time.Time, err error) {
 	made, ok := s.model.cosigned[string(lines)]
 	if !ok || made.note != string(s.model.notes[branch][size]) {
@@ -314,7 +317,7 @@ func (s *schedule) release(branch, size int, lines []byte) (at time.Time, err er
 	return made.at, nil
 }
 
-// TestUnreadableRecord verifies that a witness with a damaged record cosigns nothing.
+// TestUnreadableRecord verifies that a witness with a damaged record refuses to cosign.
 func TestUnreadableRecord(t *testing.T) {
 	m := newModel(t)
 	config := newConfig(t, m.log)

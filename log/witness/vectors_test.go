@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// newConfig returns the configuration of a witness of the given logs, whose key is derived from
-// a constant.
+// newConfig returns the configuration for a witness of the given logs, with a key that is derived
+// from a constant.
 func newConfig(t testing.TB, logs ...*tlog.Log) witness.Config {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
@@ -32,7 +32,7 @@ func newConfig(t testing.TB, logs ...*tlog.Log) witness.Config {
 	return witness.Config{Logs: logs, Key: key, Cosign: cosigner.Cosign, Now: func() time.Time { return time.Unix(1790000000, 0) }}
 }
 
-// A script is an exchange of the vectors: requests to one witness, in order.
+// A script is a sequence of requests from the vectors to one witness.
 type script struct {
 	VKey       string `json:"log_vkey"`
 	OriginHash string `json:"origin_hash"`
@@ -43,8 +43,8 @@ type script struct {
 	}
 }
 
-// TestExchanges verifies that a witness answers the requests of the vectors with the statuses and
-// bodies that they state, and that each cosignature verifies.
+// TestExchanges verifies that a witness responds to the requests in the vectors with the stated
+// statuses and bodies, and that each cosignature verifies.
 func TestExchanges(t *testing.T) {
 	for _, file := range []struct {
 		name    []string

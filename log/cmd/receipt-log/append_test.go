@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// startLog serves a log without witnesses, and writes its policy.
+// startLog serves a log without witnesses, and writes the policy for it.
 func startLog(t *testing.T) (url, policy string) {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
@@ -51,7 +51,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// fixture returns a copy of a receipt of the fixtures in a file.
+// fixture returns the path of a copy of a fixture.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
 	data, err := fixtures.Read(name)
@@ -61,7 +61,7 @@ func fixture(t *testing.T, name string) string {
 	return writeFile(t, filepath.Base(name), string(data))
 }
 
-// command runs a command line, and returns its exit code and outputs.
+// command runs a command line, and returns its exit code, stdout, and stderr.
 func command(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -82,7 +82,7 @@ func TestAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A directory, twice: the second run sends nothing, so it needs no log.
+	// Append a directory twice. The second run sends nothing, so it needs no log.
 	for _, log := range []string{url, "http://127.0.0.1:1"} {
 		code, out, errs := command(t, "append", good, "--log", log, "--policy", policy, "--proofs", proofs, "--wait", "10s")
 		if code != exitVerified || !strings.HasPrefix(out, "0 sha256:") || !strings.HasSuffix(out, "task.json\n") {
@@ -110,7 +110,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAppendLied verifies that the proof of another receipt is not stored.
+// TestAppendLied verifies that a proof for another receipt is not stored.
 func TestAppendLied(t *testing.T) {
 	url, policy := startLog(t)
 	proofs := t.TempDir()

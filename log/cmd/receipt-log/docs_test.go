@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLogDocument runs the commands of docs/log.md in an empty directory.
+// TestLogDocument verifies that the commands in docs/log.md work in an empty directory.
 func TestLogDocument(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/log.md")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestLogDocument(t *testing.T) {
 		}
 	}
 
-	// All commands are typed into one shell. Each block ends with a line that separates outputs.
+	// All commands run in the same shell. A separator line follows the output of each block.
 	const separator = "---- end of "
 	script, want := "set -eu\n", map[string]string{
 		"keys":    "",
@@ -66,7 +66,7 @@ func TestLogDocument(t *testing.T) {
 	}
 }
 
-// freeAddress returns an address of this machine that no process uses.
+// freeAddress returns a local address that no process uses.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

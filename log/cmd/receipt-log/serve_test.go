@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestServeKey verifies that a log does not start with a key that is not one of a log: the
-// signatures of a witness with the same material would contradict those of the log.
+// TestServeKey verifies that a log refuses to start with a key that is not a log key. A witness key
+// with the same material would otherwise create signatures that contradict those of the log.
 func TestServeKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		algorithm string
