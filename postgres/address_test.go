@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/postgres/internal/pgserver"
 )
 
-// TestNoPassword verifies that no error contains the password of an address, whether or not the
+// TestNoPassword verifies that no error contains the password in an address, whether or not the
 // address can be parsed.
 func TestNoPassword(t *testing.T) {
 	server := pgserver.Start(t)
@@ -60,7 +60,7 @@ func TestNoPassword(t *testing.T) {
 		t.Logf("%s: %v", name, err)
 	}
 
-	// A server that ends while it is used.
+	// Stop the server while it is used.
 	l := open(t, create(t, server))
 	server.Kill()
 	if _, err := l.Head(t.Context(), chain.Stream{}); err == nil || strings.Contains(err.Error(), marker) {

@@ -35,7 +35,7 @@ var (
 	_ full = (*sqlite.Ledger)(nil)
 )
 
-// history returns receipts of several streams, tasks, sessions, and times.
+// history returns receipts with various streams, tasks, sessions, and times.
 func history(t *testing.T) (list []*receipt.Sealed) {
 	t.Helper()
 	heads := map[chain.Stream]chain.Head{}
@@ -67,8 +67,8 @@ func jsonOf(list []*receipt.Sealed) iter.Seq2[[]byte, error] {
 	}
 }
 
-// TestAgree verifies that every function of package ledger has the same result over PostgreSQL as
-// over SQLite: import, lists, trees, signatures, and prunings.
+// TestAgree verifies that every function in package ledger gives the same result with PostgreSQL as
+// with SQLite. The functions cover imports, lists, trees, signatures, and prunings.
 func TestAgree(t *testing.T) {
 	ctx := t.Context()
 	inFile, err := sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
@@ -79,7 +79,7 @@ func TestAgree(t *testing.T) {
 	p := pair{inFile, open(t, create(t, pgserver.Start(t)))}
 	all := history(t)
 
-	// A gap, everything, everything again, and a fork.
+	// Import a gap, all receipts, all receipts again, and a fork.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestAgree(t *testing.T) {
 	}
 	p.compare(t, all)
 
-	// Signatures change the bytes and not the hashes.
+	// Signatures change the bytes of receipts but not the hashes.
 	signer := keys.NewSigner(signerOf(t, "keys/key_2026_04.private.json"), clock)
 	for _, id := range []string{"receipt_03", "receipt_40", "receipt_03", "receipt_none"} {
 		p.same(t, "sign "+id, func(l full) any {
@@ -110,7 +110,7 @@ func TestAgree(t *testing.T) {
 	}
 	p.compare(t, all)
 
-	// A receipt that was signed after it was compared with the archive is not pruned.
+	// A receipt that was signed after it was compared with the archive must not be pruned.
 	witness := keys.NewSigner(signerOf(t, "keys/key_second.private.json"), clock)
 	p.same(t, "prune a receipt that was signed meanwhile", func(l full) any {
 		cut := prunable(t, l, 30)
@@ -124,7 +124,7 @@ func TestAgree(t *testing.T) {
 		return n
 	})
 
-	// The first receipts are pruned, then some more.
+	// The first receipts are pruned, and then some more.
 	for _, size := range []int{30, 31, 60} {
 		p.same(t, fmt.Sprintf("prune %d receipts", size), func(l full) any { return pruned(t, l, size) })
 		p.compare(t, all)
@@ -136,7 +136,7 @@ func TestAgree(t *testing.T) {
 	})
 }
 
-// A pair is two ledgers that must give the same results.
+// A pair consists of two ledgers that must give the same results.
 type pair struct{ file, server full }
 
 func (p pair) same(t *testing.T, what string, result func(full) any) {
@@ -146,7 +146,7 @@ func (p pair) same(t *testing.T, what string, result func(full) any) {
 	}
 }
 
-// compare reads everything in every way.
+// compare compares the results of all ways to read all receipts.
 func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	t.Helper()
 	ctx := t.Context()
@@ -192,8 +192,8 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	}
 }
 
-// checked returns the faults of a ledger, and the rest of the result of its check. Only a file has a
-// mark next to it.
+// checked returns the faults in a ledger, and the remaining result of checking it. Only a ledger in
+// a file has a mark next to it.
 func checked(t *testing.T, l full) any {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -219,7 +219,7 @@ func listed(ctx context.Context, l full, q ledger.Query, after int64) (list []st
 	return list, nil
 }
 
-// queries returns queries by every field, and some by several.
+// queries returns queries by each field, and some queries by several fields.
 func queries() map[string]ledger.Query {
 	at := func(minute int) time.Time { return time.Date(2026, 4, 25, 19, minute, 0, 0, time.UTC) }
 	s := chain.Stream{Issuer: "harness_storetest", Tenant: "a", HasTenant: true, Workspace: "w1"}
@@ -246,7 +246,7 @@ func queries() map[string]ledger.Query {
 	}
 }
 
-// pruned prunes the first receipts of a ledger, and returns the result.
+// pruned prunes the first receipts in a ledger and returns the result.
 func pruned(t *testing.T, l full, size int) any {
 	t.Helper()
 	ctx := t.Context()
@@ -256,7 +256,7 @@ func pruned(t *testing.T, l full, size int) any {
 	return []any{n, fmt.Sprint(err), again, errors.Is(twice, ledger.ErrPruneChanged)}
 }
 
-// prunable compares the first receipts of a ledger with a checkpoint and an archive.
+// prunable compares the first receipts in a ledger with a checkpoint and an archive.
 func prunable(t *testing.T, l full, size int) *ledger.Cut {
 	t.Helper()
 	ctx := t.Context()

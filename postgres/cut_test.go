@@ -21,16 +21,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A wire connects clients with a server, and can be cut after a number of bytes.
+// A wire connects clients to a server, and can be cut after a given number of bytes.
 type wire struct {
 	address  string
-	requests atomic.Int64 // bytes that may still go to the server
-	answers  atomic.Int64 // bytes that may still go to the client
+	requests atomic.Int64 // number of bytes that can still be sent to the server
+	answers  atomic.Int64 // number of bytes that can still be sent to the client
 }
 
 const uncut = 1 << 40
 
-// newWire returns a wire to the server of an address, through another socket.
+// newWire returns a wire to the server at an address, which clients reach through another socket.
 func newWire(t *testing.T, address string) *wire {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -66,7 +66,7 @@ func newWire(t *testing.T, address string) *wire {
 	return w
 }
 
-// cutAfter cuts the wire after numbers of bytes.
+// cutAfter cuts the wire after the given numbers of bytes.
 func (w *wire) cutAfter(requests, answers int64) {
 	w.requests.Store(requests)
 	w.answers.Store(answers)
@@ -80,7 +80,7 @@ func (w *wire) carry(client net.Conn, address string) {
 	}
 	defer server.Close()
 
-	// If either direction is cut, both are.
+	// If one direction is cut, both directions are cut.
 	var once sync.Once
 	done := make(chan struct{})
 	pass := func(to, from net.Conn, left *atomic.Int64) {
@@ -102,9 +102,9 @@ func (w *wire) carry(client net.Conn, address string) {
 	<-done
 }
 
-// TestCut verifies that, if the connection is lost at any byte of an append, in either direction,
-// an error states that nothing was stored only if that is true, and that the same draft then
-// returns its receipt.
+// TestCut verifies the result if the connection is lost at any byte of an append, in either
+// direction. An error may state that nothing was stored only if that is true, and a retry with the
+// same draft must return the receipt.
 func TestCut(t *testing.T) {
 	step := int64(97)
 	if testsize.Full() {
@@ -114,7 +114,7 @@ func TestCut(t *testing.T) {
 	address := create(t, server)
 	direct, w := open(t, address), newWire(t, address)
 
-	// An uncut append shows how many bytes there are.
+	// An append over an uncut wire shows how many bytes are sent.
 	far := open(t, w.address)
 	var head chain.Head
 	add := func(id string) (*receipt.Sealed, error) {
@@ -133,7 +133,7 @@ func TestCut(t *testing.T) {
 		}
 	}
 	var requests, answers int64
-	for i := range 2 { // the first receipt of a stream is stored by another statement
+	for i := range 2 { // a separate statement stores the first receipt in a stream
 		far = open(t, w.address)
 		connect()
 		w.cutAfter(uncut, uncut)
@@ -147,7 +147,7 @@ func TestCut(t *testing.T) {
 
 	var stored, absent, unknown int
 	cut := func(id string, requests, answers int64) {
-		connect() // a new connection, like the first one
+		connect() // opens a new connection, like the first one
 		w.cutAfter(requests, answers)
 		r, err := add(id)
 		_, missing := ledger.Get(t.Context(), direct, id)
@@ -193,7 +193,7 @@ func TestDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Another process holds all locks.
+	// Another connection holds all locks.
 	locked, release := make(chan struct{}), make(chan struct{})
 	go holdLocks(t, address, locked, release)
 	<-locked

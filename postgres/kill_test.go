@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/postgres/internal/pgserver"
 )
 
-// A crew is the processes that issue into a ledger, and what they printed.
+// A crew consists of the processes that issue into a ledger, and of their output.
 type crew struct {
 	address    string
 	goroutines int
@@ -26,8 +26,8 @@ type crew struct {
 	kills        int
 }
 
-// run runs a process until it has issued all of its drafts. A process that is killed is started
-// again, and issues the same drafts. Each is killed up to kills times.
+// run runs a process until it has issued all of its drafts. If the process is killed, it is started
+// again and issues the same drafts. Each process is killed up to kills times.
 func (c *crew) run(t *testing.T, process, kills int) {
 	for {
 		worker := exec.Command(os.Args[0])
@@ -60,7 +60,8 @@ func (c *crew) run(t *testing.T, process, kills int) {
 	}
 }
 
-// record compares the lines of a process with those of all before. The last line may be cut off.
+// record compares the output lines of a process with the lines of all earlier processes. The last
+// line may be truncated.
 func (c *crew) record(t *testing.T, out string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +75,8 @@ func (c *crew) record(t *testing.T, out string) {
 	}
 }
 
-// TestKilled verifies that no acknowledged receipt is lost, and that no chain forks, if eight
-// processes with four goroutines each issue, and both they and the server are killed.
+// TestKilled verifies that no acknowledged receipt is lost and no chain forks. Eight processes with
+// four goroutines each issue receipts, and both they and the server are killed.
 func TestKilled(t *testing.T) {
 	const processes, goroutines = 8, 4
 	drafts, clientKills, serverKills := 6, 1, 2

@@ -13,7 +13,7 @@ import (
 
 var databases atomic.Int64
 
-// create creates a ledger in a separate database, and returns its address.
+// create creates a ledger in a separate database and returns its address.
 func create(t *testing.T, server *pgserver.Server) (address string) {
 	t.Helper()
 	address = server.Database(t, fmt.Sprint("ledger_", databases.Add(1)))

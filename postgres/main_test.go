@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// workerVariable is an environment variable: "address prefix goroutines drafts". If it is set, the
-// test binary is a program that issues so many drafts in each goroutine.
+// workerVariable is an environment variable with the value "address prefix goroutines drafts". If
+// it is set, the test binary is a program that issues the given number of drafts in each goroutine.
 const workerVariable = "POSTGRES_WORKER"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // work issues drafts until each has a receipt, and prints the ID and the hash of each acknowledged
-// one.
+// receipt.
 func work(task string) error {
 	f := strings.Split(task, "\t")
 	address, prefix := f[0], f[1]
@@ -48,7 +48,7 @@ func work(task string) error {
 	defer cancel()
 	l, err := postgres.Open(ctx, address)
 	for ; err != nil && ctx.Err() == nil; l, err = postgres.Open(ctx, address) {
-		time.Sleep(20 * time.Millisecond) // the server is down
+		time.Sleep(20 * time.Millisecond) // at this time, the server is down
 	}
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func work(task string) error {
 					time.Sleep(50 * time.Millisecond)
 				}
 				if err == nil {
-					fmt.Println(id, sealed.Hash()) // one write call per line
+					fmt.Println(id, sealed.Hash()) // writes each line with one call
 				}
 			}
 		})

@@ -13,8 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// TestRefused verifies that a database is not used if it has no ledger, another version of it, or a
-// server that does not keep what it commits, and that an existing ledger is not created again.
+// TestRefused verifies that a database is rejected if it has no ledger or a different version, or
+// if the server may lose committed data. It also verifies that an existing ledger is not created
+// again.
 func TestRefused(t *testing.T) {
 	server := pgserver.Start(t)
 	address := create(t, server)
@@ -59,8 +60,8 @@ func TestRefused(t *testing.T) {
 	want("without fsync", err, "the server has fsync turned off")
 }
 
-// TestDamaged verifies that rows that were altered in the database are refused, and that a check of
-// the ledger finds them.
+// TestDamaged verifies that rows that were altered in the database are rejected, and that a check
+// of the ledger finds them.
 func TestDamaged(t *testing.T) {
 	server := pgserver.Start(t)
 	for what, test := range map[string]struct {
@@ -122,8 +123,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestSettings verifies that a connection waits for the disk, although the server does not by
-// default, and does not hold locks forever.
+// TestSettings verifies that a connection waits until data is on disk, even if that is not the
+// server's default, and does not hold locks forever.
 func TestSettings(t *testing.T) {
 	l := open(t, create(t, pgserver.Start(t)))
 	for name, want := range map[string]string{"synchronous_commit": "on", "idle_in_transaction_session_timeout": "1min"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// holdLocks locks all tables of a ledger until release is closed.
+// holdLocks holds locks on all tables of a ledger until release is closed.
 func holdLocks(t *testing.T, address string, locked chan<- struct{}, release <-chan struct{}) {
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, address)
@@ -28,7 +28,7 @@ func holdLocks(t *testing.T, address string, locked chan<- struct{}, release <-c
 	<-release
 }
 
-// waiting returns how many statements wait for a lock.
+// waiting returns the number of statements that wait for a lock.
 func waiting(t *testing.T, address string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -42,8 +42,8 @@ func waiting(t *testing.T, address string) (n int) {
 	return n
 }
 
-// wantOneChain expects n receipts in the streams w0 and w1, each of which is one chain, and among
-// them those that were acknowledged.
+// wantOneChain expects n receipts in the streams w0 and w1. Each stream must be a single chain, and
+// all acknowledged receipts must be present.
 func wantOneChain(t *testing.T, l *postgres.Ledger, acknowledged map[string]string, n int) {
 	t.Helper()
 	total := 0

@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// slow makes transactions of a ledger slow, each for a different time: before the insertion of
-// receipts, and at the commit, when their numbers are taken.
+// slow delays each transaction for a different time, both before receipts are inserted and at the
+// commit, when their numbers are assigned.
 const slow = `
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -32,22 +32,22 @@ END $$;
 CREATE TRIGGER slow_stream BEFORE INSERT OR UPDATE ON ledger_streams FOR EACH ROW EXECUTE FUNCTION slow();
 CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON ledger_receipts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow();`
 
-// unordered takes the numbers of receipts from a sequence, as a table with a serial column does.
+// unordered assigns the numbers of receipts from a sequence, like a serial column.
 const unordered = `
 CREATE RULE no_lock AS ON UPDATE TO ledger DO INSTEAD NOTHING;
 CREATE SEQUENCE numbers;
 CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.seq := nextval('numbers'); RETURN NEW; END $$;
 CREATE TRIGGER number BEFORE INSERT ON ledger_receipts FOR EACH ROW EXECUTE FUNCTION numbered();`
 
-// A published is a root that a checkpoint stated.
+// A published is a root that was stated in a checkpoint.
 type published struct {
 	size uint64
 	root merkle.Hash
 }
 
-// schedules issues receipts in several streams at the same time, with slow transactions, n times,
-// and returns how many roots were published meanwhile, and how many of those are no longer the root
-// of so many first receipts.
+// schedules runs n rounds in which receipts are issued concurrently in several streams with slow
+// transactions. It returns how many roots were published in the meantime, and how many of them no
+// longer match the receipts that they covered.
 func schedules(t *testing.T, address string, n int) (roots, changed int) {
 	t.Helper()
 	const writers = 4
@@ -58,7 +58,7 @@ func schedules(t *testing.T, address string, n int) (roots, changed int) {
 		var group sync.WaitGroup
 		done := make(chan struct{})
 		for w := range writers {
-			// Sealed before, so that the transactions of all writers overlap.
+			// The receipts are sealed in advance, so that the transactions of all writers overlap.
 			var run []*receipt.Sealed
 			for i := range 1 + rand.N(3) {
 				r, err := receipt.Seal(storetest.Draft(fmt.Sprintf("receipt_%d_%d_%d", schedule, w, i), fmt.Sprint("w", w)), heads[w])
@@ -94,7 +94,7 @@ func schedules(t *testing.T, address string, n int) (roots, changed int) {
 		}
 	}
 
-	// Every published root must be that of a prefix of the final list.
+	// Every published root must equal the root of a prefix of the final list.
 	final := rootsOf(hashesOf(t, l))
 	for _, p := range list {
 		if p.root != final[p.size] {
@@ -115,7 +115,7 @@ func hashesOf(t *testing.T, l *postgres.Ledger) (list []canon.Digest) {
 	return list
 }
 
-// publish returns the root that a checkpoint of all receipts states.
+// publish returns the root stated in a checkpoint that covers all receipts.
 func publish(t *testing.T, l *postgres.Ledger) published {
 	t.Helper()
 	tree := new(merkle.Tree)
@@ -125,7 +125,7 @@ func publish(t *testing.T, l *postgres.Ledger) published {
 	return published{tree.Size(), tree.Root()}
 }
 
-// rootsOf returns the roots of the first receipts, for every number of them.
+// rootsOf returns the roots of all prefixes of the list of receipts.
 func rootsOf(list []canon.Digest) []merkle.Hash {
 	tree := new(merkle.Tree)
 	roots := []merkle.Hash{tree.Root()}
@@ -136,9 +136,9 @@ func rootsOf(list []canon.Digest) []merkle.Hash {
 	return roots
 }
 
-// TestRootsStay verifies that checkpoints never change a published root, however slow the
-// transactions are that commit at the same time. A ledger with numbers from a sequence shows that
-// the schedules would reveal that. CI runs a fraction of the schedules; to run 10,000, use
+// TestRootsStay verifies that a published root never changes, even if concurrent transactions take
+// a long time to commit. As a control, the same schedules must change a root if the numbers are
+// assigned from a sequence. CI runs a fraction of the schedules; to run 10,000, use
 //
 //	POSTGRES_SCHEDULES=10000 go test -run TestRootsStay -timeout 30m .
 func TestRootsStay(t *testing.T) {

@@ -31,8 +31,8 @@ func TestSource(t *testing.T) {
 	})
 }
 
-// TestServer verifies that the verification server serves, lists, and verifies the receipts of a
-// ledger, including one that is issued later, and that a pruned receipt is gone.
+// TestServer verifies that the verification server serves, lists, and verifies the receipts in a
+// ledger, including a receipt that is issued later. A pruned receipt must no longer be available.
 func TestServer(t *testing.T) {
 	l := open(t, create(t, pgserver.Start(t)))
 	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)

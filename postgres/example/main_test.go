@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/postgres/internal/pgserver"
 )
 
-// TestRun verifies that two runs issue, list, and check receipts, and that the checkpoint covers
-// those of both.
+// TestRun verifies that two runs of the program issue, list, and check receipts, and that the
+// checkpoint covers the receipts from both runs.
 func TestRun(t *testing.T) {
 	address := pgserver.Start(t).Database(t, "example")
 	text, err := os.ReadFile("../../docs/draft.json")

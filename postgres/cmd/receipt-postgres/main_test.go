@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// commandVariable is an environment variable. If it is set, the test binary is the command.
+// commandVariable is an environment variable. If it is set, the test binary acts as the command.
 const commandVariable = "RECEIPT_POSTGRES_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lines are command lines over the ledger LEDGER, in a directory with fixtures, each with its exit
-// code.
+// lines contains command lines that use the ledger LEDGER in a directory with fixtures, each with
+// its expected exit code.
 var lines = []struct {
 	line string
 	code int
@@ -72,8 +72,8 @@ var lines = []struct {
 	{"ledger head LEDGER", 0},
 }
 
-// TestCommands verifies that every command has the same output, files, and exit code over PostgreSQL
-// as over SQLite, and that none prints the password of the address.
+// TestCommands verifies that every command has the same output, files, and exit code with
+// PostgreSQL as with SQLite, and that no command prints the password in the address.
 func TestCommands(t *testing.T) {
 	server := pgserver.Start(t)
 	address := server.Database(t, "commands")
@@ -104,7 +104,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// prepare writes fixtures into a directory.
+// prepare writes fixtures to a directory.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
 	for name, source := range map[string]string{
@@ -143,18 +143,19 @@ func prepare(t *testing.T, dir string) {
 }
 
 var (
-	// ofLedger matches the name of a ledger, and the messages that are reported only for a file.
+	// ofLedger matches the name of a ledger, and messages that are reported only for a ledger in a
+	// file.
 	ofLedger = regexp.MustCompile(`postgres://[^\s"]*/commands(\?[^\s":]*)?|ledger\.db(, readable by its owner only)?`)
 
-	// unmarked matches the line about a ledger without a record of its end next to it.
+	// unmarked matches the line that is printed if no separate record states where the ledger ends.
 	unmarked = regexp.MustCompile(`not checked  whether receipts are missing after the heads.*\n`)
 
-	// signing matches the parts that differ between two signatures of one receipt.
+	// signing matches the values that differ between two signatures of the same receipt.
 	signing = regexp.MustCompile(`"(signature|signed_at|value)":"[^"]*"`)
 )
 
-// execute runs a command line over a ledger, and returns its exit code and what it printed, without
-// the name of the ledger.
+// execute runs a command line with a ledger, and returns the exit code and the output, in which the
+// name of the ledger is removed.
 func execute(t *testing.T, dir, line, ledger string) (code int, printed string) {
 	t.Helper()
 	args := strings.Fields(line)

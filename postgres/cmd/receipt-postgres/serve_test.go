@@ -13,7 +13,7 @@ import (
 )
 
 // TestServe verifies that the verification server serves a ledger at an address, and verifies the
-// receipts in it.
+// receipts in the ledger.
 func TestServe(t *testing.T) {
 	address := pgserver.Start(t).Database(t, "served")
 	dir := t.TempDir()

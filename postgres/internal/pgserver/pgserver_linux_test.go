@@ -13,10 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/postgres/internal/pgserver"
 )
 
-// asVictim is the environment variable that makes TestEnd start a server and wait to be killed.
+// asVictim is the environment variable that makes TestEnd start a server and then wait to be
+// killed.
 const asVictim = "PGSERVER_VICTIM"
 
-// TestEnd verifies that a test that is killed leaves no server running.
+// TestEnd verifies that no server is left running after a test is killed.
 func TestEnd(t *testing.T) {
 	if os.Getenv(asVictim) != "" {
 		s := pgserver.Start(t)
@@ -59,7 +60,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// serversIn returns the processes whose working directory is in a directory.
+// serversIn returns the processes whose working directory is inside the given directory.
 func serversIn(dir string) (pids []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
