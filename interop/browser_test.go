@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestBrowser verifies that the page reaches the same verdicts in chromium, for receipts and for cases
-// of the corpus.
+// TestBrowser verifies that the page, running in Chromium, reaches the expected verdicts for
+// receipts and for corpus cases.
 func TestBrowser(t *testing.T) {
 	const browser = "chromium"
 	if _, err := exec.LookPath(browser); err != nil {
@@ -70,7 +70,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// sample returns the page's reports about every n-th case if all answers are as expected.
+// sample checks that all answers are as expected, and returns the page's reports for every n-th
+// case.
 func sample(cases []corpusCase, n int) string {
 	chosen := (len(cases) + n - 1) / n
 	return fmt.Sprintf("%d cases, %d answered, 0 differ", chosen, chosen)

@@ -16,9 +16,9 @@ func corpus(t *testing.T) []corpusCase {
 	return cases
 }
 
-// TestCorpus verifies that both verifiers reach the expected outcome of every case that they support.
-// JavaScript supports all cases. Codes are compared, too, because each case has one
-// fault.
+// TestCorpus verifies that both verifiers reach the expected outcome for every case that they
+// support. The JavaScript verifier supports all cases. Codes are also compared, because each case
+// has only one fault.
 func TestCorpus(t *testing.T) {
 	need(t)
 	cases := corpus(t)
@@ -65,7 +65,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// everyCase returns the number of cases of each subject.
+// everyCase returns the number of cases for each subject.
 func everyCase(cases []corpusCase) map[string]int {
 	counts := map[string]int{}
 	for _, c := range cases {
@@ -74,5 +74,5 @@ func everyCase(cases []corpusCase) map[string]int {
 	return counts
 }
 
-// words are the verdicts of the contract.
+// words maps the verdicts of this toolkit to those of the conformance contract.
 var words = map[string]string{"verified": "valid", "refuted": "invalid", "undecided": "undecidable"}

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// faults are changes of one line in the JavaScript verifier, each in a subject of the corpus that
-// catches it.
+// faults lists changes to single lines of the JavaScript verifier, each with the subject of the
+// corpus that must detect the change.
 var faults = []struct {
 	name, subject, file, line, broken string
 }{
@@ -35,8 +35,8 @@ var faults = []struct {
 	{"the envelope is not verified", "attestation", "attestation.mjs", `if (!raw || !(await crypto.subtle.verify(key.params, key.key, raw, message)))`, `if (false)`},
 }
 
-// TestFaults verifies that the corpus catches a verifier with a fault, by cases of the subject of the
-// fault.
+// TestFaults verifies that the corpus detects each fault in a verifier with a case from the
+// expected subject.
 func TestFaults(t *testing.T) {
 	need(t)
 	all := corpus(t)
@@ -72,8 +72,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRunner verifies that the runner of the corpus drives the JavaScript verifier, and reports a
-// broken one.
+// TestRunner verifies that the conformance runner can run the JavaScript verifier, and that it
+// reports a broken verifier.
 func TestRunner(t *testing.T) {
 	need(t)
 	command, err := build(t.TempDir())
@@ -86,7 +86,7 @@ func TestRunner(t *testing.T) {
 	} {
 		cmd := exec.Command(command, "conformance", "run", "--corpus", corpusPath, "--subject", "batch", "--format", "json",
 			"--", "node", "--no-warnings", verifier)
-		out, _ := cmd.Output() // the exit code is compared
+		out, _ := cmd.Output() // the exit code is compared below
 		var report struct {
 			Totals struct {
 				Vectors int
@@ -103,7 +103,8 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// breakVerifier returns the path of a copy of the JavaScript verifier in which a line is replaced.
+// breakVerifier returns the path of a copy of the JavaScript verifier in which one line is
+// replaced.
 func breakVerifier(t *testing.T, file, line, broken string) string {
 	t.Helper()
 	dir := t.TempDir()

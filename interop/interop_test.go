@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestFixtures verifies that all verifiers reach the stated verdict of every fixture.
+// TestFixtures verifies that all verifiers reach the stated verdict for every fixture.
 func TestFixtures(t *testing.T) {
 	need(t)
 	manifest, err := fixtures.Load()
@@ -42,8 +42,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestMutants verifies that all verifiers reach the same verdict on mutants, and that the mutants
-// reach all three.
+// TestMutants verifies that all verifiers reach the same verdict for each mutant, and that all
+// three verdicts occur.
 func TestMutants(t *testing.T) {
 	need(t)
 	n := 500
@@ -67,8 +67,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestCaseMutants verifies that JavaScript reaches the verdicts of the command on mutants of cases, and
-// that the mutants reach all verdicts.
+// TestCaseMutants verifies that the JavaScript verifier and the command reach the same verdict for
+// each mutant of a case, and that all verdicts occur.
 func TestCaseMutants(t *testing.T) {
 	need(t)
 	n := 100
@@ -87,8 +87,8 @@ func TestCaseMutants(t *testing.T) {
 	}
 }
 
-// TestDifferent verifies that a verifier with another verdict is noticed, and one with another code
-// only if codes count.
+// TestDifferent verifies that a verifier with a different verdict is detected, and that one with a
+// different code is detected only if codes are compared.
 func TestDifferent(t *testing.T) {
 	if same([]string{"verified ", "verified ", "refuted syntax"}, false) {
 		t.Error("a verdict that differs was not noticed")
@@ -99,8 +99,8 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// need skips a test if node, or Python with its cryptography library, is missing. With CI set, it
-// fails.
+// need skips a test if node is missing, or if Python or its cryptography library is missing. If CI
+// is set, the test fails instead.
 func need(t *testing.T) {
 	t.Helper()
 	for _, command := range [][]string{
@@ -118,9 +118,10 @@ func need(t *testing.T) {
 	}
 }
 
-// TestSize verifies that the verifiers stay small enough to be read: without blank lines and comments,
-// and without the command line and the page, JavaScript has at most 900 lines for receipts and evidence about them and
-// 140 for bundles and replays, and Python 500.
+// TestSize verifies that the verifiers are short enough to be read. Blank lines, comments, the
+// command line, and the page are not counted. The limits are 900 lines of JavaScript for receipts
+// and evidence about them, 140 lines of JavaScript for bundles and replays, and 500 lines of
+// Python.
 func TestSize(t *testing.T) {
 	for _, test := range []struct {
 		pattern string
@@ -154,7 +155,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// docstring matches a string that is a separate statement in Python.
+// docstring matches a Python string that is a separate statement.
 var docstring = regexp.MustCompile(`(?ms)^\s*""".*?"""$`)
 
 // codeLines returns the number of lines without blank lines and comments.
