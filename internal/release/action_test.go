@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// An action is what the tests read of action.yml.
+// An action contains the parts of action.yml that the tests use.
 type action struct {
 	Inputs map[string]struct {
 		Description string
@@ -37,12 +37,12 @@ type step struct {
 	With, Env                map[string]string
 }
 
-// A runner runs the steps of a composite action, as the runner of GitHub does, except steps of other
-// actions.
+// A runner runs the steps of a composite action in the same way as the GitHub runner, except for
+// steps that use other actions.
 type runner struct {
 	action  action
 	inputs  map[string]string
-	work    string // the directory of the workspace
+	work    string // the workspace directory
 	outputs map[string]string
 	log     strings.Builder
 	summary string
@@ -73,7 +73,7 @@ func newRunner(t *testing.T, work string, inputs map[string]string) *runner {
 
 var expression = regexp.MustCompile(`\$\{\{ *([\w.-]+) *\}\}`)
 
-// value evaluates the expressions in a value of action.yml.
+// value evaluates the expressions in a value from action.yml.
 func (r *runner) value(t *testing.T, text string) string {
 	return expression.ReplaceAllStringFunc(text, func(e string) string {
 		name := expression.FindStringSubmatch(e)[1]
@@ -96,7 +96,7 @@ func (r *runner) value(t *testing.T, text string) string {
 	})
 }
 
-// run runs all steps, and returns the exit code of the first step that fails.
+// run runs the steps in order, and returns the exit code of the first step that fails.
 func (r *runner) run(t *testing.T) int {
 	t.Helper()
 	temp := t.TempDir()
@@ -138,8 +138,8 @@ func (r *runner) output(t *testing.T, name string) string {
 	return r.value(t, r.action.Outputs[name].Value)
 }
 
-// workspace returns a directory with trusted keys and a receipt. If it is tampered, the content of
-// the receipt has changed.
+// workspace returns a directory that contains trusted keys and a receipt. If tampered is true, the
+// content of the receipt was changed after it was sealed.
 func workspace(t *testing.T, tampered bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,7 +181,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// installed returns the path of a built receipt command.
+// installed returns the path of a receipt command that was built from this tree.
 func installed(t *testing.T) string {
 	t.Helper()
 	path, err := built()
@@ -212,7 +212,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// validSarif checks a file against the schema of SARIF 2.1.0, errata 01, which go-sarif contains.
+// validSarif checks a file against the schema of SARIF 2.1.0, errata 01, which the module go-sarif
+// contains.
 func validSarif(t *testing.T, path string) {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3").Output()
@@ -246,8 +247,8 @@ func validSarif(t *testing.T, path string) {
 	}
 }
 
-// TestAction verifies that the action fails exactly if receipt verify does, and that its SARIF is
-// valid by the schema.
+// TestAction verifies that the action fails if and only if receipt verify fails, and that its SARIF
+// output is valid according to the schema.
 func TestAction(t *testing.T) {
 	good, tampered := workspace(t, false), workspace(t, true)
 	write(t, good, "policy.json", `{"witnesses":{"threshold":1}}`)
@@ -274,7 +275,7 @@ func TestAction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRunner(t, c.dir, c.inputs)
-			if os.Getenv("CI") == "" || c.name != "good" { // one case builds it
+			if os.Getenv("CI") == "" || c.name != "good" { // in CI, one case builds the command
 				r.inputs["command"] = installed(t)
 			}
 			if got := r.run(t); got != c.exit {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestPreCommit verifies that git rejects a commit with a tampered receipt and accepts a good one.
-// The hook is that of the committed .pre-commit-hooks.yaml, which pre-commit builds.
+// TestPreCommit verifies that git rejects a commit with a tampered receipt and accepts a commit
+// with a valid one. The hook is the one in the committed .pre-commit-hooks.yaml, which pre-commit
+// builds.
 func TestPreCommit(t *testing.T) {
 	needs(t, "pre-commit")
 	source, err := filepath.Abs("../..")
@@ -53,7 +54,7 @@ func TestPreCommit(t *testing.T) {
 	}
 }
 
-// run runs a command, which succeeds or fails, and returns its output.
+// run runs a command, checks whether it succeeds or fails as expected, and returns its output.
 func run(t *testing.T, dir string, succeeds bool, args ...string) string {
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)

@@ -26,8 +26,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestRelease builds a release of the committed tree for this machine, and checks each of its files.
-// RELEASE_CACHE names a build cache that the second builds of several runs share.
+// TestRelease builds a release of the committed tree for this machine, and checks each file in the
+// release. RELEASE_CACHE is the path of a build cache that the second builds of several runs can
+// share.
 func TestRelease(t *testing.T) {
 	if os.Getenv("CI") == "" {
 		t.Skip("building twice takes minutes: set CI=true")
@@ -46,7 +47,7 @@ func TestRelease(t *testing.T) {
 	checkFiles(t, r, work)
 }
 
-// TestFiles checks the files that are made of an ordinary build.
+// TestFiles checks the release files that are created from an ordinary build.
 func TestFiles(t *testing.T) {
 	r, work := newRelease(t)
 	r.source, r.started, r.time = filepath.Join(work, "source"), time.Now(), time.Unix(1777000000, 0).UTC()
@@ -102,7 +103,7 @@ func checkFiles(t *testing.T, r *release, work string) {
 	t.Run("again", func(t *testing.T) { checkAgain(t, r) })
 }
 
-// needs skips a test if a tool is missing, or fails it with CI set.
+// needs skips a test if a tool is missing. If CI is set, the test fails instead.
 func needs(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
@@ -150,8 +151,8 @@ func checkBill(t *testing.T, r *release, name string) {
 	}
 }
 
-// checkProvenance verifies with sigstore-go that the provenance and the attestation name each other
-// file, and no altered one, and with receipt that the attestation is verified.
+// checkProvenance uses sigstore-go to verify that the provenance and the attestation cover all
+// other files, but no altered file. It uses receipt to verify the attestation.
 func checkProvenance(t *testing.T, r *release, work string) {
 	text, err := os.ReadFile(filepath.Join(work, "keys.json"))
 	if err != nil {
@@ -212,8 +213,8 @@ func checkProvenance(t *testing.T, r *release, work string) {
 	}
 }
 
-// checkImage verifies that each blob has the digest and the size by which it is named, and that the
-// layer contains the program.
+// checkImage verifies that each blob has the digest and the size stated in its descriptor, and that
+// the layer contains the program.
 func checkImage(t *testing.T, r *release, name string) {
 	blobs := untar(t, filepath.Join(r.dir, "receipt-image.tar"), nil)
 	var index struct{ Manifests []descriptor }
@@ -295,7 +296,7 @@ func untar(t *testing.T, path string, data []byte) map[string][]byte {
 	}
 }
 
-// checkPackages verifies with the tools of Debian and RPM that packages contain the program.
+// checkPackages uses the Debian and RPM tools to verify that the packages contain the program.
 func checkPackages(t *testing.T, r *release, name string) {
 	program, err := os.ReadFile(filepath.Join(r.dir, name))
 	if err != nil {
@@ -323,7 +324,8 @@ func checkPackages(t *testing.T, r *release, name string) {
 	}
 }
 
-// checkAgain verifies that the files that are made of the programs are equal if they are made again.
+// checkAgain verifies that the files that are derived from the programs are identical if they are
+// created again.
 func checkAgain(t *testing.T, r *release) {
 	again := *r
 	again.dir = t.TempDir()
