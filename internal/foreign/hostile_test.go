@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 		{"in-toto-svr", `"keyid":"observer",`, ``, "verified"},
 		{"in-toto-svr", `"keyid":"observer","sig":"`, `"sig":"AA`, "refuted malformed_signature"},
 
-		// Two spellings of one double.
+		// These cases spell the same double in two ways.
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":15e-1`, "verified"},
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":1.50000000000000001`, "verified"},
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":9007199254740993`, "refuted signature_invalid"},
@@ -100,8 +100,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCardAlgorithms verifies that the header of a card cannot choose an algorithm without a public
-// key, or another one than that of the trusted key.
+// TestCardAlgorithms verifies that the header of a card cannot select an algorithm that has no
+// public key, or an algorithm that differs from that of the trusted key.
 func TestCardAlgorithms(t *testing.T) {
 	s := seeds(t)["a2a-card"]
 	old := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"card","typ":"JOSE"}`))
@@ -122,7 +122,7 @@ func TestCardAlgorithms(t *testing.T) {
 	}
 }
 
-// TestCardKeys verifies cards that are signed with keys of other types than Ed25519, and that the
+// TestCardKeys verifies cards that are signed with key types other than Ed25519, and that the
 // signature covers the card.
 func TestCardKeys(t *testing.T) {
 	curved, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -163,8 +163,8 @@ func TestCardKeys(t *testing.T) {
 	}
 }
 
-// TestMalleability verifies that a signature with another S of the same residue is invalid (RFC
-// 8032 section 5.1.7).
+// TestMalleability verifies that a signature is invalid if S is replaced by another integer with
+// the same residue (RFC 8032 section 5.1.7).
 func TestMalleability(t *testing.T) {
 	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
 	s := seeds(t)["acta-envelope"]
@@ -193,8 +193,8 @@ func littleEndian(b []byte) *big.Int {
 	return n
 }
 
-// TestLossyNumbers verifies that a signature does not verify a number that has the canonical form
-// of another one.
+// TestLossyNumbers verifies that a signature over one number does not verify another number that
+// has the same canonical form.
 func TestLossyNumbers(t *testing.T) {
 	const payload = `{"type":"blindllm:x","issued_at":"2026-01-02T03:04:05Z","issuer_id":"sb:issuer:7","n":9007199254740993}`
 	text := `{"payload":` + payload + `,"signature":{"alg":"EdDSA","kid":"sb:issuer:7","sig":"` + hex.EncodeToString(sign(jcs(t, payload))) + `"}}`
@@ -203,7 +203,7 @@ func TestLossyNumbers(t *testing.T) {
 	}
 }
 
-// TestAuthority verifies that the rules for keys are those for receipts of this toolkit.
+// TestAuthority verifies that the same rules for keys apply as for this toolkit's own receipts.
 func TestAuthority(t *testing.T) {
 	all := seeds(t)
 	at := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -246,7 +246,8 @@ func TestAuthority(t *testing.T) {
 		}
 	}
 
-	// A signature does not show that content matches a hash, which these formats do not state.
+	// Without keys, nothing shows that the content is intact, because these formats state no hash
+	// and a signature alone does not replace one.
 	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna"} {
 		if got := judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(all[name].text)).Verdict; got != receipt.Undecided {
 			t.Errorf("%s, integrity only: %s", name, got)

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A value is a JSON value whose members keep their order and may be repeated.
+// A value is a JSON value whose members keep their order and may occur repeatedly.
 type value struct {
 	scalar   string // "" for an array or object
 	object   bool
@@ -69,7 +69,7 @@ func (v *value) append(dst []byte) []byte {
 	return append(dst, map[bool]byte{true: '}', false: ']'}[v.object])
 }
 
-// all lists the values inside v.
+// all lists all values inside v.
 func (v *value) all() []*value {
 	list := []*value{v}
 	for _, e := range v.elements {
@@ -79,7 +79,7 @@ func (v *value) all() []*value {
 }
 
 // mutate makes one change to a document: it changes a byte, or removes, repeats, replaces, renames,
-// or exchanges a member or an element.
+// or swaps members or elements.
 func mutate(t testing.TB, text string, r *rand.Rand) []byte {
 	if r.IntN(3) == 0 {
 		b := []byte(text)
@@ -107,7 +107,7 @@ func mutate(t testing.TB, text string, r *rand.Rand) []byte {
 	case 2:
 		v.elements[i], v.elements[j] = v.elements[j], v.elements[i]
 		if v.object && r.IntN(2) == 0 {
-			v.names[i], v.names[j] = v.names[j], v.names[i] // only the order changes
+			v.names[i], v.names[j] = v.names[j], v.names[i] // swapping the names, too, changes only the order
 		}
 	case 3:
 		v.elements[i] = &value{scalar: []string{"null", "0", "1.0", "-0", `""`, "true", "9007199254740993", `"EdDSA"`, `"none"`}[r.IntN(9)]}
@@ -124,8 +124,8 @@ func mutate(t testing.TB, text string, r *rand.Rand) []byte {
 	return root.append(nil)
 }
 
-// covered returns the canonical text of a document without the members that its report lists as
-// not covered.
+// covered returns the canonical text of a document without the members that the report lists as not
+// covered.
 func covered(t testing.TB, data []byte, rep *receipt.Report) string {
 	t.Helper()
 	doc, err := canon.Parse(data)
@@ -145,8 +145,8 @@ func covered(t testing.TB, data []byte, rep *receipt.Report) string {
 	return string(doc.AppendCanonical(nil, without...))
 }
 
-// mutants returns the number of changes of each receipt: the variable MUTANTS, or else a number for
-// each size of tests.
+// mutants returns the number of changes per receipt, which is the value of the variable MUTANTS or
+// depends on the size of the tests.
 func mutants(t *testing.T, modest, full int) int {
 	text := os.Getenv("MUTANTS")
 	switch n, err := strconv.Atoi(text); {
@@ -160,8 +160,8 @@ func mutants(t *testing.T, modest, full int) int {
 	return modest
 }
 
-// TestMutants verifies that no change of a receipt is verified, unless it concerns only the order
-// and spelling of the text, or members that the report lists as not covered.
+// TestMutants verifies that no changed receipt is verified, unless the change affects only order,
+// spelling, or members that the report lists as not covered.
 func TestMutants(t *testing.T) {
 	n := mutants(t, 2000, 4000)
 	for name, s := range seeds(t) {
@@ -191,7 +191,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestAELMutants verifies that no changed record of an artifact is verified.
+// TestAELMutants verifies that an artifact with a changed record is never verified.
 func TestAELMutants(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
 	set := withLog(t, aelKeys(t, dir), strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
@@ -217,12 +217,12 @@ func TestAELMutants(t *testing.T) {
 		default:
 			text = append(text, text[at:]...)
 		}
-		lines := slices.Compact(strings.Fields(string(text))) // the same statement may be there twice
+		lines := slices.Compact(strings.Fields(string(text))) // the same record may occur twice in succession
 		same := slices.Equal(lines, strings.Fields(parts[name]))
 		parts[name] = string(text)
 		rep := judgeWith(v, []byte(compact(t, map[string]any{"ael_directory": parts})))
 		counts[rep.Verdict]++
-		if rep.Verdict == receipt.Verified && !same && name != "anchors.json" { // entries may be repeated or absent
+		if rep.Verdict == receipt.Verified && !same && name != "anchors.json" { // anchors may be repeated or absent
 			t.Fatalf("mutant %d of %s is verified:\n%s", i, name, text)
 		}
 	}
@@ -231,7 +231,8 @@ func TestAELMutants(t *testing.T) {
 	}
 }
 
-// FuzzAEL verifies that any artifact gets a report, and that only records of the seed are verified.
+// FuzzAEL verifies that every artifact gets a report, and that only records from the seed are
+// verified.
 func FuzzAEL(f *testing.F) {
 	dir := filepath.Join(vectors.Dir(f, "foreign"), "ael", "ael4", "counterparty_none")
 	set := withLog(f, aelKeys(f, dir), strings.Trim(string(member(read(f, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`))
@@ -259,12 +260,12 @@ func FuzzAEL(f *testing.F) {
 	})
 }
 
-// fuzzFormats verifies that any text gets a report, and that only a text whose covered members are
-// those of a seed is verified.
+// fuzzFormats verifies that every text gets a report, and that a text is verified only if its
+// covered members equal those of a seed.
 func fuzzFormats(f *testing.F, formats ...string) {
 	all := seeds(f)
 	var verifiers []*receipt.Verifier
-	var originals []string // one key signs all of them
+	var originals []string // the same key signs all of them
 	for _, format := range formats {
 		s := all[format]
 		f.Add([]byte(s.text))

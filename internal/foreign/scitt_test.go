@@ -13,11 +13,11 @@ import (
 )
 
 // registered returns the statement of a public case with its receipt in the unprotected header,
-// which is empty in the statement. 394 is the label of receipts.
+// which is empty in the file. The label of receipts is 394.
 func registered(t testing.TB, name string) []byte {
 	t.Helper()
 	statement, proof := read(t, "scitt-cose", name, "statement.cose"), read(t, "scitt-cose", name, "receipt.cose")
-	n, size := int(statement[3]), 4 // d2 84, and the head of the protected header
+	n, size := int(statement[3]), 4 // skips d2 84 and the head of the protected header
 	if statement[2] != 0x58 {
 		n, size = int(statement[3])<<8|int(statement[4]), 5
 	}
@@ -32,8 +32,8 @@ func registered(t testing.TB, name string) []byte {
 	return slices.Concat(statement[:at], header, statement[at+1:])
 }
 
-// scittKeys returns the keys of a public case. No statement names its key, so that of the issuer
-// is for the issuer that the statement names.
+// scittKeys returns the keys for a public case. Statements contain no key ID, so the issuer's key
+// is restricted to the issuer that the statement names.
 func scittKeys(t testing.TB, name, issuer string, log bool) *keys.Set {
 	t.Helper()
 	parse := func(file, id string) *keys.PublicKey {
@@ -50,7 +50,7 @@ func scittKeys(t testing.TB, name, issuer string, log bool) *keys.Set {
 		id := "log"
 		if name == "valid-ccf-vds2" {
 			_, id, _ = strings.Cut(string(read(t, "scitt-cose", name, "receipt.cose")), "\x04\x58\x40")
-			id = id[:64] // the ledger's receipt names its key
+			id = id[:64] // the ledger's receipt contains the ID of its key
 		}
 		k := parse("log-key.pub", id)
 		k.Roles, k.Origin = []receipt.Role{receipt.RoleCheckpoint}, "log.example"
@@ -63,8 +63,8 @@ func scittKeys(t testing.TB, name, issuer string, log bool) *keys.Set {
 	return set
 }
 
-// TestSCITT verifies the outcome of each public case. None of the EdDSA cases names a key, so an
-// invalid signature cannot be distinguished from that of another key.
+// TestSCITT verifies the outcome for each public case. No EdDSA case contains a key ID, so an
+// invalid signature cannot be distinguished from a signature by another key.
 func TestSCITT(t *testing.T) {
 	const issuer = "https://test-vectors.scitt-cose.invalid"
 	const x509 = "did:x509:0:sha256:q1zW6MbROTsJvpQD4l9NTXlrhltSoPXyqWff4bInoHg::eku:1.3.6.1.4.1.311.10.3.13"
@@ -86,14 +86,14 @@ func TestSCITT(t *testing.T) {
 			t.Errorf("%s without the key of the log: %s, batch %v; want %s", test.name, outcome(rep), rep.Check(receipt.StepBatch), test.withoutLog)
 		}
 
-		// The receipt alone does not show of which statement it is.
+		// A receipt alone does not show which statement it belongs to.
 		if got := outcome(judge(t, scittKeys(t, test.name, test.issuer, true), receipt.Policy{}, read(t, "scitt-cose", test.name, "receipt.cose"))); got != "undecided material_not_found" {
 			t.Errorf("the receipt of %s: %s", test.name, got)
 		}
 	}
 
-	// A receipt of another statement does not lead to the root that was signed, and a policy may
-	// require one that does.
+	// A receipt for another statement does not lead to the signed root, and a policy may require a
+	// receipt that does.
 	swapped := bytes.Replace(registered(t, "valid-eddsa"), read(t, "scitt-cose", "valid-eddsa", "receipt.cose"), read(t, "scitt-cose", "fail-bad-statement-sig", "receipt.cose"), 1)
 	set := scittKeys(t, "valid-eddsa", issuer, true)
 	if got := outcome(judge(t, set, receipt.Policy{}, swapped)); got != "undecided unknown_key" {
@@ -107,7 +107,7 @@ func TestSCITT(t *testing.T) {
 		t.Errorf("without a receipt: %s", got)
 	}
 
-	// The ledger's receipt names its key, so that an altered path is refuted.
+	// The ledger's receipt contains its key ID, so an altered path is refuted.
 	ccf := registered(t, "valid-ccf-vds2")
 	ccf[bytes.Index(ccf, []byte("ce:2."))+3] ^= 1
 	if got := outcome(judge(t, scittKeys(t, "valid-ccf-vds2", x509, true), receipt.Policy{}, ccf)); got != "refuted proof_invalid" {
@@ -115,8 +115,8 @@ func TestSCITT(t *testing.T) {
 	}
 }
 
-// TestSCITTMutants verifies that no change of a statement is verified, unless it concerns the
-// unprotected header.
+// TestSCITTMutants verifies that no changed statement is verified, unless only the unprotected
+// header was changed.
 func TestSCITTMutants(t *testing.T) {
 	const issuer = "https://test-vectors.scitt-cose.invalid"
 	statement, data := read(t, "scitt-cose", "valid-eddsa", "statement.cose"), registered(t, "valid-eddsa")
@@ -156,7 +156,7 @@ func TestSCITTMutants(t *testing.T) {
 	}
 }
 
-// TestCBOR verifies that only the shortest form of a message is read.
+// TestCBOR verifies that a message is accepted only in its shortest form.
 func TestCBOR(t *testing.T) {
 	for name, data := range map[string]string{
 		"a longer length":        "\xd2\x84\x58\x03\xa1\x01\x27\xa0\x40\x40",
@@ -178,7 +178,7 @@ func TestCBOR(t *testing.T) {
 	}
 }
 
-// FuzzSCITT verifies that any bytes get a report, and that only the payload of a public case is
+// FuzzSCITT verifies that any input gets a report, and that only the payload of a public case is
 // verified.
 func FuzzSCITT(f *testing.F) {
 	for _, name := range []string{"valid-eddsa", "valid-ccf-vds2", "fail-tampered-path"} {

@@ -16,15 +16,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A seed is an authentic receipt of one format that the tests create, with the keys that verify
-// it.
+// A seed is an authentic receipt in one format that the tests create, together with the keys that
+// verify it.
 type seed struct {
 	text   string
 	trust  receipt.Trust
 	policy receipt.Policy
 }
 
-// testKey is the private key of all seeds.
+// testKey is the private key that signs all seeds.
 func testKey() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)) }
 
 func testSet(t testing.TB, id string, issuers ...string) *keys.Set {
@@ -52,8 +52,8 @@ func jcs(t testing.TB, text string) []byte {
 	return b
 }
 
-// seeds returns a receipt of every format that has a signature, and the export of a chain, which
-// has hashes only.
+// seeds returns one receipt for each format that has signatures, and the export of a chain that has
+// only hashes.
 func seeds(t testing.TB) map[string]seed {
 	acta := testSet(t, "sb:issuer:7")
 	public := hex.EncodeToString(testKey().Public().(ed25519.PublicKey))
@@ -123,15 +123,15 @@ func auditRecord(t testing.TB) string {
 	return enveloped(text)
 }
 
-// enveloped returns the envelope (DSSE) of a statement.
+// enveloped returns a DSSE envelope that contains the statement.
 func enveloped(text []byte) string {
 	const payloadType = "application/vnd.in-toto+json"
 	sig := sign([]byte(fmt.Sprintf("DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(text), text)))
 	return `{"payload":"` + base64.StdEncoding.EncodeToString(text) + `","payloadType":"` + payloadType + `","signatures":[{"keyid":"observer","sig":"` + base64.StdEncoding.EncodeToString(sig) + `"}]}`
 }
 
-// The types of a provenance receipt, in the order of upstream's declaration, so that encoding/json
-// writes the hashed text without any code of this module.
+// These types represent a provenance receipt in the order of the upstream declaration, so that
+// encoding/json writes the hashed text without code from this module.
 type (
 	provenanceEvent struct {
 		Topic        string            `json:"topic"`
@@ -183,7 +183,8 @@ func compact(t testing.TB, v any) string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// provenance returns a provenance receipt with three events in two topics. No public one exists.
+// provenance returns a provenance receipt with three events on two topics. No public example
+// exists.
 func provenance(t testing.TB) string {
 	r := provenanceReceipt{Schema: "harn-provenance-receipt-v1", ReceiptID: "receipt-1", IssuedAt: "2026-01-02T03:04:05Z", Signatures: []map[string]string{}}
 	r.Producer.Name, r.Run.Pipeline, r.Run.Status = "harn", "é", "success"
@@ -218,7 +219,7 @@ func provenance(t testing.TB) string {
 	return compact(t, r)
 }
 
-// trustGraph returns an export of two records, of which the second is the child of the first.
+// trustGraph returns an export with two records, the second of which is the child of the first.
 func trustGraph(t testing.TB) string {
 	var records []map[string]any
 	previous := any(nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// read reads a file of a public set.
+// read reads a file from a public set of test cases.
 func read(t testing.TB, path ...string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(append([]string{vectors.Dir(t, "foreign")}, path...)...))
@@ -30,7 +30,7 @@ func read(t testing.TB, path ...string) []byte {
 	return data
 }
 
-// trusted returns a set of Ed25519 keys by their IDs, each given in hexadecimal digits.
+// trusted returns a set of Ed25519 keys, which are passed as hexadecimal digits indexed by ID.
 func trusted(t testing.TB, issuer string, list map[string]string) *keys.Set {
 	t.Helper()
 	var all []*keys.PublicKey
@@ -55,7 +55,7 @@ func trusted(t testing.TB, issuer string, list map[string]string) *keys.Set {
 	return set
 }
 
-// judge judges a document as the stream does, and returns the report.
+// judge verifies a document in the same way as a stream, and returns the report.
 func judge(t testing.TB, trust receipt.Trust, policy receipt.Policy, data []byte) *receipt.Report {
 	t.Helper()
 	v, err := receipt.NewVerifier(trust, policy)
@@ -85,7 +85,7 @@ func outcome(rep *receipt.Report) string {
 	return strings.TrimSpace(rep.Verdict.String() + " " + string(rep.Finding().Code))
 }
 
-// unwrap returns a member of a JSON text.
+// unwrap returns the value of a member of a JSON text.
 func unwrap(t testing.TB, data []byte, path ...string) []byte {
 	t.Helper()
 	for _, name := range path {
@@ -98,8 +98,8 @@ func unwrap(t testing.TB, data []byte, path ...string) []byte {
 	return data
 }
 
-// TestActa verifies the outcome that the source states for each receipt, with and without the
-// windows of its keys.
+// TestActa verifies the outcome that the source states for each receipt, both with and without the
+// validity periods of the keys.
 func TestActa(t *testing.T) {
 	type reading struct{ Verdict, Code string }
 	var want map[string]struct{ WithWindows, WithoutWindows reading }
@@ -125,8 +125,8 @@ func TestActa(t *testing.T) {
 	}
 }
 
-// TestActaTrace verifies a chain of the same format. The link and the policy are not checked with
-// one receipt alone.
+// TestActaTrace verifies a chain in the same format. For a single receipt, the link and the policy
+// are not checked.
 func TestActaTrace(t *testing.T) {
 	for _, name := range []string{"01-valid-accepted", "02-valid-denied", "04-broken-chain", "05-stale-policy-digest"} {
 		data := read(t, "acta-trace", name+".json")
@@ -193,8 +193,8 @@ func TestObsigna(t *testing.T) {
 	}
 }
 
-// TestPipelock verifies the outcome of each receipt of the corpus. Wrappers, and relations between
-// the receipts of a chain, are outside a single receipt.
+// TestPipelock verifies the outcome for each receipt in the corpus. Wrappers and relations between
+// the receipts in a chain are not part of a single receipt.
 func TestPipelock(t *testing.T) {
 	var want map[string]struct {
 		Verdict string
@@ -211,7 +211,7 @@ func TestPipelock(t *testing.T) {
 	outcomes := map[string]string{
 		"": "verified", "body_tampered": "refuted signature_invalid", "header_injection": "refuted schema_invalid",
 		"signer_key_untrusted":   "undecided unknown_key",
-		"expired":                "verified", // the receipt is authentic, and old
+		"expired":                "verified", // the receipt is old but authentic
 		"replay_detected":        "verified, refuted duplicate_id",
 		"chain_break":            "verified, refuted chain_break",
 		"verdict_chain_mismatch": "verified, verified decision_reversed",
@@ -260,7 +260,7 @@ func TestPipelock(t *testing.T) {
 	}
 }
 
-// follow relates a receipt to those before it, and returns its outcome and the last warning.
+// follow checks a receipt against the preceding ones, and returns the outcome and the last warning.
 func follow(t testing.TB, c *foreign.Chains, trust receipt.Trust, data []byte, rep *receipt.Report) string {
 	t.Helper()
 	v, err := receipt.NewVerifier(trust, receipt.Policy{IntegrityOnly: trust == nil})
@@ -279,7 +279,7 @@ func follow(t testing.TB, c *foreign.Chains, trust receipt.Trust, data []byte, r
 	return text
 }
 
-// TestTrustGraph verifies the published export, which nobody signed: its content is intact.
+// TestTrustGraph verifies that the content of the published export, which is not signed, is intact.
 func TestTrustGraph(t *testing.T) {
 	export := read(t, "opentrustgraph", "effect-inheritance-chain.json")
 	if got := outcome(judge(t, nil, receipt.Policy{IntegrityOnly: true}, export)); got != "verified" {
@@ -291,8 +291,8 @@ func TestTrustGraph(t *testing.T) {
 	}
 }
 
-// TestAudit verifies the verdict of each statement. Two permit more than one reading, and are
-// verified.
+// TestAudit verifies the verdict for each statement. Two of the statements can be interpreted in
+// more than one way, and are verified.
 func TestAudit(t *testing.T) {
 	var want map[string]struct{ Verdict string }
 	if err := json.Unmarshal(read(t, "agent-audit-record", "expected.json"), &want); err != nil || len(want) < 44 {
@@ -318,8 +318,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestCards verifies the signed bytes of the published cards, which are not signed with a
-// published key: the key of the tests signs the bytes that the source states.
+// TestCards verifies the signed bytes of the published cards. No published key signs the cards, so
+// a test key signs the bytes that the source states.
 func TestCards(t *testing.T) {
 	example := `{"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false,"extensions":[]},"skills":[]}`
 	var stated map[string]struct{ Canonical string }

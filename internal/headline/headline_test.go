@@ -11,7 +11,7 @@ const (
 	ended   = `"lifecycle":{"started_at":"2026-04-25T19:16:14Z","completed_at":"2026-04-25T19:17:33Z","final_state":"SUCCEEDED"}`
 )
 
-// TestSentence verifies sentences, each for one fact of the receipt.
+// TestSentence verifies headlines, each for one fact in a receipt.
 func TestSentence(t *testing.T) {
 	for _, test := range []struct{ name, receipt, want string }{
 		{"everything", ended + `,` + effects, "Task succeeded in 1 min 19 s: 1 file changed, 2 tool calls (1 failed), 1 request to 1 host, 0 approvals."},
@@ -53,8 +53,8 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestSentenceOfForeign verifies that a long or wrong value of a receipt does not make a
-// long sentence.
+// TestSentenceOfForeign verifies that a long or invalid value in a receipt does not result in a
+// long headline.
 func TestSentenceOfForeign(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for _, text := range []string{

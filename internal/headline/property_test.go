@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestFixtures verifies the numbers of the headline of every fixture.
+// TestFixtures verifies the numbers in the headline of every fixture.
 func TestFixtures(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -47,8 +47,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestPublicLogs verifies that each number in the headline of a published log is an
-// independent count of distinct things.
+// TestPublicLogs verifies that each number in the headline for a published log equals an
+// independent count of distinct items.
 func TestPublicLogs(t *testing.T) {
 	seen, repeated := 0, 0
 	for _, name := range []string{"sources", "sources-2"} {
@@ -62,7 +62,7 @@ func TestPublicLogs(t *testing.T) {
 			}
 			text, err := drafted(path)
 			if err != nil {
-				return nil // not a log that is read
+				return nil // no recorder supports this log
 			}
 			seen++
 			if checked(t, path, text); strings.Contains(sentence(t, text), " writes") {
@@ -80,7 +80,7 @@ func TestPublicLogs(t *testing.T) {
 	}
 }
 
-// drafted returns the draft of a log.
+// drafted returns the draft that is recorded from a log.
 func drafted(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func drafted(path string) ([]byte, error) {
 	return record.JSON(d.Draft)
 }
 
-// TestGenerated verifies the numbers of 1,000 headlines of random receipts.
+// TestGenerated verifies the numbers in the headlines of 1,000 random receipts.
 func TestGenerated(t *testing.T) {
 	n := 1000
 	if testsize.Full() {
@@ -112,8 +112,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// randomReceipt repeats paths, hosts, and calls, withholds some, and lists some as
-// unreported, possible, or too many.
+// randomReceipt returns a receipt with repeated paths, hosts, and calls. Some are withheld, and
+// some are listed as unreported, possible, or too many.
 func randomReceipt(random *rand.Rand) map[string]any {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	entries := func(most int, entry func() map[string]any) []any {
@@ -179,7 +179,7 @@ func sentence(t *testing.T, text []byte) string {
 	return headline.Read(doc.Root()).Sentence()
 }
 
-// checked compares the numbers of a headline with counts of the JSON text alone. It reports
+// checked compares the numbers in a headline with independent counts of the JSON text. It reports
 // whether the text is an object.
 func checked(t *testing.T, name string, text []byte) bool {
 	t.Helper()
@@ -259,7 +259,7 @@ func checked(t *testing.T, name string, text []byte) bool {
 	return true
 }
 
-// A counter counts entries of a decoded receipt.
+// A counter counts entries in a decoded receipt.
 type counter struct {
 	root         map[string]any
 	untold, over []string
@@ -310,10 +310,10 @@ func named(e map[string]any, member string, hidden func(string) bool) string {
 	return text
 }
 
-// hostIn returns the host of a destination, with package net/url.
+// hostIn uses package net/url to return the host of a destination.
 func hostIn(destination string) string {
 	if strings.Count(destination, ":") > 1 && !strings.ContainsAny(destination, "[/") {
-		return destination // an IPv6 address without brackets
+		return destination // this is an IPv6 address without brackets
 	}
 	text := destination
 	if !strings.Contains(text, "://") {

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// TestUnread verifies that the headline, which every format shows, states unread records.
+// TestUnread verifies that the headline, which is shown in every format, mentions unread records.
 func TestUnread(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "",

@@ -22,7 +22,7 @@ func rowsOf(t testing.TB, text []byte) []headline.Row {
 	return headline.Read(doc.Root()).Headline().Rows
 }
 
-// rowTexts returns the texts of the rows with a label.
+// rowTexts returns the texts of the rows that have the given label.
 func rowTexts(rows []headline.Row, label string) (list []string) {
 	on := false
 	for _, r := range rows {
@@ -37,7 +37,7 @@ func rowText(rows []headline.Row, label string) string {
 	return strings.Join(rowTexts(rows, label), "\n")
 }
 
-// checkRows compares the numbers of the rows with counts of the JSON text alone.
+// checkRows compares the numbers in the rows with independent counts of the JSON text.
 func (c counter) checkRows(t *testing.T, name string, rows []headline.Row) {
 	t.Helper()
 	c.checkTools(t, name, rowText(rows, "Tools"))
@@ -82,7 +82,7 @@ func (c counter) checkRows(t *testing.T, name string, rows []headline.Row) {
 	}
 }
 
-// each passes the entries that happened.
+// each calls visit for the entries that happened.
 func (c counter) each(list string, visit func(map[string]any, func(string) bool)) {
 	for i, e := range listOf(c.root, "side_effects", list) {
 		place := fmt.Sprintf("/side_effects/%s/%d", list, i)
@@ -92,7 +92,8 @@ func (c counter) each(list string, visit func(map[string]any, func(string) bool)
 	}
 }
 
-// checkTools compares the row of tools with the distinct calls of each tool and how they ended.
+// checkTools compares the row about tools with the distinct calls of each tool and the outcomes of
+// these calls.
 func (c counter) checkTools(t *testing.T, name, got string) {
 	t.Helper()
 	denied := map[string]bool{}
@@ -104,7 +105,7 @@ func (c counter) checkTools(t *testing.T, name, got string) {
 	}
 
 	rank := []string{"failed", "denied", "canceled", "of unknown outcome", "succeeded"}
-	ends := map[string]map[string]int{} // rank by tool and call
+	ends := map[string]map[string]int{} // outcome with the highest rank, indexed by tool and call
 	c.each("tool_calls", func(e map[string]any, hidden func(string) bool) {
 		tool, id := named(e, "tool", hidden), named(e, "call_id", hidden)
 		end, _ := e["status"].(string)
@@ -152,7 +153,7 @@ func (c counter) checkTools(t *testing.T, name, got string) {
 	}
 }
 
-// TestRows verifies rows, each for one fact of the receipt.
+// TestRows verifies the rows, each for one fact in a receipt.
 func TestRows(t *testing.T) {
 	for _, test := range []struct{ name, receipt, label, want string }{
 		{"operations", `"side_effects":{"fs_writes":[{"path":"a","operation":"create"},{"path":"a","operation":"modify"},{"path":"b","operation":"modify"}]}`, "Files", "a, create, 2 writes\nb, 1 write"},
@@ -176,7 +177,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestTitle verifies the first line.
+// TestTitle verifies the first line of the description.
 func TestTitle(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "",
@@ -194,7 +195,8 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestRowsOfForeign verifies that a receipt with long and numerous values has a bounded description.
+// TestRowsOfForeign verifies that the description of a receipt with long and numerous values has a
+// bounded length.
 func TestRowsOfForeign(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	effects := map[string][]any{}

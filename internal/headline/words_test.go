@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestFault verifies that the causes that share chain_break have names, and that different
-// mistakes have different names.
+// TestFault verifies that each cause of the code chain_break has a name, and that different faults
+// have different names.
 func TestFault(t *testing.T) {
 	for cause, want := range map[receipt.Cause]string{
 		"predecessor_missing": "missing predecessor", "predecessor_other": "another predecessor", "predecessor_not_given": "another predecessor",

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestCrowdedStream verifies that a stream in which every second receipt is missing takes
-// about as much time as sorting it, and that the receipt before each gap is found.
+// TestCrowdedStream verifies that processing a stream in which every second receipt is missing
+// takes about as long as sorting the stream, and that the receipt before each gap is found.
 func TestCrowdedStream(t *testing.T) {
 	const n = 20_000
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}

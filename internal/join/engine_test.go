@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An engine groups bytes by keys in a random order, as Beam and Spark do.
+// An engine groups bytes by key in a random order, as Beam and Spark do.
 type engine struct {
 	t      *testing.T
 	dice   *rand.Rand
@@ -32,10 +32,10 @@ type engine struct {
 	done    []join.Record
 	missing []join.Record
 	strands map[chain.Stream]*join.Strand
-	ids     map[join.Place]string // receipt_id, as reports have it
+	ids     map[join.Place]string // the receipt_id, in the form used in reports
 }
 
-// shuffled groups values by their keys, in a random order.
+// shuffled groups values by key, in a random order.
 func shuffled[K comparable](e *engine, keys []K, values [][]byte) (groups [][][]byte) {
 	at := map[K]int{}
 	for _, i := range e.dice.Perm(len(keys)) {
@@ -71,7 +71,7 @@ func (e *engine) parts(group [][]byte) (list []join.Part) {
 	return list
 }
 
-// finish counts the records that are done.
+// finish counts the completed records.
 func (e *engine) finish(list []join.Record) {
 	for i := range list {
 		if list[i].Mark == join.MarkMissing && e.counts.Gaps > 0 {
@@ -97,7 +97,7 @@ func (e *engine) add(strands []join.Strand) {
 	}
 }
 
-// run joins the records of documents.
+// run joins the records that describe documents.
 func (e *engine) run(records []join.Record) *join.Result {
 	var ids []join.ID
 	var own, on [][]byte
@@ -185,7 +185,7 @@ func sourceOf(name string, text []byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
-// read verifies each part separately, as the workers of an engine do.
+// read verifies each part separately, as the workers in an engine do.
 func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) {
 	e.t.Helper()
 	for i, text := range files {
@@ -214,7 +214,7 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 	return list
 }
 
-// summary returns the summary of an engine for parts.
+// summary returns the summary that an engine creates for the parts.
 func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.Stream]chain.Head) *stream.Summary {
 	e.t.Helper()
 	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
@@ -238,7 +238,7 @@ func (e *engine) findings() (list []lake.Finding) {
 	return list
 }
 
-// whole adds the findings about streams.
+// whole adds the findings that concern entire streams.
 func whole(list []lake.Finding, s *stream.Summary) []lake.Finding {
 	for _, f := range s.Findings {
 		list = append(list, lake.Finding{Code: f.Code, Where: f.Stream.Workspace})
@@ -247,7 +247,7 @@ func whole(list []lake.Finding, s *stream.Summary) []lake.Finding {
 	return list
 }
 
-// gist returns the content of a summary without the sources.
+// gist returns the content of a summary without the list of sources.
 func gist(t *testing.T, s *stream.Summary) string {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -268,9 +268,8 @@ func gist(t *testing.T, s *stream.Summary) string {
 	return string(text)
 }
 
-// TestEngineAgrees verifies that an engine returns the same summary as a single machine,
-// byte for byte, regardless of the order and the parts, and that both find the planted
-// faults.
+// TestEngineAgrees verifies that an engine returns the same summary as a single machine, byte for
+// byte, regardless of the order and of the parts, and that both find the planted faults.
 func TestEngineAgrees(t *testing.T) {
 	n, cases := 600, 6
 	if testsize.Full() {
@@ -285,7 +284,7 @@ func TestEngineAgrees(t *testing.T) {
 	for i := range cases {
 		mix := i%2 == 0
 		files, copies := l.Deal(1+dice.IntN(12), i%3 > 0, mix, dice)
-		if i%4 == 3 { // the unreadable document may be the missing receipt
+		if i%4 == 3 { // an unreadable document may be the missing receipt
 			files[0] = append(files[0], "{\"a\":\n"...)
 			files[len(files)-1] = append([]byte("[\n"), files[len(files)-1]...)
 		}
@@ -329,7 +328,7 @@ func codes(s *stream.Summary) map[receipt.Code]int {
 	return all
 }
 
-// FuzzParse verifies that accepted bytes are written as they were parsed.
+// FuzzParse verifies that bytes that Parse accepts are reproduced when the record is written.
 func FuzzParse(f *testing.F) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
 		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
@@ -351,7 +350,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestRecordBytes verifies that each field is preserved, and that truncated or changed
+// TestRecordBytes verifies that each field of a record is preserved, and that truncated or changed
 // bytes are rejected.
 func TestRecordBytes(t *testing.T) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "w"}, ID: join.ID{4}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},

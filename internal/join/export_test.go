@@ -2,7 +2,7 @@ package join
 
 import "github.com/receiptkit/receiptkit/receipt"
 
-// AsOrphan, AsTail, and AsNames return parts of a record for tests outside the package.
+// AsOrphan, AsTail, and AsNames return parts of a record for tests outside this package.
 func (r *Record) AsOrphan() Part { return Part{roleOrphan, *r} }
 func (r *Record) AsTail() Part   { return Part{roleTail, *r} }
 func (r *Record) AsNames() Part  { return Part{roleNames, *r} }

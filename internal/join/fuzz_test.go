@@ -13,11 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// contentBytes is the number of bytes of a seed for a content, and recordBytes that for a
-// copy of it.
+// contentBytes is the number of seed bytes that determine the content of a receipt, and recordBytes
+// is the number that determine one copy.
 const contentBytes, contents, recordBytes = 3, 8, 2
 
-// recordsOf derives records from arbitrary bytes. The statements of a receipt depend only
+// recordsOf derives records from arbitrary bytes. The statements that a receipt makes depend only
 // on its content.
 func recordsOf(data []byte) (list []join.Record) {
 	if len(data) < contents*contentBytes {
@@ -35,7 +35,7 @@ func recordsOf(data []byte) (list []join.Record) {
 		if !r.First {
 			r.Previous = hash(c[1] >> 2)
 		}
-		if data[i]>>7 == 1 { // the content was changed
+		if data[i]>>7 == 1 { // the content differs from the stated hash
 			r.Stated = hash(data[i] >> 3)
 		}
 		switch data[i+1] % 4 {
@@ -52,8 +52,8 @@ func recordsOf(data []byte) (list []join.Record) {
 	return list
 }
 
-// FuzzJoin verifies that the result of joining depends only on the records, and not on the
-// order in which they are grouped, and that each record is returned once.
+// FuzzJoin verifies that the result of joining depends only on the records, not on the order in
+// which they are grouped, and that each record is returned once.
 func FuzzJoin(f *testing.F) {
 	dice := rand.New(rand.NewPCG(27, 1))
 	for n := range 24 {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestDuplicateNamesTheFirstCopy verifies that a receipt whose ID is already in use is related to
-// the copy of the owner that was read first, regardless of the order of the copies and of copies
-// with other content.
+// the first copy of the receipt that owns the ID. The order of the copies and copies with different
+// content must not matter.
 func TestDuplicateNamesTheFirstCopy(t *testing.T) {
 	var group []join.Record
 	add := func(content byte, reason receipt.Code, index int) {

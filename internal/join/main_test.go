@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces garbage collections of small heaps, except at full size.
+// TestMain reduces the number of collections of small heaps, except at full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()

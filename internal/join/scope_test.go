@@ -18,23 +18,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The predecessors of a receipt, except the indexes of earlier receipts.
+// These values represent a predecessor that is not one of the earlier receipts.
 const (
 	first  = -1 - iota // none
 	absent             // a receipt that is not in the input
-	shared             // another one, which several receipts may name
+	shared             // another absent receipt, which several receipts may name
 )
 
-// An item is a receipt of a scope: its predecessor, its stream, and whether it has the ID of the
-// first item.
+// An item describes a receipt in a scope: its predecessor, its stream, and whether its ID equals
+// the ID of the first item.
 type item struct {
 	previous, stream int
 	repeats          bool
 }
 
-// sound is the specification: it reports whether receipts must be verified by their links. Each
-// file lists the indexes of its receipts, in order. With selection, absent predecessors are allowed;
-// with unordered, the order within files does not matter.
+// sound is the specification: it reports whether the links of the receipts require the verdict
+// verified. Each file lists the indexes of its receipts, in order. With selection, predecessors may
+// be absent. With unordered, the order within files does not matter. With selection, absent
+// predecessors are allowed; with unordered, the order within files does not matter.
 func sound(items []item, files [][]int, selection, unordered bool) bool {
 	present, same := map[int]bool{}, 0
 	for _, i := range slices.Concat(files...) {
@@ -44,7 +45,7 @@ func sound(items []item, files [][]int, selection, unordered bool) bool {
 		present[i] = true
 	}
 	if same > 1 {
-		return false // one ID with two contents
+		return false // two receipts with the same ID have different content
 	}
 
 	followers, starts := map[[2]int]int{}, map[int]int{}
@@ -53,7 +54,7 @@ func sound(items []item, files [][]int, selection, unordered bool) bool {
 		before := [2]int{it.previous, 0}
 		switch {
 		case it.previous == first:
-			before[1] = it.stream // one first receipt in each stream
+			before[1] = it.stream // each stream has only one first receipt
 			starts[it.stream]++
 		case it.previous == absent:
 			before[1] = i
@@ -62,10 +63,10 @@ func sound(items []item, files [][]int, selection, unordered bool) bool {
 			before[1] = it.stream // the stream of an absent receipt is unknown
 			starts[it.stream]++
 		case items[it.previous].stream != it.stream:
-			return false // a link into another stream
+			return false // this link leads to another stream
 		}
 		if followers[before]++; followers[before] > 1 {
-			return false // a fork, or a second first receipt
+			return false // this is a fork or a second first receipt
 		}
 	}
 	for _, n := range starts {
@@ -76,9 +77,9 @@ func sound(items []item, files [][]int, selection, unordered bool) bool {
 	return unordered || ordered(items, files)
 }
 
-// ordered reports whether each file is in order: a predecessor that is in the same file comes
-// immediately before its successor, not counting other streams, and a first receipt before all
-// others. The place of a receipt that is in several files does not matter.
+// ordered reports whether each file is in order. A predecessor in the same file must come
+// immediately before its successor, not counting other streams, and a first receipt must come
+// before all others. The position of a receipt that occurs in several files does not matter.
 func ordered(items []item, files [][]int) bool {
 	for n, file := range files {
 		others := slices.Concat(slices.Concat(files[:n]...), slices.Concat(files[n+1:]...))
@@ -101,25 +102,25 @@ func ordered(items []item, files [][]int) bool {
 	return true
 }
 
-// A scope is a set of worlds: all links of a number of receipts, all orders, with and without
-// selection, and all cuts into two files. If stated, it includes all streams and repeated IDs, and
-// all copies of one receipt. every is the distance between the worlds that are tried; TestScope may
-// increase it.
+// A scope is a set of worlds. It covers all links between a number of receipts, all orders, with
+// and without selection, and all ways to divide the receipts between two files. If the fields are
+// set, it also covers all streams, repeated IDs, and copies of one receipt. The field every is the
+// distance between the worlds that are tested; TestScope may increase it.
 type scope struct {
 	receipts        int
 	streams, copies bool
 	every           uint64
 }
 
-// A world is an input of a scope.
+// A world is one input in a scope.
 type world struct {
 	items     []item
 	files     [][]int
 	selection bool
 }
 
-// digits are the choices that lead to a world. Their number is the product of the numbers of
-// alternatives.
+// digits represents the choices that lead to a world. The number of worlds is the product of the
+// numbers of alternatives.
 type digits struct{ left, number uint64 }
 
 func (d *digits) pick(alternatives int, used bool) int {
@@ -132,7 +133,7 @@ func (d *digits) pick(alternatives int, used bool) int {
 	return int(digit)
 }
 
-// world returns world n, and the number of worlds.
+// world returns the world with index n, and the total number of worlds.
 func (s scope) world(n uint64) (w world, number uint64) {
 	d := &digits{n, 1}
 	var order []int
@@ -158,8 +159,9 @@ func (s scope) world(n uint64) (w world, number uint64) {
 	return w, d.number
 }
 
-// torn reports whether receipts of two streams name one absent receipt. One of them is wrong, and a
-// run may or may not find that before the receipt is available, so nothing is specified.
+// torn reports whether receipts in two streams name the same absent receipt as their predecessor.
+// One of these links is wrong, but a run may be unable to detect that before the receipt is
+// available, so the specification does not define the result.
 func (w world) torn() bool {
 	streams := map[int]bool{}
 	for _, it := range w.items {
@@ -170,13 +172,13 @@ func (w world) torn() bool {
 	return len(streams) > 1
 }
 
-// A press creates receipts, each only once.
+// A press creates each receipt only once.
 type press struct {
 	t    *testing.T
 	made map[string]*receipt.Sealed
 }
 
-// seal returns receipt i of items.
+// seal returns the receipt for items[i].
 func (p *press) seal(items []item, i int) *receipt.Sealed {
 	it := items[i]
 	head := chain.Head{}
@@ -217,7 +219,7 @@ func (p *press) seal(items []item, i int) *receipt.Sealed {
 	return p.made[key]
 }
 
-// texts returns the files of a world.
+// texts returns the contents of the files in a world.
 func (p *press) texts(w world) (texts [][]byte) {
 	for _, file := range w.files {
 		var b bytes.Buffer
@@ -230,7 +232,7 @@ func (p *press) texts(w world) (texts [][]byte) {
 	return texts
 }
 
-// sum verifies files in one run.
+// sum verifies files in a single run.
 func sum(t *testing.T, v *receipt.Verifier, o stream.Options, texts ...[]byte) *stream.Summary {
 	var sources []stream.Source
 	for i, text := range texts {
@@ -249,7 +251,7 @@ func sum(t *testing.T, v *receipt.Verifier, o stream.Options, texts ...[]byte) *
 }
 
 // TestScope compares verification, unordered verification, merges, and engines with the
-// specification, for all worlds of a few receipts or, by default, for some of them. All worlds:
+// specification, for some worlds with a few receipts. To test all worlds, use:
 //
 //	RECEIPT_SCOPE=all go test -run TestScope -timeout 2h ./internal/join
 func TestScope(t *testing.T) {
@@ -291,8 +293,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// compare compares the verdicts about a world, and the counts of receipts and copies, with the
-// specification. It returns whether the files are sound.
+// compare compares the verdicts for a world, and the numbers of receipts and copies, with the
+// specification. It reports whether the files are sound.
 func compare(t *testing.T, v *receipt.Verifier, p *press, w world) bool {
 	texts := p.texts(w)
 	o := stream.Options{Jobs: 1, Partial: w.selection}

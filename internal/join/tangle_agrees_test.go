@@ -25,13 +25,13 @@ func linesOf(files [][]byte) (list []stream.Source) {
 	return list
 }
 
-// told returns the statements of reports about receipts, without their places. After an @, it names
-// the receipt that an invalid link is related to.
+// told returns what the reports about receipts state, except for the positions of the receipts. The
+// part after @ identifies the receipt to which an invalid link is related.
 func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []string) {
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
 		about := join.Place{}
-		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != receipt.CauseZeroHash { // which a receipt shows alone
+		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != receipt.CauseZeroHash { // a single receipt reveals the excluded cause
 			about = related(rep)
 		}
 		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause,
@@ -40,7 +40,7 @@ func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []str
 	return list
 }
 
-// anywhere removes the related receipts, whose places differ in other files.
+// anywhere removes the related receipts, because their positions depend on how files are divided.
 func anywhere(list []string) (cut []string) {
 	for _, text := range list {
 		text, _, _ = strings.Cut(text, "@")
@@ -50,19 +50,19 @@ func anywhere(list []string) (cut []string) {
 	return cut
 }
 
-// linkOf returns the receipt to which the link in a report is related, for the sources of
-// linesOf.
+// linkOf returns the position of the receipt to which the link in a report is related. The sources
+// must be those that linesOf returns.
 func linkOf(rep *receipt.Report) (at join.Place) {
 	related := rep.Check(receipt.StepLink).Related
 	if related == (receipt.Place{}) {
 		return at
 	}
 	at.Source, _ = strconv.Atoi(related.Source)
-	at.Index = max(related.Index, 1) // 0: its source contains no other document
+	at.Index = max(related.Index, 1) // the index is 0 if the source contains only one document
 	return at
 }
 
-// machine returns the results of a single machine for files.
+// machine returns the results of a single machine for the given files.
 func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options) (*stream.Summary, []string) {
 	t.Helper()
 	run := stream.VerifyFiles(t.Context(), v, linesOf(files), o)
@@ -75,8 +75,8 @@ func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	return sum, list
 }
 
-// workers returns the results of an engine for files: it reads each of them separately,
-// joins the records, and reads them again for the reports.
+// workers returns the results of an engine for the given files. Workers read each file separately,
+// the engine joins the records, and the workers read the files again for the reports.
 func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) (sum *stream.Summary, list []string) {
 	t.Helper()
 	e := &engine{t: t, dice: dice, strict: v.Policy().Strict, strands: map[chain.Stream]*join.Strand{}}
@@ -141,7 +141,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	return sum, list
 }
 
-// asked returns random requirements for a tangle.
+// asked returns random requirements for the receipts of a tangle.
 func (g *tangle) asked(list []knot) (o stream.Options) {
 	o = stream.Options{Unordered: true, Partial: g.dice.IntN(4) == 0}
 	head := func(hash canon.Digest) map[chain.Stream]chain.Head {
@@ -163,9 +163,9 @@ func (g *tangle) asked(list []knot) (o stream.Options) {
 	return o
 }
 
-// TestTangleAgrees verifies that a single machine and an engine return the same result for
-// each receipt and for all, regardless of how the receipts are distributed. There are few
-// streams, IDs, and hashes, some of them forged, and copies with different outcomes.
+// TestTangleAgrees verifies that a single machine and an engine return the same result for each
+// receipt and for the entire input, regardless of how the receipts are distributed. There are few
+// streams, IDs, and hashes, some of which are forged, and there are copies with different outcomes.
 func TestTangleAgrees(t *testing.T) {
 	cases := 60
 	if testsize.Full() {

@@ -19,7 +19,7 @@ import (
 )
 
 // A tangle generates receipts with few streams, IDs, and hashes, so that all kinds of chain faults
-// occur together.
+// occur in combination.
 type tangle struct {
 	t    testing.TB
 	dice *rand.Rand
@@ -28,10 +28,10 @@ type tangle struct {
 	made []knot
 }
 
-// A knot is one document of a tangle.
+// A knot is one document that a tangle generated.
 type knot struct {
-	text             []byte // without a line end
-	gap              bool   // it states no place
+	text             []byte // without a line feed at the end
+	gap              bool   // the document states no position in a chain
 	stream           chain.Stream
 	id               string
 	stated, computed canon.Digest
@@ -58,8 +58,8 @@ func newTangle(t testing.TB) *tangle {
 
 func (g *tangle) pick(list ...string) string { return list[g.dice.IntN(len(list))] }
 
-// times returns times that are equal, differ by less than a millisecond, have an offset,
-// are early, are in a leap second, or are absent.
+// times returns various times. They may be equal, differ by less than a millisecond, have an
+// offset, be early, fall into a leap second, or be absent.
 func times() []string {
 	return []string{"2026-04-25T00:00:01Z", "2026-04-25T00:00:01Z", "2026-04-25T00:00:02Z", "2026-04-25T00:00:02.0004Z", "2026-04-25T00:00:03Z", "2026-04-25T00:00:59.999Z",
 		"2026-04-25T02:00:01+02:00", "2016-12-31T23:59:60Z", "2026-04-25T00:00:07Z", "1960-01-01T00:00:00.0005Z", "not a time"}
@@ -68,7 +68,7 @@ func times() []string {
 // knot generates another document.
 func (g *tangle) knot(wild int) knot {
 	d, n := g.dice, len(g.made)
-	if n > 0 && d.IntN(14) == 0 { // a copy, possibly with another signature
+	if n > 0 && d.IntN(14) == 0 { // copies a document, possibly with a different signature
 		old := g.made[d.IntN(n)]
 		if old.gap {
 			return old
@@ -128,10 +128,10 @@ func (g *tangle) knot(wild int) knot {
 		k.issued = time.Time{}.UnixMilli()
 	}
 	if d.IntN(wild*8) == 0 {
-		m["cost"].(map[string]any)["total"] = "much" // refuted by its schema
+		m["cost"].(map[string]any)["total"] = "much" // makes the schema refute the receipt
 	}
 
-	// The predecessor that it names: usually the last receipt of its stream.
+	// Choose the predecessor, which is usually the last receipt in the stream.
 	var own []knot
 	for _, o := range g.made {
 		if !o.gap && o.stream == k.stream {
@@ -192,7 +192,7 @@ func (g *tangle) knot(wild int) knot {
 	return k
 }
 
-// signed adds one of several kinds of signatures.
+// signed adds a signature of one of several kinds.
 func (g *tangle) signed(m map[string]any, hash canon.Digest) {
 	sig, err := g.sign.Sign(context.Background(), []byte(hash.String()))
 	if err != nil {
@@ -220,7 +220,7 @@ func (g *tangle) list(seed uint64, n int) []knot {
 	return slices.Clone(g.made)
 }
 
-// split distributes documents over files, in a random order.
+// split distributes documents over files in a random order.
 func split(list []knot, parts int, dice *rand.Rand) (files [][]byte) {
 	dealt := make([][]knot, parts)
 	runs := dice.IntN(2) == 0

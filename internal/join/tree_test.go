@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// leavesOf reads files for their leaves, as the workers of an engine do.
+// leavesOf reads the leaves in files, as the workers in an engine do.
 func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]merkle.Hash, documents [][]int) {
 	t.Helper()
 	extents, leaves, documents = make([]join.Extent, len(files)), make([][]merkle.Hash, len(files)), make([][]int, len(files))
@@ -38,8 +38,9 @@ func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]m
 	return extents, leaves, documents
 }
 
-// plant returns, for each file and counted from it, the tree that a checkpoint is compared
-// with, computed from pieces in a random order. Without a checkpoint, there is no tree.
+// plant returns the tree against which a checkpoint is checked, once for each file and relative to
+// the start of that file. The tree is computed from pieces in a random order. Without a checkpoint,
+// there is no tree.
 func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) []*join.Tree {
 	t.Helper()
 	trees := make([]*join.Tree, len(files))
@@ -75,7 +76,7 @@ func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, 
 
 const logName, ownName = "log.example.net/receipts", "own.example.net/receipts"
 
-// signed returns a checkpoint that is signed by a key of the fixtures.
+// signed returns a checkpoint that is signed with a key from the fixtures.
 func signed(t *testing.T, key string, c *tlog.Checkpoint) []byte {
 	t.Helper()
 	text, err := fixtures.Read("keys/" + key + ".private.json")
@@ -93,8 +94,8 @@ func signed(t *testing.T, key string, c *tlog.Checkpoint) []byte {
 	return note
 }
 
-// logging returns a verifier for which the issuer's own key may sign checkpoints, which
-// then replace signatures.
+// logging returns a verifier that accepts checkpoints signed with the issuer's own key, which then
+// replace signatures.
 func logging(t *testing.T, p receipt.Policy) *receipt.Verifier {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
@@ -126,8 +127,8 @@ func logging(t *testing.T, p receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// claim returns a random checkpoint, which covers fewer leaves, all of them, more, or different
-// ones. It is signed by any signer, or forged.
+// claim returns a random checkpoint. It may cover all leaves, fewer leaves, more leaves, or
+// different leaves. The checkpoint is signed by any of the signers, or forged.
 func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 	t.Helper()
 	leaves = slices.Clone(leaves)
@@ -157,7 +158,7 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 }
 
 // TestTreeAgrees verifies that a single machine and an engine return the same result for each
-// receipt and for all of them, regardless of the claims of a checkpoint.
+// receipt and for the entire input, regardless of what a checkpoint claims.
 func TestTreeAgrees(t *testing.T) {
 	cases := 75
 	if testsize.Full() {
@@ -172,14 +173,14 @@ func TestTreeAgrees(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range cases {
 		list := g.list(uint64(seed), 1+seed%18)
-		if g.dice.IntN(2) == 0 { // no document that leaves a hole
+		if g.dice.IntN(2) == 0 { // remove documents that leave a gap
 			list = slices.DeleteFunc(list, func(k knot) bool { return k.gap })
 		}
 		if len(list) == 0 {
 			continue
 		}
 		o, v := g.asked(list), policies[g.dice.IntN(len(policies))]
-		if seed%3 == 0 { // a chain without a fault
+		if seed%3 == 0 { // use a chain without faults
 			list = nil
 			for _, line := range l.Lines[:1+seed%18] {
 				list = append(list, knot{text: bytes.TrimSpace(line.Text)})
@@ -215,8 +216,8 @@ func TestTreeAgrees(t *testing.T) {
 	}
 }
 
-// TestBranches verifies that a tree of pieces has the root of its leaves, regardless of where they
-// were cut, and that missing or duplicated leaves are rejected.
+// TestBranches verifies that a tree that is assembled from pieces has the same root regardless of
+// where the leaves were divided, and that missing or duplicate leaves are rejected.
 func TestBranches(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 6))
 	for size := range 70 {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// TestForeignReceipts verifies that every third-party format is recognized by its members
-// alone, and that a judge of receipts accepts it.
+// TestForeignReceipts verifies that every third-party format is recognized by its members alone,
+// and that it is classified as a format that the verifier can evaluate.
 func TestForeignReceipts(t *testing.T) {
 	statement := func(predicate string) string {
 		text := `{"_type":"https://in-toto.io/Statement/v1","predicateType":"` + predicate + `","subject":[]}`
@@ -57,7 +57,8 @@ func TestForeignReceipts(t *testing.T) {
 		`{"receipt_id":"r","action_hash":"h","contexts":[],"signoffs":[],"log_proof":{}}`: "emilia-trust-receipt",
 		`{"ael_format":1,"recorders":[]}`:                                                 "ael-artifact",
 
-		// One member less, or one that is ours, is another kind.
+		// A document with one member fewer, or with a member of this toolkit's receipts, has
+		// another kind.
 		`{"payload":{"type":"t"},"signature":{"alg":"a","kid":"k"}}`:                          kind.Unknown,
 		`{"payload":{"type":"t"},"signature":{"alg":"a","kid":"k","sig":"s"},"more":1}`:       kind.Unknown,
 		`{"schema":"receipt-2026-04-25","type":["AgentReceipt"],"receipt_id":"r","chain":{}}`: kind.Unknown,
@@ -114,11 +115,11 @@ func TestForeignVectors(t *testing.T) {
 	}
 }
 
-// objectsIn returns all objects inside a JSON text.
+// objectsIn returns all objects in a JSON text.
 func objectsIn(text []byte) (list [][]byte) {
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage
-	_ = json.Unmarshal(text, &members) // anything else has none
+	_ = json.Unmarshal(text, &members) // other kinds of values have no members
 	_ = json.Unmarshal(text, &elements)
 	for _, m := range members {
 		elements = append(elements, m)

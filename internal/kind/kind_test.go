@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 		{`{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`, "statement", "a signed envelope (DSSE) without the bundle that names its key"},
 		{`{"_type":"https://in-toto.io/Statement/v1","subject":[]}`, "statement", "an in-toto statement, which nobody signed"},
 
-		// A verifier judges anything that may be a receipt, however damaged.
+		// Anything that may be a receipt is left to the verifier, regardless of damage.
 		{`{"mediaType":"application/json","receipt_id":"r"}`, kind.Unknown, ""},
 		{`{"dsseEnvelope":{},"receipt_id":"r"}`, kind.Unknown, ""},
 		{"", kind.Unknown, ""},
@@ -93,8 +93,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestPartOfDraft verifies that an incomplete draft is not a draft, because a signature may
-// follow.
+// TestPartOfDraft verifies that an incomplete draft is not recognized as a draft, because a
+// signature may follow.
 func TestPartOfDraft(t *testing.T) {
 	draft, err := os.ReadFile("../../docs/draft.json")
 	if err != nil {
@@ -110,8 +110,9 @@ func TestPartOfDraft(t *testing.T) {
 	}
 }
 
-// TestReceiptsAreJudged verifies that no fixture, however damaged, is recognized as another kind,
-// and that no beginning of one is. The fixture without a chain is a draft except for its history.
+// TestReceiptsAreJudged verifies that no fixture, even if damaged, is recognized as another kind,
+// and that the same applies to the beginning of a fixture. The fixture without a chain differs from
+// a draft only in its history.
 func TestReceiptsAreJudged(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil || len(m.Cases) < 150 {
@@ -134,7 +135,7 @@ func TestReceiptsAreJudged(t *testing.T) {
 	}
 }
 
-// TestLogs verifies that logs that a recorder reads are distinguished from receipts.
+// TestLogs verifies that logs that a recorder can read are distinguished from receipts.
 func TestLogs(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../../receipt/record/testdata", func(path string, e fs.DirEntry, err error) error {
@@ -157,7 +158,8 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// FuzzOf verifies that Of accepts any input, and describes each kind that it recognizes.
+// FuzzOf verifies that Of accepts any input, and that each kind that it recognizes has a
+// description.
 func FuzzOf(f *testing.F) {
 	for _, head := range []string{"%PDF-", `{"keys":[1]}`, `{"a":{"b":[{}]},"schema":"receipt-`, "-----BEGIN ", "a\n1\nb\n\n\u2014 c", strings.Repeat("[", 1000)} {
 		f.Add([]byte(head), true)

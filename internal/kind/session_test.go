@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// TestSessions verifies that each agent is recognized by its sign, also after a line of another
-// program.
+// TestSessions verifies that the sessions of each agent are recognized by their characteristic
+// members, even after a line from another program.
 func TestSessions(t *testing.T) {
 	read := []string{"a trajectory (ATIF)", "a session of OpenCode", "a session of Gemini CLI", "a session of GitHub Copilot CLI", "a session of Pi"}
 	for text, what := range map[string]string{
@@ -64,8 +64,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestNoSession verifies that logs that are supported, and receipts, are not recognized as
-// sessions of other agents.
+// TestNoSession verifies that supported logs and receipts are not recognized as sessions of other
+// agents.
 func TestNoSession(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"user","sessionId":"5111125b-e311-42be-8e4d-93942aaaacf4","version":"1.0.96","message":{"role":"user","content":"x"}}`,

@@ -27,7 +27,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-// tableOf verifies an input and returns its rows, the last ones those of its summary.
+// tableOf verifies an input and returns its rows. The last rows are those of the summary.
 func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	t.Helper()
 	run := stream.VerifyFiles(context.Background(), verifier(t), []stream.Source{stream.From("in.jsonl", bytes.NewReader(input))}, stream.Options{Extract: rows.Extract})
@@ -38,7 +38,7 @@ func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	return append(list, rows.About(sum)...)
 }
 
-// told returns the values of a row, without NULL values.
+// told returns the values in a row, without NULL values.
 func told(r rows.Row) map[string]string {
 	m, cells := map[string]string{}, r.AppendCells(nil)
 	for i, name := range rows.Columns() {
@@ -72,7 +72,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestRow checks each column of a receipt with all values.
+// TestRow verifies each column for a receipt that has all values.
 func TestRow(t *testing.T) {
 	list := tableOf(t, fixture(t, "valid/task.json"))
 	if len(list) != 1 {
@@ -88,7 +88,7 @@ func TestRow(t *testing.T) {
 	})
 }
 
-// edited is a receipt with other metadata and other numbers, sealed again.
+// edited returns a receipt with different metadata and numbers, which was sealed again.
 func edited(t testing.TB, edit func(map[string]any)) []byte {
 	t.Helper()
 	var receiptOf map[string]any
@@ -117,8 +117,8 @@ func edited(t testing.TB, edit func(map[string]any)) []byte {
 	return text
 }
 
-// TestAbsentIsNotZero verifies that a number that the source did not record, and an absent
-// number, are NULL, and that a recorded part is a bound.
+// TestAbsentIsNotZero verifies that a number that is absent or was not recorded by the source is
+// NULL, and that a partially recorded number is a bound.
 func TestAbsentIsNotZero(t *testing.T) {
 	list := func(names ...string) []any {
 		var l []any
@@ -166,7 +166,7 @@ func TestAbsentIsNotZero(t *testing.T) {
 	}
 }
 
-// TestUntoldTexts verifies that a placeholder for a string that was not recorded is NULL, too.
+// TestUntoldTexts verifies that a placeholder for a string that was not recorded is also NULL.
 func TestUntoldTexts(t *testing.T) {
 	for pointer, columns := range map[string][]string{
 		"/identifiers/task_id": {"task"}, "/identifiers/session_id": {"session"}, "/lifecycle/final_state": {"state"},
@@ -207,8 +207,9 @@ func TestUntoldTexts(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatFits verifies that a document that does not match the schema has a position if it
-// states one, and no content. A document that is not a receipt has neither.
+// TestOnlyWhatFits verifies that the row for a document that does not match the schema contains no
+// content, but contains the position that the document states, if any. For a document that is not a
+// receipt, the row contains neither.
 func TestOnlyWhatFits(t *testing.T) {
 	text := bytes.TrimSpace(fixture(t, "valid/task.json"))
 	wrong := bytes.Replace(text, []byte(`"final_state":"SUCCEEDED"`), []byte(`"final_state":"sk-ant-api03-Zx9Qw8Er7Ty6"`), 1)
@@ -233,8 +234,8 @@ func TestOnlyWhatFits(t *testing.T) {
 	}
 }
 
-// TestAbout verifies that information about an input has its own rows, and is never in the
-// columns of a receipt.
+// TestAbout verifies that information about an input is in separate rows, and never in the columns
+// of a receipt.
 func TestAbout(t *testing.T) {
 	tenant := chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: `w"`}
 	sum := &stream.Summary{
@@ -256,15 +257,15 @@ func TestAbout(t *testing.T) {
 		equal(t, fmt.Sprint(i), told(list[i]), want[i])
 	}
 
-	// A run that stopped is not complete, and a complete run has no additional row.
+	// A run that was stopped is not complete, and a complete run has no additional row.
 	equal(t, "stopped", told(rows.About(&stream.Summary{})[0]), map[string]string{"kind": "input", "verdict": "not read", "detail": "the inputs were not read to their end"})
 	if list := rows.About(&stream.Summary{Complete: true}); len(list) != 0 {
 		t.Errorf("%v", list)
 	}
 }
 
-// TestTextsAreBounded verifies that foreign strings are bounded, and that different strings
-// stay different, even if one imitates a cut string.
+// TestTextsAreBounded verifies that the length of foreign strings is limited, and that different
+// strings remain different, even if one imitates a truncated string.
 func TestTextsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 200_000)
 	seen := map[string]string{}
@@ -304,14 +305,14 @@ func TestTextsAreBounded(t *testing.T) {
 		t.Error("257 bytes are not cut")
 	}
 
-	// A file name may not be valid text.
+	// A file name may contain bytes that are not valid text.
 	rep := &receipt.Report{Source: "a\xff.json", Index: 1}
 	if got := told(rows.Of(rep)); got["source"] != `a\xff.json` || got["address"] != `a\xff.json` {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestColumns fixes the names of columns, which other people's queries use.
+// TestColumns verifies that column names do not change, because users' queries depend on them.
 func TestColumns(t *testing.T) {
 	want := strings.Fields("source index verdict code pointer receipt_id receipt_hash detail kind address stream issuer tenant workspace stated_hash previous first issued_at " +
 		"task session state start_tier end_tier provider model currency cost cost_least cost_most input_tokens input_tokens_least input_tokens_most output_tokens output_tokens_least output_tokens_most unreported")
@@ -320,8 +321,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// FuzzRow verifies that the row of any document is bounded text, and that unrecorded values are
-// absent.
+// FuzzRow verifies that the row for any document consists of text of limited length, and that
+// unrecorded values are absent.
 func FuzzRow(f *testing.F) {
 	for _, name := range []string{"valid/full.json", "valid/minimal.json", "valid/task.json"} {
 		f.Add(fixture(f, name))

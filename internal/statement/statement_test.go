@@ -29,7 +29,7 @@ var (
 	noon   = time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
 )
 
-// newKey returns a signer and a set with its key, which may speak for an issuer.
+// newKey returns a signer and a set that contains its key, which may speak for the given issuer.
 func newKey(t testing.TB, issuer string) (receipt.Signer, *keys.Set) {
 	t.Helper()
 	private, err := keys.Generate(rand.Reader, keys.Ed25519, "k")
@@ -45,7 +45,7 @@ func newKey(t testing.TB, issuer string) (receipt.Signer, *keys.Set) {
 	return keys.NewSigner(private, nil), set
 }
 
-// sign returns a statement as a reader gets it.
+// sign returns a signed statement in the form in which a recipient reads it.
 func sign(t testing.TB, signer receipt.Signer, s *statement.Statement) *statement.Signed {
 	t.Helper()
 	line, err := s.Sign(context.Background(), signer)
@@ -59,7 +59,7 @@ func sign(t testing.TB, signer receipt.Signer, s *statement.Statement) *statemen
 	return signed
 }
 
-// hashOf returns the hash of imaginary receipt number n.
+// hashOf returns the hash of an imaginary receipt with number n.
 func hashOf(n uint64) canon.Digest {
 	if n == 0 {
 		return canon.Digest{}
@@ -67,7 +67,7 @@ func hashOf(n uint64) canon.Digest {
 	return canon.Sum(fmt.Appendf(nil, "receipt %d", n))
 }
 
-// seen returns the results for an input with the first n receipts.
+// seen returns the observations for an input that contains the first n receipts.
 func seen(n uint64) statement.Observed {
 	o := statement.Observed{Count: n, Head: hashOf(n), First: true, Numbers: map[canon.Digest]uint64{}}
 	for i := uint64(1); i <= n; i++ {
@@ -76,7 +76,7 @@ func seen(n uint64) statement.Observed {
 	return o
 }
 
-// A history is an honest stream with a heartbeat of a minute and an end.
+// A history is an honest stream with a heartbeat every minute and a final statement.
 type history struct {
 	statements []*statement.Signed
 	count      uint64
@@ -109,12 +109,12 @@ func has(r *statement.Result, code receipt.Code) bool {
 	return slices.ContainsFunc(r.Findings, func(f statement.Finding) bool { return f.Code == code })
 }
 
-// TestFaults verifies that every fault is found at a random place of a random stream, and that
-// nothing is found in an honest one.
+// TestFaults verifies that each kind of fault is found at a random position in a random stream, and
+// that nothing is found in an honest stream.
 func TestFaults(t *testing.T) {
 	cases := 300
 	if testsize.Full() {
-		cases = 2_500 // of each of the faults
+		cases = 2_500 // for each kind of fault
 	}
 	if n, err := strconv.Atoi(os.Getenv("STATEMENT_CASES")); err == nil {
 		cases = n
@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 			t.Fatalf("case %d: honest: %+v", i, got)
 		}
 
-		// The tail is deleted, with or without the statements about it.
+		// Delete the tail, with or without the statements about it.
 		fewer := uint64(r.Int64N(int64(h.count)))
 		if got := judge(h.statements, seen(fewer)); got.Verdict() != receipt.Refuted || !has(got, receipt.CodeTruncated) {
 			t.Errorf("case %d: tail deleted: %+v", i, got)
@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("case %d: tail and statements deleted: %+v", i, got)
 		}
 
-		// The entire run is deleted.
+		// Delete the entire run.
 		if got := judge(h.statements, seen(0)); got.Verdict() != receipt.Refuted || !has(got, receipt.CodeTruncated) {
 			t.Errorf("case %d: run deleted: %+v", i, got)
 		}
@@ -151,14 +151,14 @@ func TestFaults(t *testing.T) {
 			t.Errorf("case %d: everything deleted: %+v", i, got)
 		}
 
-		// One heartbeat is deleted.
+		// Delete one heartbeat.
 		gone := r.IntN(len(h.statements) - 1)
 		rest := slices.Delete(slices.Clone(h.statements), gone, gone+1)
 		if got := judge(rest, seen(h.count)); got.Verdict() != receipt.Undecided || !has(got, receipt.CodeStatementMissing) {
 			t.Errorf("case %d: heartbeat deleted: %+v", i, got)
 		}
 
-		// The clock is set back: by the statements alone, or by a witness.
+		// Set the clock back, as seen in the statements alone or by a witness.
 		last := h.statements[len(h.statements)-2]
 		back := sign(t, signer, &statement.Statement{Stream: garden, Count: last.Count, Head: last.Head, Previous: last.Digest,
 			At: last.At.Add(-time.Duration(1+r.IntN(20)) * time.Second), Within: time.Minute})
@@ -173,7 +173,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestJudge has one case for each other rule.
+// TestJudge verifies the remaining rules, with one case for each.
 func TestJudge(t *testing.T) {
 	signer, set := newKey(t, garden.Issuer)
 	stranger, _ := newKey(t, garden.Issuer)
@@ -248,7 +248,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// The conditions of AEL level 1.
+	// These are the conditions for AEL level 1.
 	bound := func(change func(s *statement.Statement), previous *statement.Signed) *statement.Signed {
 		return make(func(s *statement.Statement) {
 			if s.Previous, s.Within = (canon.Digest{}), time.Hour; previous != nil {
@@ -283,7 +283,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 
-	// A key that may not speak for the issuer leaves the statement undecided.
+	// If the key may not speak for the issuer, the statement is undecided.
 	for name, change := range map[string]func(k *keys.PublicKey){
 		"issuer":  func(k *keys.PublicKey) { k.Issuers = []string{"harness_b"} },
 		"role":    func(k *keys.PublicKey) { k.Roles = []receipt.Role{receipt.RoleWitness} },
@@ -303,7 +303,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestParse verifies that a line has exactly one form: no changed payload is accepted.
+// TestParse verifies that a line has exactly one valid form and that no changed payload is
+// accepted.
 func TestParse(t *testing.T) {
 	signer, set := newKey(t, garden.Issuer)
 	s := &statement.Statement{Stream: chain.Stream{Issuer: "harness_a", Tenant: "t", HasTenant: true, Workspace: "garden"}, Count: 2, Head: hashOf(2), At: noon, Within: time.Hour}
@@ -360,7 +361,7 @@ func TestParse(t *testing.T) {
 		t.Error("accepted a line that is too large")
 	}
 
-	// No changed byte of the payload or the signature counts.
+	// If a byte of the payload or the signature is changed, the statement must not be accepted.
 	var e map[string]any
 	if err := json.Unmarshal(line, &e); err != nil {
 		t.Fatal(err)
@@ -390,9 +391,9 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCopies verifies that copies of a statement with different signatures are judged alike in any
-// order: a copy with an unknown key does not matter if another copy counts, and an invalid copy
-// refutes.
+// TestCopies verifies that copies of a statement with different signatures lead to the same result
+// in any order. A copy with an unknown key does not matter if another copy is valid, but an invalid
+// copy refutes the statement.
 func TestCopies(t *testing.T) {
 	signer, set := newKey(t, garden.Issuer)
 	s := &statement.Statement{Stream: garden, Count: 3, Head: hashOf(3), At: noon, Final: true}
@@ -405,7 +406,7 @@ func TestCopies(t *testing.T) {
 	if private, err = keys.Generate(rand.Reader, keys.Ed25519, "k"); err != nil {
 		t.Fatal(err)
 	}
-	forged := sign(t, keys.NewSigner(private, nil), s) // by another key of the same ID
+	forged := sign(t, keys.NewSigner(private, nil), s) // signed with another key that has the same ID
 
 	for _, test := range []struct {
 		list []*statement.Signed

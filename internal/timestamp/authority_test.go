@@ -20,19 +20,19 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// began is the beginning of the validity of the certificates of an authority.
+// began is the time from which an authority's certificates are valid.
 var began = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 
-// An authority is a time-stamping authority with a root, an intermediate, and its own certificate,
-// which can make mistakes.
+// An authority is a time-stamping authority that can make mistakes. It has a root, an intermediate,
+// and its own certificate.
 type authority struct {
 	roots, others *x509.CertPool
 	key           *ecdsa.PrivateKey
-	chain         []byte // the certificates in a token
+	chain         []byte // the certificates that are included in a token
 	leaf          *x509.Certificate
 }
 
-// newAuthority returns an authority whose certificate change may change.
+// newAuthority returns an authority. The function change may modify its certificate.
 func newAuthority(t *testing.T, change func(*x509.Certificate)) *authority {
 	t.Helper()
 	return newAuthorityOf(t, newKey(t), change)
@@ -47,7 +47,7 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// newAuthorityOf returns an authority whose intermediate has a given key.
+// newAuthorityOf returns an authority whose intermediate certificate has the given key.
 func newAuthorityOf(t *testing.T, middleKey crypto.Signer, change func(*x509.Certificate)) *authority {
 	t.Helper()
 	ca := func(name string) *x509.Certificate {
@@ -89,7 +89,8 @@ func certificate(t *testing.T, template *x509.Certificate, key crypto.Signer, pa
 	return cert
 }
 
-// An info is the content of a token; package tspclient has no type that can be encoded.
+// An info is the content of a token. It is declared here because package tspclient has no type that
+// can be encoded.
 type info struct {
 	Version    int
 	Policy     asn1.ObjectIdentifier
@@ -101,21 +102,20 @@ type info struct {
 	Extensions []pkix.Extension   `asn1:"optional,tag:1"`
 }
 
-// A mistake is made by an authority in the content of a token, or in the token before or after it
-// is signed.
+// A mistake changes the content of a token, or the token itself before or after it is signed.
 type mistake struct {
 	info   func(*info)
 	attrs  func([]attribute) []attribute
 	signed func(*contentInfo)
 }
 
-// answer returns the answer to a request.
+// answer returns the authority's response to a request.
 func (a *authority) answer(t *testing.T, query []byte, at time.Time, m mistake) []byte {
 	t.Helper()
 	return answerWith(t, a.token(t, query, at, m))
 }
 
-// answerWith returns an answer that grants a request.
+// answerWith returns a response that grants a request.
 func answerWith(t *testing.T, token []byte) []byte {
 	t.Helper()
 	return marshal(t, struct {
@@ -139,7 +139,7 @@ func (a *authority) token(t *testing.T, query []byte, at time.Time, m mistake) [
 	}
 	content := marshal(t, *stated)
 
-	// RFC 5652, section 5.4: the signature covers the attributes, and they cover the content.
+	// The signature covers the attributes, which in turn cover the content (RFC 5652, section 5.4).
 	digest, leaf := sha256.Sum256(content), sha256.Sum256(a.leaf.Raw)
 	attrs := []attribute{
 		attributeOf(t, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 3}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 1, 4}),
@@ -172,7 +172,7 @@ func (a *authority) token(t *testing.T, query []byte, at time.Time, m mistake) [
 	return marshal(t, c)
 }
 
-// attributeOf returns an attribute with one value.
+// attributeOf returns an attribute that has a single value.
 func attributeOf(t *testing.T, id asn1.ObjectIdentifier, value any) attribute {
 	t.Helper()
 	return attribute{id, asn1.RawValue{Tag: asn1.TagSet, IsCompound: true, Bytes: marshal(t, value)}}
@@ -187,7 +187,7 @@ func marshal(t *testing.T, v any) []byte {
 	return der
 }
 
-// request returns a request with fixed randomness, and its query.
+// request returns a stamp that was created with fixed randomness, and its query.
 func request(t *testing.T, policy string) (*Stamp, []byte) {
 	t.Helper()
 	s, err := New(bytes.NewReader(bytes.Repeat([]byte{0x5a}, 48)), Checkpoint, canon.Sum([]byte("stamped bytes")), policy)

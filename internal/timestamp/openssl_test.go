@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// opensslConfig is the configuration of a root, of an authority, and of its answers.
+// opensslConfig is the OpenSSL configuration for a root, an authority, and the authority's
+// responses.
 const opensslConfig = `
 [req]
 distinguished_name=dn
@@ -39,10 +40,10 @@ accuracy=secs:1,millisecs:500
 ess_cert_id_alg=sha256
 `
 
-// An openssl is an authority in a directory.
+// An openssl is an authority that the openssl command operates in a directory.
 type openssl string
 
-// newOpenssl creates an authority with keys of a kind, whose certificate is valid for a day.
+// newOpenssl creates an authority with the given type of key. Its certificate is valid for one day.
 func newOpenssl(t *testing.T, newkey ...string) openssl {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil && os.Getenv("CI") == "" {
@@ -83,7 +84,7 @@ func (o openssl) read(t *testing.T, name string) []byte {
 	return data
 }
 
-// answer returns the answer to a stamp's request.
+// answer returns the response to a stamp's request.
 func (o openssl) answer(t *testing.T, s *Stamp) []byte {
 	t.Helper()
 	query, err := s.Query()
@@ -95,8 +96,8 @@ func (o openssl) answer(t *testing.T, s *Stamp) []byte {
 	return o.read(t, "r.tsr")
 }
 
-// TestOpenssl verifies the answers of an authority that openssl runs, and that openssl verifies them,
-// too.
+// TestOpenssl verifies the responses of an authority that openssl operates, and that openssl
+// accepts them, too.
 func TestOpenssl(t *testing.T) {
 	for kind, newkey := range map[string][]string{"P-256": {"ec", "-pkeyopt", "ec_paramgen_curve:P-256"}, "RSA": {"rsa:2048"}} {
 		t.Run(kind, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestOpenssl(t *testing.T) {
 			}
 			o.run(t, "ts", "-verify", "-queryfile", "q.tsq", "-in", "r.tsr", "-CAfile", "ca.crt")
 
-			// The certificate expires, and the token stays valid.
+			// After the certificate expires, the token must remain valid.
 			if _, err := s.Verify(roots, time.Now().AddDate(3, 0, 0)); err != nil {
 				t.Error(err)
 			}
@@ -128,7 +129,7 @@ func TestOpenssl(t *testing.T) {
 				s.Token[i] = old
 			}
 
-			// Another head, and a policy that the authority does not have.
+			// Use another head, and then a policy that the authority does not support.
 			other := *s
 			other.Digest = canon.Sum([]byte("another head"))
 			if got, text := outcome2(other.Verify(roots, time.Now())); got != "refuted" {

@@ -32,10 +32,11 @@ import (
 
 var (
 	stamped = began.AddDate(0, 1, 0)
-	now     = began.AddDate(3, 0, 0) // the certificate of the authority has expired
+	now     = began.AddDate(3, 0, 0) // at this time, the authority's certificate has expired
 )
 
-// outcome returns the verdict that an error of Verify represents, and the beginning of its text.
+// outcome returns the verdict that an error from Verify represents, and the beginning of the error
+// text.
 func outcome(err error) (verdict, text string) {
 	var missing *MissingError
 	switch {
@@ -52,7 +53,7 @@ func outcome(err error) (verdict, text string) {
 }
 
 // TestVerify verifies that a token is accepted long after its authority's certificate has expired,
-// and every mistake is detected.
+// and that every mistake is detected.
 func TestVerify(t *testing.T) {
 	expired := func(c *x509.Certificate) { c.NotAfter = stamped.Add(-time.Second) }
 	early := func(c *x509.Certificate) { c.NotBefore = stamped.Add(time.Second) }
@@ -74,7 +75,7 @@ func TestVerify(t *testing.T) {
 		return id
 	}
 	const sha3256 = "2.16.840.1.101.3.4.2.8"
-	named := func(l []attribute, hash string) []attribute { // ESSCertIDv2 with an explicit hash
+	named := func(l []attribute, hash string) []attribute { // an ESSCertIDv2 that states the hash algorithm explicitly
 		type name struct {
 			Hash pkix.AlgorithmIdentifier
 			Sum  []byte
@@ -178,8 +179,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestMissingCode verifies that an undecided timestamp states why: its authority is unknown, its
-// algorithms are not supported, or there is none.
+// TestMissingCode verifies that an undecided timestamp has a reason: its authority is unknown, an
+// algorithm is not supported, or there is no token.
 func TestMissingCode(t *testing.T) {
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -213,8 +214,8 @@ func TestMissingCode(t *testing.T) {
 	}
 }
 
-// TestIntermediateMissing verifies that a token without the certificate between its authority and the
-// root, or with another root, is undecided.
+// TestIntermediateMissing verifies that a token is undecided if the certificate between its
+// authority and the root is missing, or if the root is a different one.
 func TestIntermediateMissing(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
@@ -237,8 +238,8 @@ func TestIntermediateMissing(t *testing.T) {
 
 func outcome2(_ *Proof, err error) (verdict, text string) { return outcome(err) }
 
-// TestSignerNamedTwice verifies that the signer that the token names is the one that its signed
-// attribute names, too.
+// TestSignerNamedTwice verifies that the token must name the same signer in its signer information
+// and in its signed attribute.
 func TestSignerNamedTwice(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
@@ -266,7 +267,7 @@ func TestSignerNamedTwice(t *testing.T) {
 	}
 }
 
-// TestAnotherStamp verifies that a token shows nothing about other bytes, and not with another salt.
+// TestAnotherStamp verifies that a token is refuted for other bytes and for another salt.
 func TestAnotherStamp(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
@@ -285,8 +286,8 @@ func TestAnotherStamp(t *testing.T) {
 	}
 }
 
-// TestMutants verifies that no changed token is accepted: with a changed byte, truncated, extended,
-// or encoded in BER.
+// TestMutants verifies that a token is rejected if a byte is changed, or if the token is truncated,
+// extended, or encoded in BER.
 func TestMutants(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "1.2.3.4")
@@ -325,7 +326,7 @@ func TestMutants(t *testing.T) {
 		t.Error("a byte was added")
 	}
 
-	// X.690, section 8.1.3.6: an indefinite length, which BER allows.
+	// BER allows this indefinite length (X.690, section 8.1.3.6).
 	var outer asn1.RawValue
 	if _, err := asn1.Unmarshal(token, &outer); err != nil {
 		t.Fatal(err)
@@ -334,13 +335,13 @@ func TestMutants(t *testing.T) {
 		t.Error("indefinite length")
 	}
 
-	// An element that no parser reads, at the end of the outermost sequence.
+	// Parsers do not read this element at the end of the outermost sequence.
 	if verifies(marshal(t, asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: append(slices.Clone(outer.Bytes), 5, 0)})) {
 		t.Error("an element was added")
 	}
 }
 
-// TestAttach verifies that only an answer that grants the request is accepted.
+// TestAttach verifies that a response is accepted only if it grants the request.
 func TestAttach(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
@@ -361,7 +362,7 @@ func TestAttach(t *testing.T) {
 		t.Error(err)
 	}
 
-	// PKIFreeText (RFC 4210, section 5.1.1) is a sequence of UTF8String.
+	// PKIFreeText is a sequence of UTF8String values (RFC 4210, section 5.1.1).
 	text := []asn1.RawValue{{Tag: asn1.TagUTF8String, Bytes: []byte("Operation Okay")}}
 	worded := marshal(t, struct {
 		Status struct {
@@ -378,8 +379,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestNotAuthentic verifies that a token by an unknown authority, or with an algorithm that is not
-// supported, refutes nothing.
+// TestNotAuthentic verifies that a token from an unknown authority or with an unsupported algorithm
+// refutes nothing.
 func TestNotAuthentic(t *testing.T) {
 	a := newAuthority(t, nil)
 	critical := newAuthority(t, func(c *x509.Certificate) {
@@ -400,8 +401,8 @@ func TestNotAuthentic(t *testing.T) {
 	}
 }
 
-// TestAccuracy verifies that a token without accuracy proves a time one second later, because its time
-// is written in whole seconds.
+// TestAccuracy verifies that a token without an accuracy proves a time that is one second later,
+// because token times are written in whole seconds.
 func TestAccuracy(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
@@ -415,7 +416,7 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// TestParse verifies that the JSON form has exactly one meaning.
+// TestParse verifies that the JSON form of a timestamp has exactly one meaning.
 func TestParse(t *testing.T) {
 	for _, token := range [][]byte{nil, []byte("token")} {
 		s, _ := request(t, "1.2.3")
@@ -447,7 +448,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRoots verifies that a certificate that is not one of a certificate authority is no root.
+// TestParseRoots verifies that a certificate that does not belong to a certificate authority is
+// rejected as a root.
 func TestParseRoots(t *testing.T) {
 	a := newAuthority(t, nil)
 	block := func(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}) }
@@ -463,7 +465,7 @@ func TestParseRoots(t *testing.T) {
 	}
 }
 
-// TestVectors verifies the outcomes of published answers.
+// TestVectors verifies the outcomes for published responses.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(vectors.Dir(t, "transparency"), "made", "timestamps.json"))
 	if err != nil {
@@ -502,7 +504,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// kept returns a stamp with a token and its root, as they were written once.
+// kept returns a stored stamp with a token, and the stored root for it.
 func kept(tb testing.TB) (*Stamp, *x509.CertPool) {
 	tb.Helper()
 	text, err1 := os.ReadFile("testdata/receipt.timestamp")
@@ -515,7 +517,7 @@ func kept(tb testing.TB) (*Stamp, *x509.CertPool) {
 	return s, roots
 }
 
-// TestKept verifies that a token that verified once verifies forever.
+// TestKept verifies that a token that was valid when it was stored remains valid.
 func TestKept(t *testing.T) {
 	s, roots := kept(t)
 	if p, err := s.Verify(roots, now); err != nil || !p.Time.Equal(stamped) || p.Authority != "TSA" {
@@ -523,7 +525,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// FuzzVerify verifies that no token ends the program, and that only the original token verifies.
+// FuzzVerify verifies that no token causes a panic, and that only the original token is accepted.
 func FuzzVerify(f *testing.F) {
 	s, roots := kept(f)
 	f.Add(s.Token)

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// TestCut verifies that no part of a character is kept and that nothing else is lost.
+// TestCut verifies that no incomplete character is kept and that nothing else is lost.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text             string
@@ -47,7 +47,7 @@ func TestEscape(t *testing.T) {
 		}
 	}
 
-	// All single-byte characters and their neighbors.
+	// These are all single-byte characters and their neighbors.
 	for r := range rune(0x101) {
 		if text := "a" + string(r) + "b"; (untrusted.Escape(text) == text) == untrusted.Unsafe(r) {
 			t.Errorf("%q becomes %s", text, untrusted.Escape(text))
