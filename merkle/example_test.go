@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// leaves returns the leaf hashes for a log's entries.
+// leaves returns the leaf hashes for a list of log entries.
 func leaves(data ...string) (list []merkle.Hash) {
 	for _, text := range data {
 		list = append(list, merkle.LeafHash([]byte(text)))

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// The oracle is the recursion of RFC 9162, word for word.
+// The oracle is the recursive definition in RFC 9162, word for word.
 
 func oracleRoot(d [][]byte) merkle.Hash {
 	switch len(d) {
@@ -85,9 +85,9 @@ func hashes(d [][]byte) []merkle.Hash {
 	return h
 }
 
-const most = 130 // the largest size that is tried
+const most = 130 // the largest tree size that is tested
 
-// tried reports whether tests use trees of a given size: all sizes up to 34 and those near 64 and
+// tried reports whether to test trees of the given size: all sizes up to 34 and sizes near 64 and
 // 128, or all sizes if CI is set.
 func tried(n int) bool {
 	return testsize.Full() || n <= 34 || n >= 63 && n <= 66 || n >= 127
@@ -150,7 +150,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// damage yields every proof that differs slightly from a valid proof.
+// damage returns proofs that each differ slightly from a valid proof.
 func damage(proof []merkle.Hash) [][]merkle.Hash {
 	var damaged [][]merkle.Hash
 	for i := range proof {
@@ -202,7 +202,7 @@ func TestInclusion(t *testing.T) {
 			if check(other, uint64(i), uint64(n), proof, root) == nil || check(leaves[i], uint64(i), uint64(n), proof, wrongRoot) == nil {
 				t.Errorf("%d of %d: another leaf or root is accepted", i, n)
 			}
-			for j := range n { // no other index is accepted
+			for j := range n { // the proof must not be accepted for another index
 				if j != i && check(leaves[i], uint64(j), uint64(n), proof, root) == nil {
 					t.Errorf("%d of %d: accepted at index %d", i, n, j)
 				}
@@ -288,8 +288,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSecondPreimage verifies that a node is not accepted as a leaf, and that padding does not
-// produce the same root for two lists (CVE-2012-2459).
+// TestSecondPreimage verifies that an inner node is not accepted as a leaf, and that padding does
+// not produce the same root for two lists (CVE-2012-2459).
 func TestSecondPreimage(t *testing.T) {
 	a, b, c := merkle.LeafHash([]byte("a")), merkle.LeafHash([]byte("b")), merkle.LeafHash([]byte("c"))
 	if merkle.LeafHash(slices.Concat(a[:], b[:])) == merkle.NodeHash(a, b) {
@@ -360,7 +360,7 @@ func FuzzCheckInclusion(f *testing.F) {
 		for ; len(raw) >= 32; raw = raw[32:] {
 			proof = append(proof, merkle.Hash(raw[:32]))
 		}
-		// No proof leads to a root that was not computed from that proof.
+		// A proof must not lead to a root that was not computed from that proof.
 		if merkle.CheckInclusion(merkle.Hash{}, index, size, proof, merkle.Hash{1}) == nil {
 			t.Error("a made-up root is reached")
 		}

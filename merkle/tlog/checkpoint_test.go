@@ -97,7 +97,7 @@ func TestCheckpoint(t *testing.T) {
 	if _, _, err := openCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
 		t.Error("another log's key opens the checkpoint")
 	}
-	for i := range msg { // a change to any byte is detected
+	for i := range msg { // a change to any byte must be detected
 		bad := bytes.Clone(msg)
 		bad[i] ^= 1
 		if c, _, err := openCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
@@ -132,7 +132,7 @@ func TestParseCheckpoint(t *testing.T) {
 }
 
 // TestCosignatureBeyondTime verifies that a time above 2^63−1 seconds is rejected even if a witness
-// signed it, because it would be read as a time before 1970.
+// signed it, because it would be interpreted as a time before 1970.
 func TestCosignatureBeyondTime(t *testing.T) {
 	w := newCosigner(t, "w1.example", "w1")
 	text := (&tlog.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()
@@ -180,13 +180,13 @@ func TestCosignature(t *testing.T) {
 	if _, ok := cosignedAt(w1.Witness, n); ok {
 		t.Error("an unverified cosignature has a time")
 	}
-	// A note that has a witness's line but not the log's line is not a checkpoint.
+	// A note that has a signature line from a witness but not from the log is not a checkpoint.
 	text, sigs, _ := strings.Cut(string(msg), "\n\n")
 	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
 	if _, _, err := openCheckpoint([]byte(only), log.verifier, w1); err == nil {
 		t.Error("a witness stands for the log")
 	}
-	// An invalid line from a known witness refutes the checkpoint.
+	// An invalid signature line from a known witness refutes the checkpoint.
 	var false_ *note.InvalidSignatureError
 	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
 	if _, _, err := openCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
@@ -200,7 +200,7 @@ func TestCosignature(t *testing.T) {
 	if m, err := w1.Cosign(t.Context(), []byte("no note"), at); err == nil || m != nil {
 		t.Error("something else than a note is cosigned")
 	}
-	// An unsigned checkpoint, with and without its last line ending.
+	// Try an unsigned checkpoint with and without the line feed at its end.
 	bare := (&tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}).String()
 	for _, text := range []string{bare, strings.TrimSuffix(bare, "\n")} {
 		if m, err := w1.Cosign(t.Context(), []byte(text), at); err == nil || m != nil {
@@ -268,11 +268,11 @@ func FuzzParseProof(f *testing.F) {
 	})
 }
 
-// openCheckpoint opens a signed checkpoint with package note, for comparison with OpenSigned. The
-// note must have a valid signature by log, whose name must be the origin. Witness signatures are
-// also checked: an invalid signature is an error (note.InvalidSignatureError), but an absent one is
-// not. The returned note lists the valid signatures in Sigs and the signatures by unknown keys in
-// UnverifiedSigs.
+// openCheckpoint opens a signed checkpoint with package note, so that the result can be compared
+// with that of OpenSigned. The note must have a valid signature by log, whose name must be the
+// origin. Witness signatures are also checked. An invalid signature is an error
+// (note.InvalidSignatureError), but an absent signature is not. The returned note lists the valid
+// signatures in Sigs and the signatures by unknown keys in UnverifiedSigs.
 func openCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*tlog.Checkpoint, *note.Note, error) {
 	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
 	if err != nil {
@@ -302,8 +302,8 @@ func signedBy(n *note.Note, v note.Verifier) bool {
 	return false
 }
 
-// cosignedAt returns the time that a cosignature states. It returns false if n has no verified
-// cosignature by the witness.
+// cosignedAt returns the time stated in the witness's cosignature on n. It returns false if n has
+// no verified cosignature by the witness.
 func cosignedAt(w *tlog.Witness, n *note.Note) (time.Time, bool) {
 	for _, s := range n.Sigs {
 		if s.Name != w.Name() || s.Hash != w.KeyHash() {

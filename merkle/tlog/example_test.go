@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A log signs its size and root, and a client that trusts its key opens the note.
+// A log signs its size and root, and a client that trusts the log's key opens the note.
 func ExampleOpenSigned() {
 	key := ed25519.NewKeyFromSeed([]byte("a seed of 32 bytes for examples!"))
 	leaves := []merkle.Hash{merkle.LeafHash([]byte("april")), merkle.LeafHash([]byte("may"))}
@@ -38,7 +38,7 @@ func ExampleOpenSigned() {
 	}
 	fmt.Println(signed.Origin, signed.Size, "signed by", len(signed.Logs))
 
-	// A changed note is rejected, regardless of its other content.
+	// If the note is changed in any way, OpenSigned rejects it.
 	_, err = tlog.OpenSigned([]byte(strings.Replace(string(note), "\n2\n", "\n3\n", 1)), []*tlog.Log{log}, nil)
 	_, forged := err.(*tlog.SignatureError)
 	fmt.Println("a changed size is forged:", forged)

@@ -18,8 +18,8 @@ func numberedLeaves(n int) []merkle.Hash {
 	return leaves
 }
 
-// TestExtension verifies the proof for every pair of sizes up to 40, after formatting and parsing
-// the proof.
+// TestExtension verifies the proof for every pair of sizes up to 40 after the proof was formatted
+// and parsed.
 func TestExtension(t *testing.T) {
 	leaves := numberedLeaves(40)
 	for size2 := 1; size2 <= len(leaves); size2++ {
@@ -43,9 +43,9 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// TestExtensionDamage verifies that if any byte of a file is changed and the file is still
-// accepted, it contains a different proof, which is invalid or for other sizes. Checkpoints bind
-// the sizes, because trees of 6 and 7 leaves can have proofs of the same shape.
+// TestExtensionDamage verifies that, if a changed file is still accepted, it contains a different
+// proof that is invalid or applies to other sizes. It changes each byte of a file. Only checkpoints
+// determine the sizes, because the proofs for trees with 6 and 7 leaves can have the same shape.
 func TestExtensionDamage(t *testing.T) {
 	x, err := ProveExtension(numberedLeaves(7), 3)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// TestWycheproofMLDSA verifies that the library accepts exactly the Wycheproof signatures that are
-// valid.
+// TestWycheproofMLDSA verifies that a signature from the Wycheproof vectors is accepted if and only
+// if it is valid.
 func TestWycheproofMLDSA(t *testing.T) {
 	for name, v := range map[string]struct {
 		parameters   mldsa.Parameters
@@ -75,8 +75,9 @@ func TestWycheproofMLDSA(t *testing.T) {
 	}
 }
 
-// TestAccumulatedMLDSA verifies keys and signatures with the accumulated vectors from CCTV: a hash
-// over the public keys and the deterministic signatures of the empty message for many seeds.
+// TestAccumulatedMLDSA verifies keys and signatures against the accumulated vectors from CCTV.
+// These contain one hash over the public keys and the deterministic signatures of the empty message
+// for many seeds.
 func TestAccumulatedMLDSA(t *testing.T) {
 	tests := []struct {
 		parameters mldsa.Parameters
@@ -124,7 +125,7 @@ func postQuantum(t *testing.T, letter string) *mldsa.PrivateKey {
 	return key
 }
 
-// signing returns a function that signs deterministically.
+// signing returns a function that creates deterministic signatures.
 func signing(key *mldsa.PrivateKey) func(context.Context, []byte) ([]byte, error) {
 	return func(_ context.Context, message []byte) ([]byte, error) { return key.SignDeterministic(message, nil) }
 }
@@ -178,8 +179,8 @@ func TestPostQuantumCosigner(t *testing.T) {
 	}
 }
 
-// TestPostQuantumLog verifies checkpoints signed by a log with an ML-DSA-44 key and cosigned with
-// keys of both types, under a policy that counts them.
+// TestPostQuantumLog verifies checkpoints that are signed by a log with an ML-DSA-44 key and
+// cosigned with keys of both types. The policy counts both types of cosignatures.
 func TestPostQuantumLog(t *testing.T) {
 	private := postQuantum(t, "l")
 	log, err := tlog.NewLog(origin, private.Public())
@@ -194,7 +195,7 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A witness with each type of key.
+	// Add one witness with each type of key.
 	old := newCosigner(t, "old.example", "old")
 	w, err := tlog.NewWitness("new.example", postQuantum(t, "n").Public())
 	if err != nil {
@@ -223,7 +224,7 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Errorf("without cosignatures: %v", err)
 	}
 
-	// A log is not its own witness, under any name.
+	// A log cannot be its own witness under any name.
 	self, err := tlog.NewWitness("self.example", private.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -240,8 +241,8 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Errorf("cosigned by the log itself: %v", err)
 	}
 
-	// A client that does not know the ML-DSA-44 keys cannot check their lines, so these lines do
-	// not affect the result.
+	// A client that does not have the ML-DSA-44 keys cannot check the corresponding lines, so these
+	// lines do not affect the result.
 	blind, err := tlog.OpenSigned(mixed, nil, []*tlog.Witness{old.Witness})
 	if err != nil || len(blind.Cosignatures) != 1 || len(blind.Unknown) != 2 {
 		t.Errorf("%+v, %v", blind, err)
@@ -265,7 +266,7 @@ func TestPostQuantumLog(t *testing.T) {
 		t.Error("a signer with another key is not noticed")
 	}
 
-	// The log's signature, with the time 0, is not a cosignature, but it is not invalid either.
+	// The log's signature, which has the time 0, is not a cosignature, but it is valid.
 	twin, err := tlog.NewWitness(origin, private.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -275,8 +276,8 @@ func TestPostQuantumLog(t *testing.T) {
 	}
 }
 
-// TestPolicyTypes verifies that an Ed25519 key has only the role that its type specifies, and that
-// an ML-DSA-44 key may have either role.
+// TestPolicyTypes verifies that an Ed25519 key has only the role specified by its type, and that an
+// ML-DSA-44 key may have either role.
 func TestPolicyTypes(t *testing.T) {
 	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public()
 	log, err := tlog.NewLog(origin, public)

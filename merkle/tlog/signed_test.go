@@ -17,7 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// newKnown returns the log key that newLog creates from the same name, for OpenSigned.
+// newKnown returns the log key that newLog creates from the same name, in the form that OpenSigned
+// requires.
 func newKnown(t *testing.T, name string, log logKey) *tlog.Log {
 	t.Helper()
 	seed := sha256.Sum256([]byte(name))
@@ -41,7 +42,7 @@ func TestOpenSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Unix(1777140000, 0).UTC()
-	for i, w := range []*tlog.Cosigner{w1, w2, w1} { // w1 twice, with two times
+	for i, w := range []*tlog.Cosigner{w1, w2, w1} { // w1 cosigns twice, at different times
 		if msg, err = w.Cosign(t.Context(), msg, at.Add(time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestOpenSigned(t *testing.T) {
 	}
 }
 
-// TestOpenSignedEveryBit verifies that, if every key is known, any changed bit in a signed
+// TestOpenSignedEveryBit verifies that, if every key is known, a change to any bit of a signed
 // checkpoint changes the result.
 func TestOpenSignedEveryBit(t *testing.T) {
 	log, w := newLog(t, origin), newCosigner(t, "w1.example", "w1")
@@ -105,7 +106,7 @@ func TestOpenSignedRefuses(t *testing.T) {
 	payload[20] ^= 1
 	falseLine := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload))
 	short := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload[:30]))
-	loose := []byte(line) // sets a bit that follows the 68 payload bytes
+	loose := []byte(line) // sets an unused bit after the 68 payload bytes
 	loose[len(loose)-3]++
 	unknown := func(n int) string {
 		var b strings.Builder
