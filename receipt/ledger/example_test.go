@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// A harness issues the receipts of two tasks. The second receipt names the first as its
+// A harness issues the receipts for two tasks. The second receipt names the first receipt as its
 // predecessor.
 func Example() {
 	ctx := context.Background()
@@ -30,7 +30,7 @@ func Example() {
 	}
 	defer store.Close()
 
-	private, err := fixtures.Read("keys/key_2026_04.private.json") // a publicly known key
+	private, err := fixtures.Read("keys/key_2026_04.private.json") // a key that is publicly known; use a secret key instead
 	if err != nil {
 		panic(err)
 	}
@@ -53,11 +53,11 @@ func Example() {
 			Cost:        receipt.Cost{Currency: "USD"},
 		})
 		if err != nil {
-			panic(err) // *ledger.IssueError: states what was stored, and whether to issue the same draft again
+			panic(err) // an *ledger.IssueError states what was stored and whether to issue the same draft again
 		}
 	}
 
-	// Get returns one receipt by ID, and a query returns all of them.
+	// Get returns a single receipt by ID, and a query returns all receipts.
 	first, err := ledger.Get(ctx, store, "receipt_1")
 	if err != nil {
 		panic(err)

@@ -28,8 +28,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestAgree verifies that receipts that are imported from one database into another have the same
-// tree, heads, and lists in both.
+// TestAgree verifies that a ledger and another ledger into which its receipts were imported have
+// the same tree, heads, and lists.
 func TestAgree(t *testing.T) {
 	ctx := t.Context()
 	from, into := new(memory.Ledger), must(sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db")))(t)
@@ -82,7 +82,7 @@ func TestAgree(t *testing.T) {
 type forger struct {
 	*memory.Ledger
 	id    string
-	alter func(*ledger.Row) *ledger.Row // nil: the row is gone
+	alter func(*ledger.Row) *ledger.Row // nil if the row is missing
 }
 
 func (f forger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
@@ -96,8 +96,8 @@ func (f forger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return r, nil
 }
 
-// TestCheck verifies that a Reader is checked without the methods of an Auditor, that its faults are
-// found, and that the result states what was not checked.
+// TestCheck verifies that a Reader that lacks the methods of an Auditor can be checked, that faults
+// are found, and that the result states what was not checked.
 func TestCheck(t *testing.T) {
 	ctx, l := t.Context(), new(memory.Ledger)
 	issuer := &ledger.Issuer{Store: l, Unsigned: true}
@@ -133,7 +133,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestImportRefusals verifies that a gap and a fork end an import at the receipt that does not fit.
+// TestImportRefusals verifies that an import ends at a receipt that causes a gap or a fork.
 func TestImportRefusals(t *testing.T) {
 	ctx := t.Context()
 	v := must(receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true}))(t)
@@ -211,8 +211,8 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-// TestQueryCheck verifies that a query refuses a row that it does not select, as a damaged index yields
-// it, and a row that was altered.
+// TestQueryCheck verifies that a query rejects a row that was altered, and a row that does not
+// match the query, which a damaged index may return.
 func TestQueryCheck(t *testing.T) {
 	ctx, l := t.Context(), new(memory.Ledger)
 	if _, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, storetest.Draft("receipt_1", "w")); err != nil {
@@ -237,7 +237,7 @@ func TestQueryCheck(t *testing.T) {
 	}
 }
 
-// A wrapping store also wraps ErrNotStored in the errors that state why nothing was stored.
+// A wrapping is a store that wraps ErrNotStored in the errors that state why nothing was stored.
 type wrapping struct{ *memory.Ledger }
 
 func (s wrapping) Append(ctx context.Context, runs ...ledger.Run) error {
@@ -247,8 +247,8 @@ func (s wrapping) Append(ctx context.Context, runs ...ledger.Run) error {
 	return nil
 }
 
-// TestWrappedErrors verifies that a repeated draft returns its receipt if a store wraps ErrNotStored
-// together with ErrDuplicateID.
+// TestWrappedErrors verifies that a repeated draft returns its receipt, even if the store wraps
+// both ErrNotStored and ErrDuplicateID.
 func TestWrappedErrors(t *testing.T) {
 	issuer := &ledger.Issuer{Store: wrapping{new(memory.Ledger)}, Unsigned: true}
 	first, err := issuer.Issue(t.Context(), storetest.Draft("receipt_1", "w"))

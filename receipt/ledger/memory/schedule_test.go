@@ -25,22 +25,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A history is one order of the calls that processes make to one store, with crashes. Time is
-// virtual, so the choices determine everything.
+// A history is one order of the calls from several processes to one store, including crashes. Time
+// is virtual, so only the choices determine the history.
 type history struct {
 	*testing.T
 	store   memory.Ledger
 	choose  func(alternatives int) int
-	crashes int // crashes that are still allowed
+	crashes int // number of crashes that are still allowed
 
 	mu      sync.Mutex
 	pending map[int]*call // by process
 	left    int           // number of processes that have not ended
 	seen    map[string]int
-	hashes  map[string]canon.Digest // hashes of acknowledged receipts, by ID
+	hashes  map[string]canon.Digest // hashes of acknowledged receipts, indexed by ID
 }
 
-// A call of a process waits until the history lets it run.
+// A call represents a call by a process. It waits until the history lets it run.
 type call struct {
 	name string
 	run  func() error
@@ -52,13 +52,14 @@ type fate int
 const (
 	runs       fate = iota
 	diesBefore      // the process ends before the call
-	diesAfter       // the process ends after the call, but before it gets the result
+	diesAfter       // the process ends after the call, but before it receives the result
 	fates
 )
 
 var errCrash = errors.New("the process ended")
 
-// A process is the store as one process uses it. After a crash, all its calls fail.
+// A process is a store from the perspective of one process. After a crash, all calls by the process
+// fail.
 type process struct {
 	*history
 	number  int
@@ -111,8 +112,8 @@ func (h *history) sees(what string) {
 	h.seen[what]++
 }
 
-// issue issues drafts one after the other as one process, until each draft is acknowledged. After a
-// crash, the process is started again.
+// issue issues drafts one after another as a single process, until each draft is acknowledged.
+// After a crash, the process is started again.
 func (h *history) issue(number int, ids []string) {
 	p := &process{history: h, number: number}
 	issuer := &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
@@ -148,8 +149,8 @@ func (h *history) acknowledge(id string, sealed *receipt.Sealed) {
 	h.hashes[id] = sealed.Hash()
 }
 
-// run runs processes, each of which issues a list of drafts. At each step, one call of one process
-// runs, or the process ends before or after it.
+// run runs processes, each of which issues a list of drafts. At each step, either one call by one
+// process runs, or the process ends before or after the call.
 func (h *history) run(lists ...[]string) {
 	h.pending, h.hashes, h.left = map[int]*call{}, map[string]canon.Digest{}, len(lists)
 	synctest.Test(h.T, func(t *testing.T) {
@@ -176,15 +177,15 @@ func (h *history) run(lists ...[]string) {
 	h.check(lists)
 }
 
-// ready waits until each process has ended or has a pending call, and reports whether there is a
-// pending call.
+// ready waits until each process has ended or has a pending call, and reports whether any call is
+// pending.
 func (h *history) ready() bool {
 	for {
 		synctest.Wait()
 		if len(h.pending) == h.left {
 			return h.left > 0
 		}
-		time.Sleep(time.Millisecond) // a process waits before it tries again
+		time.Sleep(time.Millisecond) // the process waits before it tries again
 	}
 }
 
@@ -207,11 +208,11 @@ func (h *history) check(lists [][]string) {
 	}
 }
 
-// TestHistories tries all orders of the calls of two processes, with at most one crash, before or
-// after any call. One process issues both drafts, and the other process issues one of them again.
+// TestHistories tries all orders of calls by two processes, with at most one crash before or after
+// any of the calls. One process issues both drafts, and the other process issues one of them again.
 func TestHistories(t *testing.T) {
 	seen := map[string]int{}
-	var path, width []int // the choices of a history, and how many there were
+	var path, width []int // the choices in a history, and the number of alternatives for each
 	n := 0
 	for ; ; n++ {
 		at := 0
