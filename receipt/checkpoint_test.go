@@ -34,14 +34,14 @@ func TestInclusionPolicy(t *testing.T) {
 		policy  receipt.Policy
 		want    outcome
 	}{
-		// Inclusion is not authorship.
+		// Inclusion in a log does not show who wrote a receipt.
 		{"a", "log1", "", none, verified()},
 		{"", "log1", "", none, unsigned},
 		{"", "log1 w1@0 w2@0", "", none, unsigned},
 		{"", "boundlog", "", none, unsigned},
 		{"", "boundlog", "boundlog", none, unsigned},
 		{"", "ownb", "", none, unsigned},
-		{"b", "own", "", none, verified()}, // the results of the signatures do not change
+		{"b", "own", "", none, verified()}, // the results for the signatures do not change
 
 		// A checkpoint can replace a signature.
 		{"", "own", "", none, verified()},
@@ -60,7 +60,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownlate, own", "", none, verified()},
 		{"a", "ownlate, log1", "", none, verified()},
 		{"", "ownearly", "", none, refuted(sig, "key_not_yet_valid", "")},
-		{"a", "ownearly", "", none, verified()}, // the log's key may become valid after the time of the receipt
+		{"a", "ownearly", "", none, verified()}, // the log's key may become valid after the receipt was issued
 		{"", "ownearly", "", receipt.Policy{At: noon.Add(time.Second)}, verified()},
 		{"", "ownold w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
@@ -74,12 +74,12 @@ func TestInclusionPolicy(t *testing.T) {
 		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
 		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 
-		// A checkpoint that predates a revocation.
+		// These checkpoints predate a revocation.
 		{"stolen", "log1", "", none, revoked},
 		{"stolen", "log1 w1@3599", "", none, verified()},
 		{"stolen", "log1 w1@3600", "", none, revoked},
 		{"stolen", "log1 w1@3601", "", none, revoked},
-		{"stolen", "log1 w1@-999999", "", none, verified()}, // the issuer's own clock may be wrong
+		{"stolen", "log1 w1@-999999", "", none, verified()}, // the issuer's clock may be wrong
 		{"gone", "log1 w1@3599", "", none, verified()},
 		{"gone", "log1 w1@3600", "", none, revoked},
 		{"stolen", "log1 wnamed@0", "", none, verified()},
@@ -88,11 +88,11 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1, log2 w1@0", "", none, verified()},
 		{"stolen", "own w1@0", "", none, verified()},
 		{"stolen", "log1 stolenwitness@0", "", none, revoked},
-		{"stolen", "log1 awitness@0", "", none, revoked}, // the issuer's second key
+		{"stolen", "log1 awitness@0", "", none, revoked}, // a cosignature with the issuer's second key
 		{"stolen", "log1 both@0", "", none, revoked},
 		{"stolen", "log1 bwitness@0", "", none, verified()},
 		{"stolen", "log1 logwitness@0", "", none, revoked},
-		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // the log's second key
+		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // a cosignature with the log's second key
 		{"stolen", "log1 a@0", "", none, revoked},              // no witness
 		{"stolen", "log1 b@0", "", none, revoked},
 		{"stolen", "log1 log2@0", "", none, revoked},
@@ -105,7 +105,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 wearly@-1", "", none, revoked},
 		{"stolen", "log1 wold@-1", "", none, verified()},
 		{"stolen", "log1 wold@0", "", none, revoked},
-		{"stolen", "log1 wstolen@0", "", none, revoked}, // the thief can choose its times
+		{"stolen", "log1 wstolen@0", "", none, revoked}, // the thief of a key can choose the stated times
 		{"stolen", "stranger w1@0", "", none, revoked},
 		{"stolen", "log1late w1@-60", "", none, revoked},
 		{"stolen", "log1stolen", "", none, revoked},
@@ -120,7 +120,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a wgone", "log1 wgonebis@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 		{"a wgone", "log1 wgone@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 
-		// The log's own key.
+		// The validity of the log's own key matters.
 		{"a", "log1next", "", none, verified()},
 		{"a", "log1next", "", receipt.Policy{At: noon}, undecided(batch, "key_not_yet_valid", "")},
 		{"a", "log1late", "", none, undecided(batch, "key_expired", "")},
@@ -136,13 +136,13 @@ func TestInclusionPolicy(t *testing.T) {
 		// Unknown logs.
 		{"a", "stranger", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "stranger w1@0 w2@0", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
-		{"a", "stranger log1", "", none, undecided(batch, receipt.CodeUnknownKey, "")}, // log1 does not have that origin
+		{"a", "stranger log1", "", none, undecided(batch, receipt.CodeUnknownKey, "")}, // log1 is not the log with that origin
 		{"", "stranger own", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "log1 stranger", "", none, verified()},
 		{"a", "stranger, log1", "", none, verified()},
 		{"", "nolog", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 
-		// A required number of cosigners.
+		// A policy may require a number of cosigners.
 		{"a", "log1", "", cosigners(1), short},
 		{"a", "log1 w1@0", "", cosigners(1), verified()},
 		{"a", "log1 w1@0", "", cosigners(2), short},
@@ -161,7 +161,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
 		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
 		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
-		// A group counts as one witness, and only the named logs count.
+		// A group counts as one witness, and only the logs that the policy names are accepted.
 		{"a", "log1 w1@0", "", nested, short},
 		{"a", "log1 w1@0 w2@0", "", nested, verified()},
 		{"a", "log1 w2@0 log2witness@0", "", nested, short},
@@ -169,7 +169,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log1"}}}, verified()},
 		{"a", "log1", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "log1, log2", "", receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Logs: []string{"log2"}}}, verified()},
-		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures on the receipt do not count for the checkpoint
+		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures on the receipt are not cosignatures on the checkpoint
 	} {
 		t.Run(strings.Join([]string{c.signers, c.log, c.named}, "/"), func(t *testing.T) {
 			keys := logKeys()
@@ -196,8 +196,8 @@ func TestInclusionPolicy(t *testing.T) {
 	}
 }
 
-// TestStandingResult verifies that a checkpoint that counts as a signature is reported last, and
-// that invalid entries still count.
+// TestStandingResult verifies that a checkpoint that replaces a signature is reported last, and
+// that invalid entries still take effect.
 func TestStandingResult(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["w1"])
@@ -235,7 +235,7 @@ func TestStandingResult(t *testing.T) {
 		}
 	}
 
-	// An invalid checkpoint prevents everything else from counting, in any order.
+	// An invalid checkpoint decides the result, regardless of the order of the evidence.
 	bad := keys.prove(t, data, "own log2")
 	at := strings.LastIndex(string(bad.Checkpoint), " ") + 20
 	bad.Checkpoint[at] ^= 1
@@ -246,13 +246,13 @@ func TestStandingResult(t *testing.T) {
 		}
 	}
 
-	// If the hash does not match, nothing counts, and nothing is carried over to the next receipt.
+	// If the hash does not match, no evidence takes effect, and none affects the next receipt.
 	v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"), keys.prove(t, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1)), "own")))
 	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != "step_not_reached" ||
 		rep.Check(receipt.StepSignatures).Status == receipt.StatusPassed || rep.Verdict != receipt.Refuted {
 		t.Errorf("hash mismatch: %+v", rep)
 	}
-	// An entry that claims to be a checkpoint does not count as one.
+	// A signature entry that claims to be a checkpoint is not treated as one.
 	posing := forge(t, plainDraft(), keep)
 	posing = []byte(strings.Replace(string(posing), `"signatures":[]`, `"signatures":[{"key_id":"own","algorithm":"checkpoint","signature":"x"}]`, 1))
 	if got, want := outcomeOf(verify(verifier(t, keys, receipt.Policy{}), posing)), undecided(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, "/signatures/0"); got != want {
@@ -261,7 +261,7 @@ func TestStandingResult(t *testing.T) {
 }
 
 // TestWitnessed verifies the time by which enough witnesses had cosigned a checkpoint, and whether
-// its log is independent of the issuers.
+// the checkpoint's log is independent of the issuers.
 func TestWitnessed(t *testing.T) {
 	keys := logKeys()
 	for _, c := range []struct {
@@ -275,9 +275,9 @@ func TestWitnessed(t *testing.T) {
 		{"log1 w1@60 w2@30", 1, 30, true},
 		{"log1 w1@60 w2@30", 2, 60, true},
 		{"log1 w1@60 w2@30", 3, -1, true},
-		{"log1 w1@60 w1@30", 1, 30, true}, // a key counts once
+		{"log1 w1@60 w1@30", 1, 30, true}, // a key is counted only once
 		{"log1 w1@60 w1@30", 2, -1, true},
-		{"log1 awitness@0 w1@60", 1, 60, true}, // an issuer's key does not count
+		{"log1 awitness@0 w1@60", 1, 60, true}, // an issuer's key is not counted
 		{"log1 logwitness@0 w1@60", 1, 60, true},
 		{"log1 wstolen@0", 1, -1, true},
 		{"own w1@60", 1, 60, false},
@@ -296,7 +296,7 @@ func TestWitnessed(t *testing.T) {
 	}
 }
 
-// falsified returns a receipt with a well-formed signature of different bytes.
+// falsified returns a receipt that contains a well-formed signature of different bytes.
 func falsified(t *testing.T, keys ring) []byte {
 	t.Helper()
 	s, err := keys["w1"].Sign(t.Context(), []byte("other bytes"))

@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestCodesAreListed verifies that Codes explains each constant of type Code once, and nothing else.
+// TestCodesAreListed verifies that Codes explains each constant of type Code exactly once, and
+// nothing else.
 func TestCodesAreListed(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
 	if err != nil {

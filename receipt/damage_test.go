@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// judge verifies data with the fast path and with the plain path, and then verifies its canonical
-// form. All results must agree.
+// judge verifies data with the fast path and with the plain path, and then verifies the canonical
+// form of data. All three results must agree.
 func judge(t testing.TB, fast, plain *receipt.Verifier, data []byte) *receipt.Report {
 	t.Helper()
 	rep := verify(fast, data)
@@ -40,13 +40,13 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		// Another value, and one of the other changes in rotation.
+		// Try one other value and, in rotation, one of the other changes.
 		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 }
 		for _, changed := range leaf.changes(t, data, taken) {
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {
 				if rep.Finding().Code == "unsupported_schema" || rep.Finding().Code == receipt.CodeNumberPrecision {
-					continue // these end the verification before the hash
+					continue // these codes end the verification before the hash is checked
 				}
 				t.Errorf("%v changed: %v, hash %v %s", leaf, outcomeOf(rep), c.Status, c.Code)
 			}
@@ -97,7 +97,7 @@ func leafPaths(t *testing.T, data []byte) []path {
 }
 
 // changes returns copies of data in which the leaf is replaced by another value of the same type or
-// by a value of another type. It returns only the copies that taken selects.
+// by a value of another type. It returns only the copies whose index taken accepts.
 func (p path) changes(t *testing.T, data []byte, taken func(i int) bool) [][]byte {
 	t.Helper()
 	var changed [][]byte
@@ -152,7 +152,7 @@ func another(v any) any {
 	return "not null"
 }
 
-// TestEveryByte verifies that, if damage to one byte of a small receipt leaves it verified, its
+// TestEveryByte verifies that, if a small receipt with one damaged byte is still verified, its
 // preimage and the signatures that count are unchanged.
 func TestEveryByte(t *testing.T) {
 	keys := testKeys()

@@ -20,14 +20,14 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A keeper is a receipt together with the values that it commits to.
+// A keeper is a receipt, together with the values to which it commits.
 type keeper struct {
 	sealed    *receipt.Sealed
 	document  map[string]any
 	committed []redact.Disclosure
 }
 
-// candidates returns fields with their withheld values, actual or claimed.
+// candidates returns fields together with their withheld values, which may be genuine or forged.
 func candidates() map[string][]string {
 	return map[string][]string{
 		"/metadata/a":                           {`{"b":1}`, `{"b":[7]}`, `{"b":"[redacted]"}`, `{"c":1}`, `{"b":{}}`, `"[redacted]"`},
@@ -179,7 +179,7 @@ func verdicts(t *testing.T, receipts []*keeper, files []*redact.Disclosures) str
 	return sum.Verdict().String() + ":" + text
 }
 
-// expected returns the result that verdicts should return.
+// expected returns the result that verdicts should return, as computed by the oracle.
 func expected(receipts []*keeper, files []*redact.Disclosures) string {
 	text, whole := "", "verified"
 	idle := false
@@ -205,8 +205,8 @@ func (k *keeper) commits(f redact.Disclosure) bool {
 	})
 }
 
-// useful reports whether a file belongs to the receipts: it names a receipt among them, or it names
-// no receipt and each of its values belongs to one of them.
+// useful reports whether a disclosure file belongs to the receipts. It either names one of the
+// receipts, or names none and each of its values belongs to one of them.
 func useful(d *redact.Disclosures, receipts []*keeper) bool {
 	if len(d.Fields) == 0 {
 		return false
@@ -258,7 +258,8 @@ func decoded(data []byte) (v any) {
 	return v
 }
 
-// lookup follows a path through a value. covered reports whether a placeholder blocks the path.
+// lookup follows a path through a value. The result covered reports whether a placeholder blocks
+// the path.
 func lookup(v any, path string) (found any, there, covered bool) {
 	for token := range strings.SplitSeq(path, "/") {
 		switch container := v.(type) {
@@ -292,8 +293,8 @@ func fitsPlace(document map[string]any, field string, value any) bool {
 	return !there && possible(document, field) || there && blank(found) || protected && reflect.DeepEqual(found, value)
 }
 
-// possible reports whether the nearest present ancestor of an absent field could have held more
-// content than it does now. Elements of metadata are never removed, and a scalar has no members.
+// possible reports whether the nearest existing ancestor of an absent field could have contained
+// more than it does now. Elements of metadata are never removed, and a scalar has no members.
 func possible(document map[string]any, field string) bool {
 	for above := field; ; {
 		above = above[:strings.LastIndexByte(above, '/')]
@@ -334,7 +335,7 @@ func blank(v any) bool {
 func holds(ancestor any, rest, field string, value any) bool {
 	found, there, covered := lookup(ancestor, rest)
 	if list, there, _ := lookup(ancestor, "tool_calls"); there && strings.HasPrefix(field, "/side_effects/tool_calls/") {
-		covered = covered || reflect.DeepEqual(list, []any{}) // a list is emptied
+		covered = covered || reflect.DeepEqual(list, []any{}) // withholding a list empties it
 	}
 	switch {
 	case covered:

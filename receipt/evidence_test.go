@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestProofs verifies the result for a proof with one damaged part.
+// TestProofs verifies the results for proofs in which one part is damaged.
 func TestProofs(t *testing.T) {
 	keys := logKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -38,7 +38,7 @@ func TestProofs(t *testing.T) {
 			p.Checkpoint = []byte(changed)
 		})
 	}
-	line := func(p *tlog.Proof, name string) string { // the signature line with a name
+	line := func(p *tlog.Proof, name string) string { // returns the signature line with the given name
 		at := strings.Index(string(p.Checkpoint), "— "+name)
 		return string(p.Checkpoint)[at : at+strings.Index(string(p.Checkpoint)[at:], "\n")+1]
 	}
@@ -60,7 +60,7 @@ func TestProofs(t *testing.T) {
 		}
 		return &tlog.Proof{Index: 1, Hashes: path, Checkpoint: keys.checkpointOf(t, "log1", 3, merkle.Root(leaves))}
 	}
-	forked := func(how string) *tlog.Proof { // also a tree of five leaves
+	forked := func(how string) *tlog.Proof { // another tree of five leaves
 		leaves := leavesWith(t, good)
 		leaves[0] = merkle.LeafHash([]byte("another"))
 		path, err := merkle.ProveInclusion(leaves, 3)
@@ -182,14 +182,14 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %v, want %v", how, got, want)
 		}
 	}
-	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the same size as the other one
+	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // same size as the other checkpoint
 	if got, want := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: whole}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("fork: %v, want %v", got, want)
 	}
 	if got := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: whole}), data)); got != verified() || whole.Fault != "" {
 		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault)
 	}
-	// A checkpoint that cannot be read includes nothing, so a matching proof decides.
+	// An unreadable checkpoint includes nothing, so a matching proof decides the result.
 	unreadable := v.OpenCheckpoint([]byte("no checkpoint"))
 	if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: unreadable}), data)); got != verified() {
 		t.Errorf("beside one that cannot be read: %v", got)
@@ -211,8 +211,8 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// A checkpoint that could not be compared leaves the receipt undecided, regardless of evidence
-	// added with it or before it.
+	// If a checkpoint could not be compared, the receipt is undecided, regardless of evidence that
+	// is added with it or before it.
 	outside := receipt.Evidence{Uncompared: "x"}
 	for name, v := range map[string]*receipt.Verifier{
 		"alone":          with(t, v, outside),
@@ -225,8 +225,9 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// A proof shows that a receipt is included if it leads to the same tree. A proof that leads to
-	// another tree does not, and another tree of the same size is a fork.
+	// A proof shows that the checkpoint includes the receipt if it leads to the same tree. A proof
+	// that leads to a larger or smaller tree shows nothing, and another tree of the same size is a
+	// fork.
 	for name, c := range map[string]struct {
 		checkpoint []byte
 		want       outcome
@@ -283,7 +284,7 @@ func TestProofOfEveryBit(t *testing.T) {
 		t.Fatalf("%v: %+v", got, rep.Finding())
 	}
 	for bit := range len(file) * 8 {
-		last := bytes.ContainsAny(file[bit/8:min(bit/8+2, len(file))], "=\n") // the end of a base64 string, which has unused bits
+		last := bytes.ContainsAny(file[bit/8:min(bit/8+2, len(file))], "=\n") // the end of a base64 string has unused bits
 		if !testsize.Full() && bit%5 != 0 && !last {
 			continue
 		}
@@ -465,7 +466,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("%s, integrity only: %v", name, outcomeOf(integrity))
 		}
 	}
-	// If the hash does not match, nothing is reported about the batch.
+	// If the hash does not match, no result is reported for the batch.
 	bad := bytes.Replace(r1, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)
 	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != "step_not_reached" {
 		t.Errorf("%+v", c)

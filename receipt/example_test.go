@@ -13,8 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// exampleKey returns the examples' key pair: the signer for the issuer, and the trust for
-// verifiers.
+// exampleKey returns the examples' key pair: a signer for the issuer and a Trust for verifiers.
 func exampleKey() (receipt.Signer, receipt.Trust) {
 	seed := bytes.NewReader(make([]byte, 32)) // a fixed seed for the example; use crypto/rand.Reader
 	private, err := keys.Generate(seed, keys.Ed25519, "key_2026_04")
@@ -64,7 +63,7 @@ func exampleReceipt(signers ...receipt.Signer) []byte {
 func Example() {
 	signer, trust := exampleKey()
 
-	sealed, err := receipt.Seal(exampleDraft(), chain.Head{}) // the first in its stream
+	sealed, err := receipt.Seal(exampleDraft(), chain.Head{}) // the first receipt in its stream
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -97,8 +96,8 @@ func Example() {
 	// redactions not_applicable
 }
 
-// A receipt is returned only with a nil error, and errors distinguish invalid receipts from
-// receipts that could not be decided.
+// A receipt is returned only with a nil error. Errors distinguish invalid receipts from receipts
+// that could not be decided.
 func ExampleVerifier_Open() {
 	signer, trust := exampleKey()
 	verifier, err := receipt.NewVerifier(trust, receipt.Policy{})

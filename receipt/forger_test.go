@@ -22,9 +22,9 @@ import (
 // seal and sign a mutant again. The hash then matches, and the schema and the policy decide.
 type forger struct {
 	seeds   []*mutate.Value
-	small   []*mutate.Value // seeds that take little time to verify
+	small   []*mutate.Value // seeds that can be verified quickly
 	private map[string]ed25519.PrivateKey
-	genuine map[string]bool // hashes of the seeds
+	genuine map[string]bool // hashes of all seeds
 }
 
 // forgeryKeys returns the IDs of the fixture keys that sign mutants.
@@ -52,7 +52,7 @@ func newForger(tb testing.TB) *forger {
 	return f
 }
 
-// fixtureKey reads a key without using any package under test.
+// fixtureKey reads a key without using any of the packages under test.
 func fixtureKey(tb testing.TB, id string) ed25519.PrivateKey {
 	tb.Helper()
 	text, err := fixtures.Read("keys/" + id + ".private.json")
@@ -82,7 +82,8 @@ func (f *forger) plant(tb testing.TB, text []byte) *mutate.Value {
 	return seed
 }
 
-// A mutant is a document and the hash under which it was sealed, or "" if it was not sealed.
+// A mutant is a document, together with the hash under which it was sealed, or "" if it was not
+// sealed.
 type mutant struct {
 	text   []byte
 	sealed string
@@ -172,13 +173,14 @@ func (f *forger) signers(c mutate.Choices) []string {
 
 func (f *forger) entry(c mutate.Choices, id, hash string) *mutate.Value {
 	algorithm, value := "ed25519", "base64:"+base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
-	if id == "key_eddsa" || c.IntN(6) == 0 { // an ed25519 key may be used in both ways
+	if id == "key_eddsa" || c.IntN(6) == 0 { // an Ed25519 key supports both algorithms
 		algorithm, value = "EdDSA", f.token(c, id, hash)
 	}
 	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"` + algorithm + `","signature":"` + value + `","signed_at":"2026-04-25T19:18:33Z"}`))
 }
 
-// token returns a detached JWS; in half of the cases, its header or signature is slightly wrong.
+// token returns a detached JWS. In half of the cases, the header or the signature is slightly
+// wrong.
 func (f *forger) token(c mutate.Choices, id, hash string) string {
 	headers := []string{
 		`{"alg":"EdDSA","kid":"key_eddsa","iat":1777144713}`, `{"kid":"key_eddsa","alg":"EdDSA"}`, ` { "alg" : "EdDSA" , "kid" : "key_eddsa" } `, `{"alg":"E\u0064DSA","kid":"key_eddsa"}`,
@@ -198,8 +200,8 @@ func (f *forger) token(c mutate.Choices, id, hash string) string {
 	return "jws:" + head + ".." + url.EncodeToString(signature)
 }
 
-// changeEntry replaces the key or algorithm in an entry of signatures, damages its value, or
-// changes the list in another way.
+// changeEntry changes the list of signatures: it replaces the key or algorithm in an entry, damages
+// the entry's value, or changes the list in another way.
 func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
 	if len(list.Items) == 0 || c.IntN(2) == 0 {
 		mutate.Structure(c, list, donor)
@@ -223,8 +225,8 @@ func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
 	}
 }
 
-// changeSignature returns an Ed25519 signature that differs slightly from value: its point has
-// small order or a different encoding, or its scalar is at least the order of the group.
+// changeSignature returns an Ed25519 signature that differs slightly from value. Either its point
+// has small order or a different encoding, or its scalar is at least the order of the group.
 func changeSignature(c mutate.Choices, value []byte) []byte {
 	value = bytes.Clone(value)
 	point, scalar := value[:32], value[32:]
@@ -258,9 +260,9 @@ func changeSignature(c mutate.Choices, value []byte) []byte {
 	return value
 }
 
-// allows returns why a mutant must not be verified, or "". The content, as canonicalized by an
-// independent implementation, must have the stated hash, and a key must have signed that hash
-// unless only integrity is checked.
+// allows returns the reason why a mutant must not be verified, or "" if there is none. The stated
+// hash must match the content, as canonicalized by an independent implementation. In addition, a
+// key must have signed that hash, unless only integrity is checked.
 func (f *forger) allows(m mutant, integrity bool) string {
 	var o map[string]any
 	d := json.NewDecoder(bytes.NewReader(m.text))
@@ -292,7 +294,7 @@ func (f *forger) allows(m mutant, integrity bool) string {
 	return ""
 }
 
-// A judgment is a policy, as a verifier for each path.
+// A judgment is a policy, with one verifier for each path.
 type judgment struct {
 	name        string
 	policy      receipt.Policy
@@ -330,7 +332,7 @@ func judgments(tb testing.TB) []judgment {
 	return list
 }
 
-// judged returns the default in most cases.
+// judged returns the default judgment in most cases.
 func judged(c mutate.Choices, list []judgment) judgment {
 	return list[max(c.IntN(len(list)+6)-6, 0)]
 }

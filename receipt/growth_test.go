@@ -16,9 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A growthRing contains the trusted keys, by ID.
+// A growthRing contains the trusted keys for checkpoints.
 type growthRing struct {
-	receipt.Trust // never called for receipts
+	receipt.Trust // embedded; never called for receipts
 	list          []receipt.NoteKey
 }
 
@@ -56,8 +56,8 @@ type growthSigner struct {
 
 func (s growthSigner) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.private, msg), nil }
 
-// open signs a checkpoint with the keys named in ids, the first of which specifies the origin, and
-// opens it with the keys of all logs.
+// open signs a checkpoint with the keys listed in ids, and opens it with the keys of all logs. The
+// first key specifies the origin.
 func (r *growthRing) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.Signed {
 	t.Helper()
 	origins := map[string]string{"stranger": "stranger.example/stranger"}
@@ -128,7 +128,7 @@ func TestCheckGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to head
 		proof    *tlog.Extension
-		want     string // verdict, code, signers, revoked key, "later", and type of the error
+		want     string // verdict, code, signers, revoked key, "later", and error type
 	}{
 		"good":                {good("log1", 3), good("log1", 5), proof(3, 5), "verified  log1 log1"},
 		"same tree":           {good("log1", 3), good("log1", 3), proof(3, 3), "verified  log1 log1"},

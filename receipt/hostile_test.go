@@ -93,8 +93,8 @@ func TestEdgeOfTime(t *testing.T) {
 	}
 }
 
-// TestHintIsBounded verifies that a large receipt is not searched for the mistake that caused an
-// incorrect hash, because the search takes one pass per known mistake.
+// TestHintIsBounded verifies that a large receipt is not searched for the mistake that led to an
+// incorrect hash, because each known mistake requires a separate pass.
 func TestHintIsBounded(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -113,7 +113,7 @@ func TestHintIsBounded(t *testing.T) {
 	}
 }
 
-// TestSchemaTimesAreRead verifies that a verifier can judge every date-time that the schema
+// TestSchemaTimesAreRead verifies that a verifier can process every date-time that the schema
 // accepts.
 func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
@@ -147,7 +147,8 @@ func TestSchemaTimesAreRead(t *testing.T) {
 	}
 }
 
-// TestVerifierKeepsItsPolicy verifies that the caller's later changes to a policy have no effect.
+// TestVerifierKeepsItsPolicy verifies that changes that the caller makes to a policy later have no
+// effect.
 func TestVerifierKeepsItsPolicy(t *testing.T) {
 	keys := testKeys()
 	p := receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}}
@@ -166,7 +167,7 @@ func TestVerifyNothing(t *testing.T) {
 	}
 }
 
-// TestSealCycles verifies that metadata that contains itself causes an error and not a crash.
+// TestSealCycles verifies that metadata that contains itself causes an error instead of a crash.
 func TestSealCycles(t *testing.T) {
 	loop := receipt.Object{}
 	loop["a"], loop["b"] = loop, []any{loop}
@@ -209,8 +210,8 @@ func TestSealBadTextInStructs(t *testing.T) {
 	}
 }
 
-// TestSealRefusesImpossibleHead verifies that a head that counts receipts but has no hash is
-// rejected.
+// TestSealRefusesImpossibleHead verifies that a head with a nonzero number of receipts but no hash
+// is rejected.
 func TestSealRefusesImpossibleHead(t *testing.T) {
 	s, err := receipt.Seal(plainDraft(), chain.Head{Count: 3})
 	if found := problems(t, err); s != nil || found["/chain/previous_receipt_hash"] != receipt.CodeChainBreak {

@@ -141,7 +141,8 @@ func calls(ids ...string) (list []receipt.ToolCall) {
 	return list
 }
 
-// untold returns an edit that applies edit and then sets a metadata list to pointer.
+// untold returns an edit that applies edit and then sets a list in the metadata to contain only
+// pointer.
 func untold(edit func(*receipt.Draft), list, pointer string) func(*receipt.Draft) {
 	return func(d *receipt.Draft) {
 		edit(d)
@@ -200,7 +201,7 @@ func TestNoInputDigest(t *testing.T) {
 }
 
 // TestReportNamesItsInput verifies that every report includes the input's digest, the computed hash
-// if there is one, and the time for which keys were judged.
+// if there is one, and the time for which the keys were checked.
 func TestReportNamesItsInput(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// logKeys returns testKeys and additional keys for logs and witnesses, which are valid around noon.
+// logKeys returns testKeys, together with keys for logs and witnesses that are valid around noon.
 func logKeys() ring {
 	r := testKeys()
 	both := []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint}
@@ -88,8 +88,9 @@ func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	}}
 }
 
-// checkpointOf signs a checkpoint as how specifies: log IDs, followed by witness IDs with their
-// times in seconds after noon, such as "log1 w1@-60 w2@3600". The first log specifies the origin.
+// checkpointOf signs a checkpoint with the signers listed in how: log IDs, followed by witness IDs
+// with their times in seconds after noon, such as "log1 w1@-60 w2@3600". The first log specifies
+// the origin.
 func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Hash, extensions ...string) []byte {
 	t.Helper()
 	c := tlog.Checkpoint{Size: size, Root: root, Extensions: extensions}
@@ -145,7 +146,7 @@ func hashOf(t testing.TB, data []byte) canon.Digest {
 	return hash
 }
 
-// leavesWith returns five leaves, of which the fourth is the receipt's leaf.
+// leavesWith returns five leaves, the fourth of which is the receipt's leaf.
 func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	t.Helper()
 	leaves := make([]merkle.Hash, 5)
@@ -156,8 +157,8 @@ func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	return leaves
 }
 
-// prove returns a proof that a receipt is in a tree of five leaves whose checkpoint is signed as
-// how specifies.
+// prove returns a proof that a tree of five leaves includes a receipt. The signers of the tree's
+// checkpoint are listed in how.
 func (r ring) prove(t testing.TB, data []byte, how string, extensions ...string) *tlog.Proof {
 	t.Helper()
 	leaves := leavesWith(t, data)

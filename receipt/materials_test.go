@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// material creates a receipt with one material that has the given members.
+// material creates a receipt that lists a single material with the given members.
 func material(t testing.TB, keys ring, members map[string]any) []byte {
 	t.Helper()
 	return forge(t, plainDraft(), func(o map[string]any) {
@@ -30,7 +30,7 @@ func TestInlineMaterial(t *testing.T) {
 	unlike := refuted(receipt.StepHash, "material_mismatch", at+"sha256")
 	malformed := refuted(receipt.StepHash, "material_mismatch", at+"bytes_base64")
 	x, empty := canon.Sum([]byte("x")).String(), canon.Sum(nil).String()
-	long := bytes.Repeat([]byte("0123456789"), 200_000) // more than a report keeps
+	long := bytes.Repeat([]byte("0123456789"), 200_000) // more materials than a report keeps
 	for name, c := range map[string]struct {
 		text string
 		sha  string
@@ -81,7 +81,7 @@ func TestInlineMaterial(t *testing.T) {
 		if got := outcomeOf(integrity); got != c.want {
 			t.Errorf("%s, integrity only: %v, want %v", name, got, c.want)
 		}
-		// A receipt hash that does not match is reported first.
+		// A mismatch of the receipt hash is reported first.
 		if got := verify(v, bytes.Replace(data, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)).Finding().Code; got != receipt.CodeHashMismatch {
 			t.Errorf("%s, altered: %s", name, got)
 		}
@@ -105,8 +105,8 @@ func TestSealChecksMaterial(t *testing.T) {
 	}
 }
 
-// files is a Materials implementation for tests. It maps the digest that names a file to the digest
-// of its content.
+// files implements Materials for tests. It maps the digest under which a file is listed to the
+// digest of the file's content.
 type files map[canon.Digest]canon.Digest
 
 func (f files) Lookup(d canon.Digest) (canon.Digest, bool) {
@@ -128,7 +128,7 @@ func TestFiles(t *testing.T) {
 			map[string]any{"artifact_id": "a", "kind": "k", "sha256": digest("a0").String()},
 			map[string]any{"artifact_id": "b", "kind": "k"},
 		}
-		o["side_effects"].(map[string]any)["fs_writes"] = []any{ // past states of a workspace that has since changed
+		o["side_effects"].(map[string]any)["fs_writes"] = []any{ // past states of a workspace that has changed since then
 			map[string]any{"path": "p", "operation": "modify", "before_sha256": digest("f0").String(), "after_sha256": digest("f1").String()},
 		}
 	}, keys["a"])

@@ -117,7 +117,7 @@ func (c *comparer) compare(name string, j judgment, m mutant) {
 	if c.canonical.Parse(m.text, canon.Limits{}) != nil {
 		return
 	}
-	if len(m.text)%4 == 0 && c.canonical.Depth() <= receipt.MaxDepth { // parsed earlier with other limits
+	if len(m.text)%4 == 0 && c.canonical.Depth() <= receipt.MaxDepth { // the document was parsed earlier, with other limits
 		j.fast.Verify(&c.canonical, &c.again)
 		if what := differsInOrder(&c.fast, &c.again); what != "" {
 			c.complain(name, m, what+" of the parsed document differs", &c.again)
@@ -156,8 +156,8 @@ func differs(a, b *receipt.Report) string {
 }
 
 // differsInOrder is like differs, but compares reports on two spellings of the same value. The
-// member order determines which lossy number is found first, and which of several excessively deep
-// values is found first.
+// order of members determines which lossy number is found first, and which of several excessively
+// nested values is found first.
 func differsInOrder(a, b *receipt.Report) string {
 	if a.Verdict != b.Verdict || a.ReceiptHash != b.ReceiptHash || !bytes.Equal(a.ReceiptID, b.ReceiptID) {
 		return "the verdict, hash or id"
@@ -168,7 +168,7 @@ func differsInOrder(a, b *receipt.Report) string {
 	return ""
 }
 
-// places returns a report's codes with their pointers, in order.
+// places returns the codes in a report with their pointers, in order.
 func places(rep *receipt.Report) []string {
 	var list []string
 	add := func(what any, code receipt.Code, pointer string) {
@@ -214,8 +214,8 @@ func (s census) count(rep *receipt.Report) {
 	}
 }
 
-// check fails unless the mutants produced a wide range of results, because a mutator that has
-// become ineffective would also show no differences.
+// check fails unless the mutants led to a wide range of results, because a mutator that no longer
+// works would also show no differences.
 func (s census) check(t *testing.T, count int) {
 	t.Helper()
 	for what, least := range commonness() {
@@ -228,7 +228,7 @@ func (s census) check(t *testing.T, count int) {
 	}
 }
 
-// commonness returns the minimum number of mutants, per 100,000, that must have a given verdict,
+// commonness returns the minimum number of mutants per 100,000 that must have the given verdict,
 // failed step, or code. Each minimum is about a quarter of the actual number, and is higher for
 // results that must not become rare.
 func commonness() map[string]int {

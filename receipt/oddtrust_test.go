@@ -15,8 +15,8 @@ func (o oddTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt
 	return nil, o.err
 }
 
-// TestTrustWithoutJudgement verifies that a Trust that returns a disallowed answer decides nothing:
-// the receipt is neither verified nor refuted, and is not reported as unsigned.
+// TestTrustWithoutJudgement verifies that a Trust that returns a disallowed answer decides nothing.
+// The receipt must be neither verified, nor refuted, nor reported as unsigned.
 func TestTrustWithoutJudgement(t *testing.T) {
 	data := forge(t, plainDraft(), keep, logKeys()["a"])
 	want := undecided(receipt.StepSignatures, receipt.CodeUnknownKey, "/signatures/0")

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestDraftRedact verifies that a draft with nil lists can be redacted and sealed, and that its
-// receipt equals the receipt of the same draft as a document.
+// TestDraftRedact verifies that a draft with nil lists can be redacted and sealed, with the same
+// receipt as if the draft had been passed as a document.
 func TestDraftRedact(t *testing.T) {
 	policy, err := redact.Rules{Pointers: []string{"/metadata/pin"}, Names: []string{"quorum_proof", "reason"}}.Compile()
 	if err != nil {
@@ -58,8 +58,8 @@ func TestDraftRedact(t *testing.T) {
 	}
 }
 
-// TestDraftRedactInvalid verifies that a draft that cannot be represented as JSON is rejected with
-// a list of all problems.
+// TestDraftRedactInvalid verifies that a draft that JSON cannot represent is rejected with a list
+// of all problems.
 func TestDraftRedactInvalid(t *testing.T) {
 	policy, err := redact.Everyday()
 	if err != nil {
@@ -87,7 +87,8 @@ func TestDraftTimes(t *testing.T) {
 	}
 }
 
-// TestReceiptJSON verifies that only a Verifier creates a Receipt, and that its JSON is complete.
+// TestReceiptJSON verifies that only a Verifier can create a Receipt, and that the JSON form of a
+// Receipt is complete.
 func TestReceiptJSON(t *testing.T) {
 	keys := newRing(receipt.Key{ID: "a", Issuers: []string{"issuer_a"}})
 	data := sealAndSign(t, plainDraft(), keys["a"])

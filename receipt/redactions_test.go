@@ -25,7 +25,7 @@ func redacted(t *testing.T) (sealed []byte, secret *redact.Disclosures) {
 	t.Helper()
 	d := plainDraft()
 	d.Metadata = receipt.Object{"pin": "1234", "note": "call back", "kept": "yes"}
-	plain, err := receipt.Seal(d, chain.Head{}) // used only to write the draft as JSON
+	plain, err := receipt.Seal(d, chain.Head{}) // used only to convert the draft to JSON
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestProtectedCommitment(t *testing.T) {
 			t.Errorf("%q: protected %v", field, got)
 		}
 		if field == "" {
-			continue // which the schema rejects
+			continue // the schema rejects such a receipt
 		}
 		d := plainDraft()
 		d.Redactions = []receipt.Redaction{{Field: "/metadata/x", Reason: "test"}, {Field: field, Reason: "test", ProofHash: canon.Sum(nil)}}
@@ -212,7 +212,7 @@ func TestDisclosedPrecision(t *testing.T) {
 	}
 }
 
-// disclosed verifies only a receipt's content, together with disclosures.
+// disclosed verifies only the integrity of a receipt, together with disclosures.
 func disclosed(t *testing.T, sealed []byte, given []*redact.Disclosures) *receipt.Report {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

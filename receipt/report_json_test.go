@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// sameReport compares the two ways to write a report.
+// sameReport verifies that the two ways to write a report produce the same bytes.
 func sameReport(t testing.TB, name string, r *receipt.Report) {
 	t.Helper()
 	want, wrong := receipt.AppendJSON([]byte("before"), struct{ *receipt.Report }{r}) // encoded by reflection
@@ -53,7 +53,7 @@ func TestReportJSON(t *testing.T) {
 		sameReport(t, c.File, rep)
 	}
 	sameReport(t, "zero", new(receipt.Report))
-	for c := range 256 { // which needs an escape
+	for c := range 256 { // a character that must be escaped
 		r := new(receipt.Report)
 		fill(reflect.ValueOf(r).Elem(), string([]byte{'a', byte(c), 'b'}))
 		sameReport(t, fmt.Sprintf("byte %#x", c), r)
@@ -62,7 +62,7 @@ func TestReportJSON(t *testing.T) {
 		r := new(receipt.Report)
 		fill(reflect.ValueOf(r).Elem(), hard)
 		sameReport(t, hard, r)
-		r.At = receipt.Time{Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)} // has no RFC 3339 form
+		r.At = receipt.Time{Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)} // a time that has no RFC 3339 form
 		sameReport(t, "year 12026", r)
 	}
 }
@@ -71,7 +71,7 @@ func TestReportJSON(t *testing.T) {
 func TestReportJSONMemory(t *testing.T) {
 	r := new(receipt.Report)
 	fill(reflect.ValueOf(r).Elem(), "plain")
-	r.Checks[0].Related, r.Checks[1].Related = receipt.Place{}, receipt.Place{} // set only for faults
+	r.Checks[0].Related, r.Checks[1].Related = receipt.Place{}, receipt.Place{} // set only if there is a fault
 	var line []byte
 	n := testing.AllocsPerRun(100, func() {
 		var err error

@@ -43,8 +43,8 @@ func ruled(t *testing.T, trust receipt.Trust, p receipt.Policy) *receipt.Verifie
 	return v
 }
 
-// TestRules verifies that a rule can refute a receipt or leave it undecided, but that no result
-// from a rule verifies a receipt that is not verified without the rule.
+// TestRules verifies that a rule can refute a receipt or leave it undecided, but that no result of
+// a rule can make a receipt verified.
 func TestRules(t *testing.T) {
 	full, err := receipt.NewVerifier(logKeys(), receipt.Policy{})
 	if err != nil {
@@ -157,7 +157,7 @@ func TestRuleNames(t *testing.T) {
 }
 
 // TestForeignWithoutRulesAndKeys verifies that a receipt in another format is undecided if there
-// are rules, which are not applied, or if the key source is down.
+// are rules, because they are not applied, or if the key source is down.
 func TestForeignWithoutRulesAndKeys(t *testing.T) {
 	f := &receipt.Foreign{Format: "other", Signatures: []receipt.ForeignSignature{{KeyID: "a", Messages: [][]byte{nil}, Pointer: "/sig"}}}
 	f.Checks = append(f.Checks, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusPassed})

@@ -26,7 +26,8 @@ func TestSealRoundTrip(t *testing.T) {
 		if !bytes.Equal(r.JSON(), data) {
 			t.Errorf("%s: the opened receipt has other bytes", name)
 		}
-		// An opened receipt can be sealed again with the same hash, so no content was lost.
+		// Sealing an opened receipt again must produce the same hash, which shows that no content
+		// was lost.
 		again, err := receipt.Seal(&r.Draft, chain.Head{Hash: r.Chain.PreviousReceiptHash.Digest})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -150,7 +151,7 @@ func TestSealDocument(t *testing.T) {
 	for name, c := range map[string]struct {
 		draft string
 		head  chain.Head
-		at    string // the location of the problem; "-" if there is none
+		at    string // location of the problem, or "-" if there is none
 	}{
 		"plain":                   {draft, chain.Head{}, "-"},
 		"no marker":               {strings.Replace(draft, `"schema":"receipt-2026-04-25",`, "", 1), chain.Head{}, "-"},
@@ -198,8 +199,8 @@ func TestSealDocument(t *testing.T) {
 }
 
 func TestSealDropsNothing(t *testing.T) {
-	// A draft in JSON form keeps distinctions that typed members lose: null or absent, and omitted
-	// lists.
+	// A draft in JSON form preserves distinctions that typed members cannot express, such as null
+	// or absent, and omitted lists.
 	doc, err := canon.Parse(sealAndSign(t, plainDraft()))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestSignatureResults verifies the status, role, and code for each entry.
+// TestSignatureResults verifies the status, the role, and the code for each entry.
 func TestSignatureResults(t *testing.T) {
 	for _, c := range []struct {
 		signers, named string
@@ -48,8 +48,7 @@ func TestSignatureResults(t *testing.T) {
 	}
 }
 
-// TestFirstReasonIsTold verifies that the first of several reasons of the same kind is the
-// finding.
+// TestFirstReasonIsTold verifies that the finding is the first of several reasons of the same kind.
 func TestFirstReasonIsTold(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -68,7 +67,7 @@ func TestFirstReasonIsTold(t *testing.T) {
 }
 
 // TestSignatureOfOtherContent verifies that a valid signature of the stated hash does not pass if
-// the content has another hash. The report states who signed the stated hash.
+// the content has another hash. The report still states who signed the stated hash.
 func TestSignatureOfOtherContent(t *testing.T) {
 	keys := testKeys()
 	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)
@@ -101,7 +100,7 @@ func TestSignatureTexts(t *testing.T) {
 }
 
 // TestSealProblemCodes verifies that an input that is not a draft is rejected for that reason, and
-// not for problems of the receipt that it would become.
+// not because of problems of the receipt that would result.
 func TestSealProblemCodes(t *testing.T) {
 	d := plainDraft()
 	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}

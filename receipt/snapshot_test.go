@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A keyService is a key source that may be down.
+// A keyService is a key source that can be down.
 type keyService struct {
 	keys    receipt.Trust
 	version string
@@ -35,7 +35,7 @@ func snapshot(t *testing.T, s keyService, p receipt.Policy) *receipt.Verifier {
 }
 
 // TestSnapshotDown verifies that, if the key source is down, results that depend on keys are
-// undecided, the cause is not reported as an unknown key, and everything else is judged.
+// undecided, the cause is not reported as an unknown key, and all other checks are made.
 func TestSnapshotDown(t *testing.T) {
 	keys := logKeys()
 	secret := errors.New("dial postgres://audit:hunter2@keys")
@@ -77,8 +77,8 @@ func TestSnapshotDown(t *testing.T) {
 	}
 }
 
-// TestSnapshot verifies that a verifier keeps its snapshot's keys and version, and that a source is
-// queried only once.
+// TestSnapshot verifies that a verifier keeps using the keys and the version in its snapshot, and
+// that it queries a source only once.
 func TestSnapshot(t *testing.T) {
 	asked := 0
 	s := keyService{keys: logKeys(), version: "v7", asked: &asked}

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestTrackEvidence verifies that disclosures and files are idle until a receipt needs them. The tests
-// of the command cover proofs and batches.
+// TestTrackEvidence verifies that disclosures and files are reported as unused until a receipt
+// needs them. Tests of the command cover proofs and batches.
 func TestTrackEvidence(t *testing.T) {
 	sealed, all := redacted(t)
 	plain := sealAndSign(t, plainDraft())
@@ -60,7 +60,7 @@ func TestTrackEvidence(t *testing.T) {
 	}
 }
 
-// fakeMaterials contains one file or none.
+// fakeMaterials contains at most one file.
 type fakeMaterials struct{ digest canon.Digest }
 
 func (f fakeMaterials) Lookup(d canon.Digest) (canon.Digest, bool) { return d, d == f.digest }

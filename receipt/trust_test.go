@@ -13,16 +13,16 @@ import (
 )
 
 // ring is a Trust with real Ed25519 keys, so that these tests do not need package keys. Its
-// algorithm "ed25519" is real. The algorithm "other" is known, but no key uses it.
+// algorithm "ed25519" is real. The algorithm "other" is supported, but no key uses it.
 type ring map[string]*member
 
 type member struct {
 	receipt.Key
-	private func() ed25519.PrivateKey // most keys of a ring are not used
-	checked sync.Map                  // whether a signature over a message is valid; most are checked often
+	private func() ed25519.PrivateKey // generated on first use, because most keys in a ring are never used
+	checked sync.Map                  // caches whether a signature of a message is valid, because most signatures are checked often
 }
 
-// newRing generates a key for each ID. Equal seeds result in equal key material.
+// newRing generates a key for each ID. The same seed always results in the same key material.
 func newRing(keys ...receipt.Key) ring {
 	r := ring{}
 	for _, k := range keys {
@@ -67,7 +67,7 @@ func (r ring) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *r
 	return &m.Key, nil
 }
 
-// signed reports whether value is m's signature over the message.
+// signed reports whether value is the member's signature of a message.
 func (m *member) signed(message, value []byte) bool {
 	of := string(value) + string(message)
 	holds, known := m.checked.Load(of)

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A bench judges each distinct document only once.
+// A bench verifies each distinct document only once.
 type bench struct {
 	comparer
 	judgment
@@ -31,8 +31,8 @@ func (b *bench) judge(name string, m mutant) {
 	}
 }
 
-// put judges a receipt in which text replaces a member. If the result is still a receipt, it is
-// sealed and signed again.
+// put verifies a receipt in which the given text replaces a member. If the result is still a
+// receipt, it is sealed and signed again.
 func (b *bench) put(name string, text string, path ...string) {
 	tree := b.forger.seeds[0].Clone()
 	at := tree
@@ -64,8 +64,8 @@ func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
 	return files
 }
 
-// TestEveryFixture judges all fixture files, including keys, the manifest, and source code, and
-// verifies how many files have each result.
+// TestEveryFixture verifies all fixture files, including keys, the manifest, and source code, and
+// checks how many files have each result.
 func TestEveryFixture(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, "../fixtures", 200) {
@@ -84,8 +84,8 @@ func TestEveryFixture(t *testing.T) {
 	}
 }
 
-// TestEveryVector judges every file of public test data, both as a document and as a value in a
-// receipt.
+// TestEveryVector verifies every file in the public test data, both as a document and as a value
+// inside a receipt.
 func TestEveryVector(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, filepath.Dir(vectors.Dir(t, "harn")), 400) {
@@ -100,8 +100,8 @@ func TestEveryVector(t *testing.T) {
 	}
 }
 
-// TestEveryInstance judges receipts that contain the values from test suites, each in several
-// places.
+// TestEveryInstance verifies receipts that contain the values from JSON Schema test suites, each in
+// several places.
 func TestEveryInstance(t *testing.T) {
 	b, turn, part := newBench(t), 0, 32
 	if testsize.Full() {

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// forge edits a sealed receipt as JSON, and then updates its hash and its signatures by the given
+// forge edits a sealed receipt as JSON, and then updates its hash and its signatures with the given
 // keys, so that only the edited content is wrong.
 func forge(t testing.TB, d *receipt.Draft, edit func(map[string]any), signers ...*member) []byte {
 	t.Helper()
@@ -128,7 +128,7 @@ func TestSignaturePolicy(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		signers string // IDs; "stranger" is in no set
+		signers string // key IDs; "stranger" is in no key set
 		named   string // issuer.public_key_id
 		policy  receipt.Policy
 		want    outcome
@@ -233,10 +233,10 @@ func TestSignaturePolicy(t *testing.T) {
 }
 
 // TestNobodyRefutesByAdding verifies that added entries do not refute an undecided receipt, unless
-// they are invalid, malformed, or by a key that is expired, revoked, or bound to another issuer.
-// Entries are outside the hash, so anyone who forwards a receipt can add some. (There is one
-// exception: if an expired witness has signed, its signature refutes if it is the only one missing,
-// and another valid witness can bring this about.)
+// an entry is invalid, malformed, or signed with a key that is expired, revoked, or bound to
+// another issuer. The hash does not cover signature entries, so anyone who forwards a receipt can
+// add some. (There is one exception. The signature of an expired witness refutes a receipt if only
+// that witness is missing, and adding another valid witness can cause this.)
 func TestNobodyRefutesByAdding(t *testing.T) {
 	keys := testKeys()
 	strangers := newRing(receipt.Key{ID: "stranger"})
@@ -351,7 +351,7 @@ func TestTooManySignatures(t *testing.T) {
 	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, append(signers, keys["a"])...))); got != want {
 		t.Errorf("above the limit: %v, want %v", got, want)
 	}
-	for _, id := range []string{"w1", "late", "free"} { // the decisive entry may lie beyond the limit
+	for _, id := range []string{"w1", "late", "free"} { // the decisive entry may come after the limit
 		signers = append(slices.Repeat([]*member{keys[id]}, 100), keys["a"])
 		rep := verify(v, forge(t, plainDraft(), keep, signers...))
 		if got := outcomeOf(rep); got != want || len(rep.Signatures) != 100 {
@@ -360,7 +360,7 @@ func TestTooManySignatures(t *testing.T) {
 	}
 }
 
-// TestEveryCode verifies that a verification can produce each code.
+// TestEveryCode verifies that each code can result from a verification.
 func TestEveryCode(t *testing.T) {
 	keys := testKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -455,7 +455,8 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: the plain path reports\n%s\nthe fast one\n%s", c.name, got, want)
 		}
 	}
-	// Tested in TestSignaturePolicy, TestFalseEntryRefutes, and TestTooManySignatures.
+	// Other tests cover these codes: TestSignaturePolicy, TestFalseEntryRefutes, and
+	// TestTooManySignatures.
 	elsewhere := []receipt.Code{
 		receipt.CodeTrustUnavailable, // TestSnapshotDown
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
@@ -496,7 +497,7 @@ func TestEveryCode(t *testing.T) {
 	}
 }
 
-// selfRooted adds the receipt's stated hash as its merkle_root, as in the upstream fixtures. The
+// selfRooted sets the merkle_root of a receipt to its stated hash, as in the upstream fixtures. The
 // hash then never matches, because it covers the merkle_root.
 func selfRooted(data []byte) []byte {
 	const before = `"receipt_hash":`
@@ -531,7 +532,7 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 	} else if !bytes.Equal(marshal(t, again), text) {
 		t.Errorf("%s: the report changes when read back", name)
 	}
-	for s := receipt.StepParse; s <= receipt.StepRedactions; s++ { // every step is present, in order
+	for s := receipt.StepParse; s <= receipt.StepRedactions; s++ { // every step must be present and in order
 		if !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s }) {
 			t.Errorf("%s: step %v is not reported", name, s)
 		}
@@ -539,7 +540,7 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 			t.Errorf("%s: the steps are out of order", name)
 		}
 	}
-	for _, c := range rep.Checks { // checks that were not made are always listed
+	for _, c := range rep.Checks { // checks that were not made must be listed
 		if c.Status == receipt.StatusNotChecked && !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == c.Code }) {
 			t.Errorf("%s: %v was not checked, and the report does not say so", name, c.Step)
 		}
@@ -626,7 +627,7 @@ func TestNewVerifierRefuses(t *testing.T) {
 }
 
 // TestTimeOfIssueNotTold verifies that, if the time of issue is a placeholder, a report does not
-// state it as the time for which keys were judged.
+// state it as the time for which the keys were checked.
 func TestTimeOfIssueNotTold(t *testing.T) {
 	keys := testKeys()
 	for _, c := range []struct {

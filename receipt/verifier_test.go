@@ -54,8 +54,8 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 }
 
-// TestCloneHasItsOwnMemory verifies that a clone shares no memory with the original, including
-// memory that no form of a report shows.
+// TestCloneHasItsOwnMemory verifies that a clone shares no memory with the original, not even
+// memory that does not appear in any form of a report.
 func TestCloneHasItsOwnMemory(t *testing.T) {
 	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
 	if c := rep.Clone(); c.tally != nil || c.scratch != nil {
@@ -63,7 +63,7 @@ func TestCloneHasItsOwnMemory(t *testing.T) {
 	}
 }
 
-// TestScratchIsBounded verifies that a report keeps at most maxScratch bytes for the next
+// TestScratchIsBounded verifies that a report keeps at most maxScratch bytes of memory for the next
 // receipt.
 func TestScratchIsBounded(t *testing.T) {
 	rep := new(Report)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// largeReceipt is a receipt of about 11 KB, the mean size in the benchmark corpus: the fixture with
-// additional tool calls.
+// largeReceipt is a receipt of about 11 KB, which is the mean size in the benchmark corpus. It is a
+// fixture with additional tool calls.
 func largeReceipt(tb testing.TB) []byte {
 	tb.Helper()
 	small := bytes.TrimSuffix(bytes.TrimSpace(read(tb, "valid/task.json")), []byte("}"))

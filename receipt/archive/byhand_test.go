@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestByHand verifies the program in the package documentation, an encoder that shares no code with
-// this one, on all fixtures.
+// TestByHand verifies that the encoder in the package documentation, which shares no code with this
+// package, produces the same result for all fixtures.
 func TestByHand(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// documented returns the program in the package documentation.
+// documented returns the source code of the program in the package documentation.
 func documented(t *testing.T) string {
 	t.Helper()
 	doc, err := os.ReadFile("doc.go")
@@ -47,8 +47,8 @@ func documented(t *testing.T) string {
 	return strings.ReplaceAll(program, "//\n", "\n")
 }
 
-// fixtureArray returns the canonical JSON of an array of every fixture that can be
-// archived in one, and some numbers.
+// fixtureArray returns the canonical JSON of an array that contains some numbers and every fixture
+// that can be archived inside an array.
 func fixtureArray(t *testing.T) []byte {
 	t.Helper()
 	m, err := fixtures.Load()

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestSpecification verifies the format's vectors.
+// TestSpecification verifies the test vectors in the format's specification.
 func TestSpecification(t *testing.T) {
 	c := archive.NewCodec()
 	if got := hex.EncodeToString(encode(t, c, `{"b":2.0,"a":0.1842,"aa":[null,true,-1]}`)); got != "a36161fb3fc793dd97f62b6b61620262616183f6f520" {
@@ -40,7 +40,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestValues verifies the table in the package documentation, and its limits.
+// TestValues verifies the table in the package documentation, and the limits stated there.
 func TestValues(t *testing.T) {
 	c := archive.NewCodec()
 	for _, test := range []struct{ json, canonical, item string }{
@@ -50,7 +50,7 @@ func TestValues(t *testing.T) {
 		{"2.0", "2", "02"},
 		{"2e0", "2", "02"},
 		{"-1", "-1", "20"},
-		{"-0", "0", "00"}, // 261: -0 is the integer 0
+		{"-0", "0", "00"}, // item 261: -0 is the integer 0
 		{"-0.0", "0", "00"},
 		{"[-0e-5]", "[0]", "8100"},
 		{"1e-999", "0", "00"},
@@ -75,10 +75,10 @@ func TestValues(t *testing.T) {
 		{"0.10000000149011612", "0.10000000149011612", "fa3dcccccd"},
 		{"5.960464477539063e-8", "5.960464477539063e-8", "f90001"}, // least half, subnormal
 		{"6.103515625e-5", "0.00006103515625", "f90400"},
-		{"2.9802322387695312e-8", "2.9802322387695312e-8", "fa33000000"}, // half of the least half
+		{"2.9802322387695312e-8", "2.9802322387695312e-8", "fa33000000"}, // half of the smallest 16-bit float
 		{"1.401298464324817e-45", "1.401298464324817e-45", "fa00000001"},
 		{"5e-324", "5e-324", "fb0000000000000001"},
-		{"4503599627370495.5", "4503599627370495.5", "fb432fffffffffffff"}, // greatest that is not integral
+		{"4503599627370495.5", "4503599627370495.5", "fb432fffffffffffff"}, // the greatest value that is not an integer
 		{"1023.5", "1023.5", "f963ff"},
 		{"2047.5", "2047.5", "fa44fff000"},
 		{"8388607.5", "8388607.5", "fa4affffff"},
@@ -103,8 +103,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestKeyLengths (item 270) verifies keys of 23, 24, 255, and 256 bytes, the lengths at which heads
-// grow.
+// TestKeyLengths (item 270) verifies keys of 23, 24, 255, and 256 bytes, which are the lengths
+// around which the head of an item becomes longer.
 func TestKeyLengths(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	var b []byte
@@ -151,8 +151,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// roundTrip compares the conversion JSON → CBOR → JSON → CBOR with the library's, and checks the
-// hash.
+// roundTrip compares the conversion JSON → CBOR → JSON → CBOR with the library's results, and
+// checks the hash.
 func roundTrip(t *testing.T, c *archive.Codec, o oracle, doc *canon.Document, name string) {
 	t.Helper()
 	item, err := c.Append(nil, doc)
@@ -193,7 +193,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestLossy verifies item 262 for the encoder.
+// TestLossy verifies that the encoder meets item 262.
 func TestLossy(t *testing.T) {
 	c := archive.NewCodec()
 	for _, number := range []string{"9007199254740992", "-9007199254740992", "9007199254740993", "1e16", "1e300", "-1e300", "1.7976931348623157e308", "18446744073709551615"} {
@@ -213,7 +213,7 @@ func TestLossy(t *testing.T) {
 	}
 }
 
-// TestHalves verifies all 16-bit floats, integral or not.
+// TestHalves verifies all 16-bit floats, whether or not their values are integers.
 func TestHalves(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	accepted := 0
@@ -230,8 +230,9 @@ func TestHalves(t *testing.T) {
 			}
 		}
 	}
-	// 2 signs: 1,023 subnormal, and 1,024 of each exponent but the upper ones,
-	// whose values are integral: 1,024 − 2^k for 2^k up to 2^9.
+	// For each of the 2 signs, there are 1,023 subnormal values and 1,024 values per exponent,
+	// except for the upper exponents, where some values are integers: 1,024 − 2^k remain for 2^k up
+	// to 2^9.
 	want := 2 * (1023 + 14*1024 + 10*1024 - (1<<10 - 1))
 	if accepted != want {
 		t.Errorf("accepted %d, want %d", accepted, want)
@@ -291,7 +292,7 @@ func TestSteadyState(t *testing.T) {
 	item := encode(t, c, doc.Source())
 	var a, b []byte
 	least := math.Inf(1)
-	for range 20 { // the race detector causes the pool to drop some buffers
+	for range 20 { // with the race detector, the pool drops some buffers
 		least = min(least, testing.AllocsPerRun(1, func() {
 			a, _ = c.Append(a[:0], doc)
 			b, _ = c.AppendJSON(b[:0], item)

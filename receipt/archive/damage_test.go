@@ -28,9 +28,9 @@ func verifier(tb testing.TB, policy receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// TestEveryBit (item 276) verifies the result of flipping any bit. The result is not an archive, is
-// the archive of another receipt that does not match its hash, or changes a signature, which is
-// outside the hash, and nothing else.
+// TestEveryBit (item 276) verifies the result of flipping each bit. The result must be one of
+// three: it is not an archive, it is the archive of a receipt that does not match its hash, or only
+// a signature changed, which the hash does not cover.
 func TestEveryBit(t *testing.T) {
 	c := archive.NewCodec()
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
@@ -81,8 +81,8 @@ func opens(v *receipt.Verifier, text []byte) bool {
 	return err == nil
 }
 
-// TestCutAnywhere verifies that part of an archive is not an archive, and that part of a sequence
-// ends as a truncated sequence unless it ends between items.
+// TestCutAnywhere verifies that a part of an archive is not an archive, and that a part of a
+// sequence is reported as truncated unless it ends between items.
 func TestCutAnywhere(t *testing.T) {
 	c := archive.NewCodec()
 	item := encode(t, c, read(t, "valid/task.json"))
@@ -102,7 +102,7 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 // TestHashOfCBOR (item 272) verifies that the hash is computed from the canonical JSON, and that a
-// hash of CBOR bytes is incorrect for any input format.
+// hash of the CBOR bytes is incorrect in any input format.
 func TestHashOfCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	doc := parse(t, read(t, "valid/task.json"))

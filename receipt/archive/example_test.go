@@ -28,7 +28,7 @@ func Example() {
 	// {"a":0.1842,"aa":[null,true,-1],"b":2} <nil>
 }
 
-// If an item in a sequence is not an archive, the other items can still be read.
+// Even if one item in a sequence is not an archive, the other items can be read.
 func ExampleReader() {
 	codec := archive.NewCodec()
 	r := archive.NewReader(bytes.NewReader([]byte("\xa1\x61a\x01" + "\xf9\x40\x00" + "\xa1\x61a\x02")))

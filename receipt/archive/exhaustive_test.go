@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestEveryShortItem verifies, for all items of up to two bytes and for selected items of three
-// bytes, that an item is accepted if and only if the library decodes it and encodes it as the same
-// item. Some items are split as sequences.
+// TestEveryShortItem verifies that an item is accepted if and only if the library decodes it and
+// encodes it as the same item. It tries all items of up to two bytes and selected items of three
+// bytes. Some of the items are also split as sequences.
 func TestEveryShortItem(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	accepted, total, least, third, split := 0, 0, 9_000, 21, 20
@@ -25,7 +25,7 @@ func TestEveryShortItem(t *testing.T) {
 		if refused == nil {
 			accepted++
 		}
-		if len(item) < 3 && total%split == 0 { // each call takes its own buffer
+		if len(item) < 3 && total%split == 0 { // each call allocates its own buffer
 			compareSplit(t, item)
 		}
 	}

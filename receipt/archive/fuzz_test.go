@@ -27,8 +27,8 @@ func seeds(f *testing.F) (items [][]byte) {
 	return append(items, unhex(f, "a36161fb3fc793dd97f62b6b61620262616183f6f520"))
 }
 
-// FuzzDecode verifies that the library decodes every accepted item and encodes it as the same
-// item, as this package does.
+// FuzzDecode verifies that the library and this package decode every accepted item and encode it as
+// the same item.
 func FuzzDecode(f *testing.F) {
 	for _, item := range seeds(f) {
 		f.Add(item)
@@ -52,8 +52,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip verifies that JSON that a receipt may contain decodes to its canonical form,
-// and encodes as the library encodes it.
+// FuzzRoundTrip verifies that JSON that a receipt may contain is decoded to its canonical form and
+// encoded in the same way as by the library.
 func FuzzRoundTrip(f *testing.F) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -87,8 +87,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzReader verifies that a sequence is split as the library splits it, regardless of the
-// pieces in which it is read.
+// FuzzReader verifies that a sequence is split in the same way as by the library, regardless of how
+// its bytes arrive.
 func FuzzReader(f *testing.F) {
 	items := seeds(f)
 	for i, item := range items {
@@ -115,8 +115,8 @@ func total(all []piece) (n int) {
 	return n
 }
 
-// compareSplit compares a Reader with the library on one sequence, and returns
-// its items.
+// compareSplit compares the results of a Reader and the library for the same sequence, and returns
+// the items.
 func compareSplit(t *testing.T, sequence []byte) []piece {
 	t.Helper()
 	all, err := pieces(t, bytes.NewReader(sequence))

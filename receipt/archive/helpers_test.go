@@ -48,8 +48,8 @@ func unhex(tb testing.TB, text string) []byte {
 	return b
 }
 
-// decode is like ToJSON, and checks the properties of every result: no value with an error, an
-// error of the documented type and form, and the item unchanged.
+// decode calls ToJSON and checks every result: an error comes without a value and has the
+// documented type and form, and the item is not modified.
 func decode(tb testing.TB, c *archive.Codec, item []byte) ([]byte, *archive.ItemError) {
 	tb.Helper()
 	seed := maphash.MakeSeed()
@@ -81,7 +81,7 @@ func checkError(tb testing.TB, e *archive.ItemError, size int64) {
 
 func clip(b []byte) []byte { return b[:min(len(b), 200)] }
 
-// refused fails unless the item is rejected with the code.
+// refused fails unless the item is rejected with the given code.
 func refused(tb testing.TB, c *archive.Codec, item []byte, code string) *archive.ItemError {
 	tb.Helper()
 	text, err := decode(tb, c, item)

@@ -68,14 +68,14 @@ func TestCounts(t *testing.T) {
 	roundTrip(t, c, o, parse(t, append(b, '}')), "131,073 members")
 }
 
-// TestMaxItemBytes verifies the longest item, except for a few bytes, that JSON of the maximum
-// length can produce. At the modest size, the item is half as long, but still longer than the JSON
-// may be.
+// TestMaxItemBytes verifies the longest item that can result from JSON of the maximum length,
+// except for a few bytes. Unless it runs at full size, the test uses an item that is half as long,
+// but still longer than the JSON may be.
 func TestMaxItemBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
 	}
-	const count = 1 << 16 // elements whose head takes five bytes
+	const count = 1 << 16 // number of elements for which the array head takes five bytes
 	tenth := unhex(t, "fb3fb999999999999a")
 	inner, text := unhex(t, "9a00010000"), "["+strings.Repeat("0.1,", count-1)+"0.1]"
 	inner = append(inner, bytes.Repeat(tenth, count)...)
@@ -122,7 +122,7 @@ func TestSize(t *testing.T) {
 	if got, err := decode(t, c, boxed[1:]); err != nil || !bytes.Equal(got, long) {
 		t.Errorf("a string of the longest length: %v", err)
 	}
-	// The JSON is two bytes too long, and the first of them is detected at the string.
+	// The JSON form is two bytes too long, which is detected at the beginning of the string.
 	if e := refused(t, c, boxed, "size_limit"); e.Offset != 1 {
 		t.Error(e)
 	}
@@ -139,8 +139,9 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestHostileMemory (item 265 and similar items) verifies that a stated length uses no memory,
-// and that an item of many small values uses little more than its JSON may use.
+// TestHostileMemory (item 265 and similar items) verifies that a stated length causes no
+// allocation, and that an item with many small values needs little more memory than its JSON form
+// may need.
 func TestHostileMemory(t *testing.T) {
 	c := archive.NewCodec()
 	most := archive.MaxItemBytes

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An oracle encodes and decodes entire trees of Go values with the library alone: it is slow, but
-// uses none of this package's code.
+// An oracle uses only the library to encode and decode entire trees of Go values. It is slow, but
+// shares no code with this package.
 type oracle struct {
 	enc cbor.EncMode
 	dec cbor.DecMode
@@ -32,7 +32,7 @@ func newOracle() oracle {
 	return oracle{enc, dec}
 }
 
-// encode returns the item for a value.
+// encode returns the encoded item for a value.
 func (o oracle) encode(n canon.Node) []byte {
 	item, err := o.enc.Marshal(tree(n))
 	if err != nil {
@@ -41,7 +41,7 @@ func (o oracle) encode(n canon.Node) []byte {
 	return item
 }
 
-// tree returns the value with exact types.
+// tree returns the value with exact types for numbers.
 func tree(n canon.Node) any {
 	switch n.Kind() {
 	case canon.KindBool:
@@ -90,7 +90,7 @@ func archivable(v any) bool {
 	case int64:
 		return v >= -maxSafe
 	case float64:
-		return v != math.Trunc(v) && !math.IsNaN(v) // an infinity is its own integral part
+		return v != math.Trunc(v) && !math.IsNaN(v) // an infinity equals its integral part
 	case []any:
 		for _, e := range v {
 			if !archivable(e) {

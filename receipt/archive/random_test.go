@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestRandom verifies item 268 for documents with every kind of value.
+// TestRandom verifies item 268 for documents that contain every kind of value.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8949, 268))
 	c, o := archive.NewCodec(), newOracle()
@@ -47,11 +47,11 @@ func count(kinds map[canon.Kind]int, n canon.Node) {
 	}
 }
 
-// A generator writes random JSON, with random spelling.
+// A generator writes random JSON with random spelling.
 type generator struct {
 	rng    *rand.Rand
 	text   []byte
-	budget int // values that may still be written
+	budget int // number of values that may still be written
 }
 
 func (g *generator) value(depth int) {
@@ -83,8 +83,7 @@ func (g *generator) add(text string) {
 	g.text = append(g.text, text...)
 }
 
-// number writes an integer of any size, a float whose value may fit into 16, 32, or only 64 bits,
-// or a boundary value.
+// number writes an integer of any size, a boundary value, or a float that needs 16, 32, or 64 bits.
 func (g *generator) number() {
 	sign := []string{"", "-"}[g.rng.IntN(2)]
 	var f float64
@@ -146,8 +145,8 @@ func (g *generator) array(depth int) {
 	g.add("]")
 }
 
-// object writes members whose names have up to about 300 bytes and are distinct: each name ends
-// with its number.
+// object writes members with distinct names of up to about 300 bytes. Each name ends with the index
+// of the member.
 func (g *generator) object(depth int) {
 	g.add("{")
 	for i := range g.length() {
@@ -171,7 +170,7 @@ func (g *generator) name(i int) {
 		return
 	}
 	g.string(length)
-	g.text[len(g.text)-1] = '#' // in place of the closing quote
+	g.text[len(g.text)-1] = '#' // replaces the closing quote
 	g.text = append(strconv.AppendInt(g.text, int64(i), 10), '"')
 }
 

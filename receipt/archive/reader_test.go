@@ -24,8 +24,8 @@ type piece struct {
 	offset int64
 }
 
-// pieces reads a sequence to its end, which is io.EOF or another error, and checks the properties
-// that every sequence must have.
+// pieces reads a sequence until io.EOF or another error, and checks the properties that every
+// sequence must have.
 func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	tb.Helper()
 	r := archive.NewReader(source)
@@ -48,8 +48,8 @@ func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	}
 }
 
-// checkEnd checks that an error comes with no value, that later calls return the same error, and
-// that the location of the invalid item is correct.
+// checkEnd checks that an error is returned without a value, that later calls return the same
+// error, and that the location of the invalid item is correct.
 func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before int, offset int64) {
 	tb.Helper()
 	again, err2 := r.Next()
@@ -70,7 +70,7 @@ func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before i
 	}
 }
 
-// chunks are the ways in which bytes may arrive.
+// chunks returns readers that deliver a sequence in different ways.
 func chunks(sequence []byte) map[string]io.Reader {
 	source := func() io.Reader { return bytes.NewReader(sequence) }
 	return map[string]io.Reader{
@@ -157,7 +157,7 @@ func TestReaderRefuses(t *testing.T) {
 }
 
 // TestReaderJudgesNot verifies that a well-formed item that is not an archive does not end the
-// sequence. The decoder rejects it, and reading continues.
+// sequence. The decoder rejects the item, and reading continues.
 func TestReaderJudgesNot(t *testing.T) {
 	all, err := pieces(t, bytes.NewReader(unhex(t, "c100"+"4161"+"f7"+"f94000"+"1800"+"a2616201616101"+"61ff"+"00")))
 	if err != io.EOF || len(all) != 8 {
@@ -172,7 +172,7 @@ func TestReaderJudgesNot(t *testing.T) {
 }
 
 // TestReaderSourceFails verifies that items that precede an error from the source are returned
-// first, followed by the unchanged error.
+// first. The error must then be returned unchanged.
 func TestReaderSourceFails(t *testing.T) {
 	failure := errors.New("disk on fire")
 	all, err := pieces(t, io.MultiReader(strings.NewReader("\x00\x00\x82"), iotest.ErrReader(failure)))
@@ -271,8 +271,8 @@ func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Errorf("%s: takes %v", name, took)
 }
 
-// TestReaderMemory verifies that a Reader uses at most twice the size of the part of an item that
-// it has read, regardless of the lengths stated in the item.
+// TestReaderMemory verifies that the memory use of a Reader is at most twice the size of the part
+// of an item that was read, regardless of the lengths stated in the item.
 func TestReaderMemory(t *testing.T) {
 	lie := append([]byte{0x7a, 0x02, 0x00, 0x00, 0x00}, bytes.Repeat([]byte{'x'}, 1<<20)...) // says 32 MiB
 	var before, after runtime.MemStats
@@ -281,13 +281,14 @@ func TestReaderMemory(t *testing.T) {
 		t.Fatal("a cut off item was accepted")
 	}
 	runtime.ReadMemStats(&after)
-	// 64 KiB, 128 KiB and so on up to 2 MiB, one after the other.
+	// The buffer grows to 64 KiB, 128 KiB, and so on up to 2 MiB.
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20+64<<10 {
 		t.Errorf("took %d bytes for 1 MiB", took)
 	}
 }
 
-// libraryMode judges single items in a sequence as documented for Reader.Next.
+// libraryMode returns a decoding mode that accepts a single item in a sequence as documented for
+// Reader.Next.
 func libraryMode() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxNestedLevels: 65_535, MaxArrayElements: archive.MaxItemBytes, MaxMapPairs: archive.MaxItemBytes,
@@ -299,7 +300,7 @@ func libraryMode() cbor.DecMode {
 	return mode
 }
 
-// split splits a sequence with the library.
+// split uses the library to split a sequence.
 func split(mode cbor.DecMode, sequence []byte) (items [][]byte, err error) {
 	d := mode.NewDecoder(bytes.NewReader(sequence))
 	for begin := 0; ; begin = d.NumBytesRead() {

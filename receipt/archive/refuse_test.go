@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A refusal is an item that is not an archive; number is the number in the checklist.
+// A refusal is an item that is not an archive. The field number is the number in the checklist.
 type refusal struct {
 	number          int
 	item, code, why string
@@ -65,7 +65,7 @@ func refusals() []refusal {
 		{260, "8262c3a962c080", "invalid_utf8", "found the byte 0xc0", 5},
 		{260, "63eda080", "invalid_utf8", "found the byte 0xed", 1},
 		{260, "a163e282c301", "invalid_utf8", "found the byte 0xe2", 2},
-		{260, "62efbf", "invalid_utf8", "found the byte 0xef", 1}, // the truncated replacement character
+		{260, "62efbf", "invalid_utf8", "found the byte 0xef", 1}, // the replacement character was truncated
 		{261, "f98000", "non_deterministic_cbor", "expected an integer, found the float -0", 0},
 		{261, "fb8000000000000000", "non_deterministic_cbor", "expected an integer, found the float -0", 0},
 		{262, "3bffffffffffffffff", "number_precision", "expected a number within ±(2^53−1), found one beyond", 0},
@@ -86,7 +86,7 @@ func refusals() []refusal {
 		{267, "f60a", "trailing_data", "found the byte 0x0a", 1},
 		{267, "", "empty_input", "expected a CBOR item, found nothing", 0},
 
-		// DAG-CBOR has only 64-bit floats.
+		// DAG-CBOR supports only 64-bit floats.
 		{274, "fb3ff8000000000000", "non_deterministic_cbor", "expected the byte 0xf9", 0},
 	}
 }
@@ -102,7 +102,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestDAGCBOR verifies the other half of item 274: keys that DAG-CBOR sorts in the same way.
+// TestDAGCBOR verifies the other half of item 274, which concerns keys that DAG-CBOR sorts in the
+// same way.
 func TestDAGCBOR(t *testing.T) {
 	const item = "a661610161620261630362616104626162056361616106"
 	text, err := decode(t, archive.NewCodec(), unhex(t, item))
@@ -119,7 +120,7 @@ func TestJSONIsNoArchive(t *testing.T) {
 			t.Errorf("%.30q: %v", text, err)
 		}
 		if _, err := archive.NewReader(strings.NewReader(text)).Next(); err == nil {
-			if text[0] != ' ' && text[0] != '\n' { // these are the integers -1 and 10
+			if text[0] != ' ' && text[0] != '\n' { // as CBOR, these bytes are the integers -1 and 10
 				t.Errorf("%.30q has a first item", text)
 			}
 		} else if e := err.(*archive.ItemError); !strings.Contains(e.Hint, "looks like JSON") {
@@ -133,7 +134,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)
 	item := encode(t, c, `{"`+strings.Repeat("ü", 5000)+`":1}`)
-	item[0]++ // an additional member, which duplicates another
+	item[0]++ // adds a member, which duplicates another one
 	item = append(item, item[1:]...)
 	e := refused(t, c, item, "duplicate_name")
 	if len(e.Error()) > 300 || strings.ContainsAny(e.Error(), "\n\x1b") {

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A vector is a case from the public vectors, regardless of the names that the file uses for its
-// parts.
+// A vector is a case from the public vectors, regardless of the names used for its parts in the
+// file.
 type vector struct {
 	Hex        string
 	Decoded    json.RawMessage
@@ -28,9 +28,9 @@ func load(t *testing.T, elem ...string) []vector {
 	return all
 }
 
-// judge decodes every vector, and returns how many were accepted and how many were rejected with
-// each code. Accepted items must be returned byte for byte and, if the vector states a value,
-// represent that value.
+// judge decodes every vector. It returns the number of accepted vectors and the number of rejected
+// vectors per code. Each accepted item must be returned byte for byte and must represent the value
+// that the vector states, if any.
 func judge(t *testing.T, c *archive.Codec, all []vector, names map[string]string) (accepted int, codes map[string]int) {
 	t.Helper()
 	codes = map[string]int{}
@@ -69,8 +69,8 @@ func wantCodes(t *testing.T, got, want map[string]int) {
 	}
 }
 
-// appendixA lists the rejections of RFC 8949 appendix A vectors for reasons other than "JSON has no
-// such value" or "not deterministic".
+// appendixA lists the vectors from RFC 8949 appendix A that are rejected for reasons other than
+// "JSON has no such value" or "not deterministic".
 func appendixA() map[string]string {
 	return map[string]string{
 		"1bffffffffffffffff": "number_precision",
@@ -89,10 +89,10 @@ func appendixA() map[string]string {
 	}
 }
 
-// TestAppendixA (item 251) verifies the vectors from RFC 7049 and RFC 8949. Rejected are integral
-// floats (7), numbers beyond ±(2^53−1) (4), bignums, other tags, and byte strings (10), NaN and
-// infinities (9), undefined and other simple values (4), integer keys (1), and indefinite lengths
-// (11 and 10).
+// TestAppendixA (item 251) verifies the vectors from RFC 7049 and RFC 8949. The rejected items are
+// integral floats (7), numbers beyond ±(2^53−1) (4), bignums, other tags, and byte strings (10),
+// NaN and infinities (9), undefined and other simple values (4), integer keys (1), and indefinite
+// lengths (11 and 10).
 func TestAppendixA(t *testing.T) {
 	c := archive.NewCodec()
 	names := appendixA()
@@ -112,8 +112,8 @@ func TestAppendixA(t *testing.T) {
 	wantCodes(t, codes, map[string]int{"number_precision": 4, "number_range": 9, "non_deterministic_cbor": 31})
 }
 
-// TestAppendixF (item 252) verifies that no malformed item is accepted. An item with an indefinite
-// length or a tag before the malformed part is rejected for that reason instead.
+// TestAppendixF (item 252) verifies that no malformed item is accepted. If an item has an
+// indefinite length or a tag before the malformed part, it is rejected for that reason instead.
 func TestAppendixF(t *testing.T) {
 	all := load(t, "cbor-rfc8949", "rfc8949-appendix-f.json")
 	accepted, codes := judge(t, archive.NewCodec(), all, nil)
@@ -129,12 +129,12 @@ func TestDCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	valid := load(t, "cbor-dcbor-hildjj", "valid.json")
 	accepted, codes := judge(t, c, valid, map[string]string{
-		// dCBOR has 64-bit integers, and floats beyond them; here, neighboring values could not be
-		// distinguished.
+		// dCBOR allows 64-bit integers, and floats beyond that range. A receipt could not
+		// distinguish such numbers from their neighbors.
 		"1bffffffffffffffff": "number_precision", "3b7ffffffffffffbff": "number_precision", "1bfffffffffffff800": "number_precision",
 		"fa5f800000": "number_precision", "fadf7fffff": "number_precision", "fa7f7fffff": "number_precision",
 		"fb47efffffe0000001": "number_precision", "fb7fefffffffffffff": "number_precision",
-		// JSON has none of these.
+		// JSON cannot represent these values.
 		"f97c00": "number_range", "f9fc00": "number_range", "f97e00": "number_range",
 	})
 	if len(valid) != 40 || accepted != 29 {
@@ -144,7 +144,7 @@ func TestDCBOR(t *testing.T) {
 
 	invalid := load(t, "cbor-dcbor-hildjj", "invalid.json")
 	for _, v := range invalid {
-		// dCBOR requires NFC, and a receipt's text is never normalized.
+		// dCBOR requires NFC, but the text in a receipt is never normalized.
 		if _, refused := decode(t, c, unhex(t, v.Hex)); (refused == nil) != (v.Hex == "6345cc88") {
 			t.Errorf("%s (%s): %v", v.Hex, v.Diagnostic, refused)
 		}

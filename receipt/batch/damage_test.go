@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestDamagedManifest verifies the result of changing any byte in a manifest. Either the manifest
-// is rejected, or it does not list a receipt unchanged, or it has the same meaning.
+// TestDamagedManifest verifies the result of a change to each byte of a manifest. The manifest must
+// be rejected, fail to list one of the receipts, or have the same meaning as before.
 func TestDamagedManifest(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	text, docs := b.Manifest.Marshal(), documents(t, b)
@@ -32,13 +32,13 @@ func TestDamagedManifest(t *testing.T) {
 			}
 		}
 	}
-	if same > 4 { // the newline at the end
+	if same > 4 { // changes to the newline at the end
 		t.Errorf("%d damaged manifests say the same", same)
 	}
 }
 
 // TestDamagedReceipts verifies that a receipt with a changed leaf is never verified and does not
-// match the manifest, except that the manifest ignores the stated receipt_hash.
+// match the manifest. The only exception is the stated receipt_hash, which the manifest ignores.
 func TestDamagedReceipts(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -55,7 +55,7 @@ func TestDamagedReceipts(t *testing.T) {
 				t.Errorf("%s at %s: %v", r.ID(), at, rep.Verdict)
 			}
 			err := b.Manifest.Check(parse(t, string(damaged)))
-			if (err == nil) != (at == "/chain/receipt_hash") { // which is computed, never read
+			if (err == nil) != (at == "/chain/receipt_hash") { // the manifest uses the computed hash, not the stated one
 				t.Errorf("%s at %s: %v", r.ID(), at, err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestDamagedReceipts(t *testing.T) {
 	}
 }
 
-// damages returns copies of the document, each with one leaf changed, keyed by pointer.
+// damages returns copies of the document in which one leaf is changed, indexed by pointer.
 func damages(t *testing.T, src []byte) map[string][]byte {
 	t.Helper()
 	var tree any
@@ -121,7 +121,8 @@ func changed(v any) any {
 	return "x"
 }
 
-// TestSwapped verifies receipts from another batch, and receipts with another receipt's ID.
+// TestSwapped verifies that receipts from another batch, and receipts with another receipt's ID,
+// are rejected.
 func TestSwapped(t *testing.T) {
 	list := drafts(t, 3)
 	b, other := seal(t, list), seal(t, list[:2])
@@ -144,7 +145,8 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestCircular verifies that a receipt that states an upstream root is explained.
+// TestCircular verifies that the result for a receipt that states an upstream root contains an
+// explanation.
 func TestCircular(t *testing.T) {
 	m := seal(t, drafts(t, 1)).Manifest
 	stated := m.Entries()[0].ReceiptHash

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestExplain verifies the explanation of each incorrect root, which the test computes by hand.
+// TestExplain verifies the explanation for each incorrect root. The test itself computes the roots.
 func TestExplain(t *testing.T) {
 	const rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 	one, two, three, five := seal(t, drafts(t, 1)).Manifest, seal(t, drafts(t, 2)).Manifest, seal(t, drafts(t, 3)).Manifest, seal(t, drafts(t, 5)).Manifest
@@ -24,7 +24,7 @@ func TestExplain(t *testing.T) {
 	for _, c := range []struct {
 		m      *batch.Manifest
 		stated canon.Digest
-		want   string // how it begins; empty: no explanation
+		want   string // beginning of the explanation; empty if there is none
 	}{
 		{one, r(one, 0), "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular"},
 		{two, older(r(two, 0), r(two, 1)), "the stated root is that of Harn's older tree over the receipt hashes: "},
@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 		{one, point(one, 0), "the stated root is that of a checkpoint, over the receipt hashes, "},
 		{three, node(node(point(three, 0), point(three, 1)), point(three, 2)), "the stated root is that of a checkpoint, over the receipt hashes, "},
 		{one, one.Root(), ""},
-		{one, l(one, 0), ""}, // which is the root
+		{one, l(one, 0), ""}, // this leaf hash is the root
 		{three, three.Root(), ""},
 		{three, two.Root(), ""},
 		{three, r(three, 0), ""},
@@ -59,8 +59,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestAmbiguity demonstrates CVE-2012-2459: the older tree has one root for a, b, c and a, b,
-// c, c. The RFC 9162 tree does not.
+// TestAmbiguity demonstrates CVE-2012-2459: in the older kind of tree, the lists a, b, c and a, b,
+// c, c have the same root. In the tree defined by RFC 9162, they do not.
 func TestAmbiguity(t *testing.T) {
 	a, b, c := hash("a"), hash("b"), hash("c")
 	odd := []batch.Entry{{ReceiptID: "a", ReceiptHash: a}, {ReceiptID: "b", ReceiptHash: b}, {ReceiptID: "c", ReceiptHash: c}}

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// content returns the canonical form of a draft that has no chain: the leaf data.
+// content returns the canonical form of a draft without a chain, which is the leaf data.
 func content(id, workspace string) string {
 	return head + tail(id, workspace)
 }
 
-// preimage returns the preimage of the receipt that the draft becomes. The chain is between the
-// members autonomy_budget and cost. Previous is JSON.
+// preimage returns the preimage of the receipt that results from the draft. The chain is between
+// the members autonomy_budget and cost. Previous is JSON.
 func preimage(id, workspace, root, previous string) string {
 	return head + `,"chain":{"merkle_root":"` + root + `","previous_receipt_hash":` + previous + `}` + tail(id, workspace)
 }
@@ -46,7 +46,7 @@ func parse(t testing.TB, text string) *canon.Document {
 	return doc
 }
 
-// drafts returns n drafts for one workspace, with the IDs receipt_0, receipt_1, and so on.
+// drafts returns n drafts for one workspace. Their IDs are receipt_0, receipt_1, and so on.
 func drafts(t testing.TB, n int) []*canon.Document {
 	t.Helper()
 	list := make([]*canon.Document, n)
@@ -86,14 +86,14 @@ func leaf(text string) canon.Digest { return hash("\x00" + text) }
 
 func node(l, r canon.Digest) canon.Digest { return hash("\x01" + string(l[:]) + string(r[:])) }
 
-// older returns a parent in upstream's older tree.
+// older returns the hash of a parent node in upstream's older tree.
 func older(l, r canon.Digest) canon.Digest { return hash(l.String() + r.String()) }
 
 func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_example", Workspace: workspace}
 }
 
-// manifest writes a manifest with the given leaves, receipt hashes, and stated root.
+// manifest returns the text of a manifest with the given leaves, receipt hashes, and stated root.
 func manifest(root canon.Digest, entries ...batch.Entry) string {
 	var list []string
 	for _, e := range entries {
@@ -102,7 +102,7 @@ func manifest(root canon.Digest, entries ...batch.Entry) string {
 	return fmt.Sprintf("{\"batch_version\":1,\"merkle_root\":%q,\"profile\":\"content\",\"receipts\":[%s]}\n", root, strings.Join(list, ","))
 }
 
-// rootOf returns the root computed by package merkle.
+// rootOf uses package merkle to compute the root.
 func rootOf(entries []batch.Entry) canon.Digest {
 	var tree merkle.Tree
 	for _, e := range entries {

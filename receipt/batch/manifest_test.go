@@ -14,8 +14,8 @@ import (
 
 var _ receipt.Batch = (*batch.Manifest)(nil)
 
-// TestListed verifies the leaves and hashes in batches of all small sizes, and that the batches'
-// roots are those that RFC 9162 defines.
+// TestListed verifies the leaves and hashes in batches of all small sizes, and that their roots are
+// those that RFC 9162 defines.
 func TestListed(t *testing.T) {
 	list := drafts(t, 17)
 	for n := 1; n <= len(list); n++ {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestProblems verifies that nothing is sealed, and that every problem of every draft is
-// reported.
+// TestProblems verifies that, if any draft has a problem, nothing is sealed and every problem of
+// every draft is reported.
 func TestProblems(t *testing.T) {
 	good := func(i int) string { return content(name(i), "w") }
 	with := func(i int, member string) string { return `{` + member + `,` + good(i)[1:] }
@@ -23,7 +23,7 @@ func TestProblems(t *testing.T) {
 	const link = "/chain/previous_receipt_hash"
 	for what, c := range map[string]struct {
 		drafts []string
-		want   string // draft, pointer, and code for each problem
+		want   string // draft, pointer, and code of each problem
 	}{
 		"none":                    {[]string{good(0), good(1)}, ""},
 		"the head, stated":        {[]string{with(0, `"chain":{"previous_receipt_hash":"`+hash("head").String()+`"}`), good(1)}, ""},
@@ -83,7 +83,7 @@ func problems(t *testing.T, err error) (list []string) {
 	return list
 }
 
-// TestDeepDraft uses a draft that was parsed with a raised limit.
+// TestDeepDraft verifies that a draft that was parsed with a higher depth limit is rejected.
 func TestDeepDraft(t *testing.T) {
 	deep := new(canon.Document)
 	text := `{"deep":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `,` + content(name(0), "w")[1:]

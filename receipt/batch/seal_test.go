@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestByHand verifies batches of 1, 2, 3, and 5 receipts with crypto/sha256 over literal bytes:
-// leaves, root, receipt hashes, and manifest.
+// TestByHand verifies batches of 1, 2, 3, and 5 receipts. It uses crypto/sha256 on literal bytes to
+// compute leaves, roots, receipt hashes, and manifests.
 func TestByHand(t *testing.T) {
 	l := make([]canon.Digest, 5)
 	for i := range l {
@@ -54,8 +54,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestFrozen verifies the exact bytes of one batch, so that they cannot change together with the
-// other tests.
+// TestFrozen verifies the exact bytes of one batch, so that the code and the other tests cannot
+// change in the same way unnoticed.
 func TestFrozen(t *testing.T) {
 	const want = "sha256:0345108e05bfdd448e74f0b9beea4e50da3ea4a2738df8b6031794e201250129"
 	if got := canon.Sum(seal(t, drafts(t, 3)).Manifest.Marshal()).String(); got != want {
@@ -109,8 +109,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpelling verifies that the spelling of a draft, a missing schema marker, and a chain without
-// new information do not change any byte of the result.
+// TestSpelling verifies that no byte of the result depends on the spelling of a draft, a missing
+// schema marker, or a chain without new information.
 func TestSpelling(t *testing.T) {
 	want := seal(t, drafts(t, 1)).Manifest.Marshal()
 	plain := content(name(0), "w")
@@ -128,7 +128,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestVerify verifies that the receipts of a batch verify, signed and unsigned.
+// TestVerify verifies that both signed and unsigned receipts in a batch can be verified.
 func TestVerify(t *testing.T) {
 	private, err := keys.Generate(rand.Reader, keys.Ed25519, "k")
 	if err != nil {
@@ -164,8 +164,8 @@ func TestVerify(t *testing.T) {
 	verify(t, unsigned)
 }
 
-// verify checks the receipts in a batch for integrity, and against the manifest as another party
-// parses it.
+// verify checks the integrity of the receipts in a batch, and checks them against the manifest as
+// another party would parse it.
 func verify(t *testing.T, b *batch.Batch) {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -187,7 +187,7 @@ func verify(t *testing.T, b *batch.Batch) {
 	}
 }
 
-// TestMany verifies a batch of ten thousand receipts, or fewer at the modest size.
+// TestMany verifies a batch of ten thousand receipts, or of fewer unless it runs at full size.
 func TestMany(t *testing.T) {
 	n := 3000
 	switch {

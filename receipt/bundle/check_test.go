@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// required returns the paths of the 36 members that every bundle must have.
+// required returns the paths of the 36 required members of a bundle.
 func required() (ways [][]any) {
 	for _, name := range strings.Fields(`_type schema_version bundle_id created_at producer source runtime transcript tools permissions replay redaction attachments`) {
 		ways = append(ways, []any{name})
@@ -42,7 +42,7 @@ func pathOf(way []any) string {
 	return path
 }
 
-// refused returns the error of Check.
+// refused returns the error that Check reports.
 func refused(t *testing.T, data []byte, m bundle.Markers) *bundle.Error {
 	t.Helper()
 	b, err := bundle.Parse(data)
@@ -74,7 +74,7 @@ func TestRequired(t *testing.T) {
 			t.Errorf("without %v, markers allowed: %v", way, got)
 		}
 
-		// The member is present as null, which has the wrong type.
+		// The member is present, but its value null has the wrong type.
 		v = tree(t, local)
 		put(t, v, nil, way...)
 		got := refused(t, encode(t, v), bundle.RefuseMarkers)
@@ -116,7 +116,8 @@ func TestTypeAndVersion(t *testing.T) {
 	}
 }
 
-// TestOrder verifies the order of checks: required members, type, version, secrets, types.
+// TestOrder verifies the order of the checks: required members, type, version, secrets, and types
+// of members.
 func TestOrder(t *testing.T) {
 	v := tree(t, file(t, "local.json"))
 	breaks := []func(){
@@ -140,7 +141,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// places returns ten places where a secret could be. The last place is the name of a member.
+// places returns ten places that could contain a secret. The last place is the name of a member.
 func places() [][]any {
 	return [][]any{
 		{"bundle_id"},
@@ -156,7 +157,8 @@ func places() [][]any {
 	}
 }
 
-// planted puts a secret at a place, and returns the bundle and the path of an error.
+// planted inserts a secret at a place, and returns the bundle and the path that an error must
+// contain.
 func planted(t testing.TB, local []byte, secret string, way []any) (data []byte, path string) {
 	v := tree(t, local)
 	if way[len(way)-1] == "metadata" {
@@ -167,7 +169,7 @@ func planted(t testing.TB, local []byte, secret string, way []any) (data []byte,
 	return encode(t, v), pathOf(way)
 }
 
-// hides fails if text contains twelve characters of a secret.
+// hides fails if text contains twelve consecutive characters of a secret.
 func hides(t *testing.T, what, text, secret string) {
 	t.Helper()
 	for i := 0; i+12 <= len(secret); i++ {
@@ -198,7 +200,7 @@ func TestSecrets(t *testing.T) {
 			}
 			hides(t, what, got.Error(), s.Text)
 
-			// A match of a heuristic alone only causes a warning.
+			// A match of a heuristic causes only a warning.
 			info, err := bundle.Check(parse(t, data), bundle.RefuseMarkers)
 			if heuristic := i >= 14; heuristic != (err == nil) {
 				t.Errorf("%s: %v", what, err)
@@ -212,10 +214,10 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("%s, allowed: %v", what, err)
 			}
 
-			// The sanitized bundle contains nothing of the secret and is not rejected.
+			// The sanitized bundle must contain no part of the secret and must not be rejected.
 			text, err := bundle.Sanitize(parse(t, data), bundle.Sanitized, false)
 			if strings.Contains(path, "runtime") {
-				// The format requires the object that would be removed.
+				// The format requires the object that would have to be removed.
 				var wrong *bundle.Error
 				if !errors.As(err, &wrong) || wrong.Kind != bundle.UnsafeSecretMarker || wrong.Path != path {
 					t.Errorf("%s: %v", what, err)
@@ -241,7 +243,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 
-	// Warnings are counted, and the first ones are listed.
+	// All warnings are counted, but only the first ones are listed.
 	v := tree(t, file(t, "local.json"))
 	put(t, v, "clean", "transcript", "sections", 0, "messages")
 	put(t, v, []any{}, "transcript", "sections", 0, "messages")
@@ -256,8 +258,8 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestHostile verifies that input is rejected if other readers interpret it in two ways or cannot
-// read it.
+// TestHostile verifies that input is rejected if other readers could interpret it in two ways or
+// could not read it.
 func TestHostile(t *testing.T) {
 	local := string(file(t, "local.json"))
 	secret := bundle.Shapes()[1].Text
@@ -291,7 +293,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 
-	// These are valid JSON documents.
+	// These inputs are valid JSON documents.
 	for name, text := range map[string]string{
 		"CRLF":           strings.ReplaceAll(local, "\n", "\r\n"),
 		"an astral name": cut(`"by hand"`, `"x", "\ud83c\udf31": "\uD83C\uDF31", "\ufffe": "\u0000"`),
@@ -312,8 +314,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNamesInPaths verifies that a path contains no name that looks like a secret, and no character
-// that could end a name.
+// TestNamesInPaths verifies that a path contains neither a name that looks like a secret nor a
+// character that could terminate a name.
 func TestNamesInPaths(t *testing.T) {
 	secret := bundle.Shapes()[1].Text
 	v := tree(t, file(t, "local.json"))
@@ -323,7 +325,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("%v, expected %v", got, &want)
 	}
 
-	// The object is removed, and its path does not contain its name.
+	// The object is removed, and the reported path does not contain the secret name.
 	text := sanitized(t, encode(t, v), bundle.ReplayOnly, true)
 	hides(t, "entries", fmt.Sprint(text.Entries), secret)
 	if at(t, tree(t, text.Bytes()), "metadata", "in") != "[redacted]" {
@@ -344,7 +346,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("the second time %v", twice.Entries)
 	}
 
-	// The bundle itself cannot be removed.
+	// The root object of a bundle cannot be removed.
 	whole := tree(t, file(t, "local.json"))
 	whole[secret] = 1
 	_, err := bundle.Sanitize(parse(t, encode(t, whole)), bundle.Sanitized, false)
@@ -353,7 +355,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Error(err)
 	}
 
-	// This also applies to a value of the wrong type.
+	// The same applies if a value has the wrong type.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, []any{map[string]any{"tool_name": 1, secret: 1}}, "tools", "calls")
 	if got := refused(t, encode(t, v), bundle.AllowMarkers); got.Path != "$.tools.calls[0].tool_name" {

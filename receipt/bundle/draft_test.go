@@ -25,7 +25,7 @@ func drafted(t *testing.T, data []byte, o bundle.DraftOptions) *receipt.Draft {
 	return draft
 }
 
-// TestDraft verifies the complete receipt of a bundle.
+// TestDraft verifies that the receipt from a bundle is complete.
 func TestDraft(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{}).Bytes()
 	got, err := json.MarshalIndent(drafted(t, data, bundle.DraftOptions{WorkspaceRef: "ws_garden"}), "", "  ")
@@ -42,7 +42,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestDraftNames verifies that the digests in a draft are those of the bundle's bytes and of the
+// TestDraftNames verifies that a draft contains the digests of the bundle's bytes and of the
 // embedded record.
 func TestDraftNames(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.ReplayOnly}).Bytes()
@@ -56,7 +56,7 @@ func TestDraftNames(t *testing.T) {
 		t.Errorf("%+v, %+v", d.FinalArtifacts, d.ReplayInput)
 	}
 
-	// Withheld values have no digest of their own. Each entry has a pointer.
+	// Withheld values have no separate digest. Each entry must have a pointer.
 	for _, c := range d.SideEffects.ToolCalls {
 		if !c.OutputHash.IsZero() {
 			t.Errorf("%s: a digest of what was withheld", c.CallID)
@@ -90,7 +90,7 @@ func TestDraftTells(t *testing.T) {
 	}
 	unreported := func(d *receipt.Draft) []string { return d.Metadata["unreported"].([]string) }
 
-	// A request without an answer is not an approval.
+	// A request that was not answered is not an approval.
 	d := drafted(t, change([]any{"permissions", 0, "payload", "decision"}, "approved"), bundle.DraftOptions{})
 	if len(d.Approvals) != 0 || !slices.Contains(unreported(d), "/approvals") {
 		t.Errorf("approvals %v", d.Approvals)
@@ -105,7 +105,7 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("approvals %+v", d.Approvals)
 	}
 
-	// Part of a result may have been removed from the record before the export, without being
+	// Before the export, part of a result may have been removed from the record without being
 	// listed.
 	for _, result := range []string{"key <redacted:npm_token:40>", "[redacted]", "[withheld]"} {
 		d = drafted(t, change([]any{"tools", "calls", 0, "result"}, result), bundle.DraftOptions{})
@@ -114,7 +114,7 @@ func TestDraftTells(t *testing.T) {
 		}
 	}
 
-	// Invalid times, and a run without a recorded end time.
+	// These times are invalid, and this run has no recorded end time.
 	d = drafted(t, change([]any{"source", "finished_at"}, nil), bundle.DraftOptions{})
 	if !slices.Contains(unreported(d), "/lifecycle/completed_at") || d.AutonomyBudget.Consumed.WallTimeMS != nil {
 		t.Errorf("%+v", d.Lifecycle)
@@ -125,7 +125,7 @@ func TestDraftTells(t *testing.T) {
 	}
 	drafted(t, change([]any{"created_at"}, "soon"), bundle.DraftOptions{IssuedAt: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)})
 
-	// The status of a run is one of a few words.
+	// The status of a run must be one of a few words.
 	for status, want := range map[string]string{"succeeded": "SUCCEEDED", "failed": "FAILED", "error": "FAILED", "cancelled": "CANCELED"} {
 		if d := drafted(t, change([]any{"source", "status"}, status), bundle.DraftOptions{}); d.Lifecycle.FinalState != want {
 			t.Errorf("%s: %s", status, d.Lifecycle.FinalState)
@@ -143,7 +143,7 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("%+v", d.ModelRoute)
 	}
 
-	// Without an embedded run record, the receipt lists no materials.
+	// If no run record is embedded, the receipt lists no materials.
 	v = tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
 	put(t, v, nil, "replay", "run_record")
 	if d := drafted(t, encode(t, v), bundle.DraftOptions{}); d.ReplayInput.Determinism != "best_effort" || len(d.ReplayInput.Materials) != 0 {
@@ -155,8 +155,8 @@ func TestDraftTells(t *testing.T) {
 	}
 }
 
-// TestDraftHides verifies that no receipt is created from a bundle with secrets. If secrets are
-// allowed, the draft contains none of them.
+// TestDraftHides verifies that no receipt is created from a bundle that contains secrets. If
+// secrets are allowed, the draft must not contain any of them.
 func TestDraftHides(t *testing.T) {
 	local := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()
 	o := bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// The entries below were written by hand from the rules of the format, not from the output of
-// the code.
+// The entries below were written by hand according to the rules of the format, not copied from the
+// output of the code.
 
 func redactedAt(paths ...string) (list []bundle.Entry) {
 	for _, p := range paths {
@@ -38,14 +38,14 @@ const (
 	section = "$.transcript.sections[0]."
 )
 
-// ofRun returns the entries for testdata/run.json after sanitizing: three anchors, two paths of the
-// record, and the key in the two copies of the transcript.
+// ofRun returns the entries for testdata/run.json after sanitizing: three anchors, two paths in the
+// record, and the key in both copies of the transcript.
 func ofRun() []bundle.Entry {
 	return redactedAt("$.source.persisted_path", "$.replay.run_record.persisted_path",
 		"$.workspace.primary", section+anchor, inRun+anchor, section+apiKey, inRun+apiKey)
 }
 
-// withheldOfRun returns the entries that replay_only adds.
+// withheldOfRun returns the entries that the mode replay_only adds.
 func withheldOfRun() []bundle.Entry {
 	list := withheldAt("$.source.task", "$.replay.run_record.task",
 		"$.permissions[0].payload.prompt", "$.permissions[1].payload.text", "$.replay.run_record.hitl_questions[0].prompt",
@@ -60,7 +60,7 @@ func withheldOfRun() []bundle.Entry {
 	return list
 }
 
-// ofLocal returns the entries of testdata/local.json.
+// ofLocal returns the entries for testdata/local.json.
 func ofLocal() []bundle.Entry {
 	const message = "$.transcript.sections[0].messages"
 	return slices.Concat(
@@ -95,7 +95,7 @@ func TestEntriesOfBundle(t *testing.T) {
 	local := file(t, "local.json")
 	same(t, "sanitized", sanitized(t, local, bundle.Sanitized, false).Entries, byPath(ofLocal()))
 
-	// The remaining part of a text that is withheld later is not listed.
+	// A replacement inside a text is not listed if the entire text is withheld later.
 	payload := ofLocal()
 	for i, e := range payload {
 		if e.Path == "$.attachments[0].text" || e.Path == "$.transcript.sections[0].messages[0].content" || e.Path == "$.transcript.sections[0].messages[1].content.url" {
@@ -127,8 +127,8 @@ func same(t *testing.T, what string, got, want []bundle.Entry) {
 	}
 }
 
-// TestManifest verifies that the bundle contains every listed replacement, and that entries
-// have the members of the format.
+// TestManifest verifies that the bundle contains every listed replacement, and that entries have
+// the members that the format defines.
 func TestManifest(t *testing.T) {
 	for _, test := range []struct {
 		mode   bundle.Mode

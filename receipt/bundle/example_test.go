@@ -28,7 +28,7 @@ func ExampleExport() {
 }
 
 func ExampleCheck() {
-	data, err := os.ReadFile("testdata/run.json") // which is a run record
+	data, err := os.ReadFile("testdata/run.json") // this file contains a run record
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSameBytes verifies that repeated exports produce the same bytes, regardless of the order of
-// the record's members and its line endings.
+// members and the line endings in the record.
 func TestSameBytes(t *testing.T) {
 	run := file(t, "run.json")
 	for _, mode := range []bundle.Mode{bundle.Local, bundle.Sanitized, bundle.ReplayOnly} {
@@ -63,7 +63,7 @@ func TestWorkspace(t *testing.T) {
 		t.Error("a path of the machine is still there")
 	}
 
-	// Without an anchor, there is no workspace. A null anchor counts as absent.
+	// Without an anchor, the bundle has no workspace. A null anchor is treated as absent.
 	for _, anchor := range []any{nil, "x"} {
 		put(t, v, anchor, "transcript", "metadata", "workspace_anchor")
 		if got, there := tree(t, exported(t, encode(t, v), bundle.Options{}).Bytes())["workspace"]; there {
@@ -77,7 +77,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// TestPointers verifies that the locations of logs on the machine are removed.
+// TestPointers verifies that the local paths of logs are removed.
 func TestPointers(t *testing.T) {
 	v := tree(t, file(t, "run.json"))
 	v["observability"] = tree(t, []byte(`{
@@ -95,9 +95,9 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestExportHides verifies that no bundle contains a part of a secret planted at any of ten places
-// in a record, and that every bundle passes Check. If a member name is a secret, the object is
-// removed.
+// TestExportHides verifies that no bundle contains a part of a secret that was planted at any of
+// ten places in a record, and that every bundle passes Check. If the name of a member is a secret,
+// the object is removed.
 func TestExportHides(t *testing.T) {
 	for i, s := range bundle.Shapes() {
 		for j, way := range [][]any{
@@ -122,7 +122,7 @@ func TestExportHides(t *testing.T) {
 	}
 }
 
-// TestWriteTo verifies that an error of the writer ends the output, and that the written bytes
+// TestWriteTo verifies that an error from the writer ends the output, and that the written bytes
 // are counted.
 func TestWriteTo(t *testing.T) {
 	text := exported(t, file(t, "run.json"), bundle.Options{})
@@ -148,7 +148,7 @@ func (s *short) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestRuns verifies that invalid records are refused.
+// TestRuns verifies that invalid run records are rejected.
 func TestRuns(t *testing.T) {
 	for _, test := range []struct {
 		name, from, to string
@@ -181,7 +181,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestLeast verifies that an export of a record with only its four required members adds no
+// TestLeast verifies that the export of a record with only the four required members contains no
 // invented values.
 func TestLeast(t *testing.T) {
 	text := exported(t, []byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "running"}`), bundle.Options{CreatedAt: "2026-05-04T10:00:00Z", ID: "b", Producer: bundle.Producer{Name: "p", Version: "1"}})

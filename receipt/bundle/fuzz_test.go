@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// FuzzBundle verifies that no input causes a panic, and that a sanitized bundle is JSON, passes
-// Check, and does not change when it is sanitized again.
+// FuzzBundle verifies that no input causes a panic. A sanitized bundle must be valid JSON, pass
+// Check, and not change when it is sanitized again.
 func FuzzBundle(f *testing.F) {
 	f.Add(file(f, "local.json"))
 	f.Add(exported(f, file(f, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes())
@@ -39,7 +39,7 @@ func FuzzBundle(f *testing.F) {
 			mode, strict := manner.mode, manner.strict
 			text, err := bundle.Sanitize(b, mode, strict)
 			if err != nil {
-				continue // a secret in a name that must stay, or a mode that removed more
+				continue // a secret is in a name that must stay, or the bundle has a mode that removed more
 			}
 			clean := text.Bytes()
 			if !json.Valid(clean) || int64(len(clean)) != text.Size {

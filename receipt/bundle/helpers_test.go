@@ -27,7 +27,7 @@ func parse(t testing.TB, data []byte) *bundle.Bundle {
 	return b
 }
 
-// exported returns the bundle of a run.
+// exported returns the bundle that is exported for a run.
 func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 	t.Helper()
 	text, err := bundle.Export(run, o)
@@ -46,7 +46,7 @@ func sanitized(t testing.TB, data []byte, mode bundle.Mode, strict bool) *bundle
 	return text
 }
 
-// tree decodes JSON and keeps numbers as they are.
+// tree decodes JSON and keeps the spelling of numbers.
 func tree(t testing.TB, data []byte) map[string]any {
 	t.Helper()
 	var v map[string]any

@@ -53,8 +53,8 @@ func TestImportObservability(t *testing.T) {
 	}
 }
 
-// TestImportReconstructed verifies that a record is created from the fixture and the transcript
-// if none is embedded.
+// TestImportReconstructed verifies that, if no record is embedded, a record is created from the
+// fixture and the transcript.
 func TestImportReconstructed(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x"}).Bytes()
 	for _, gone := range []bool{true, false} {

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestLarge verifies that 64 MB take less than three seconds of one core, and less than four
-// times their size.
+// TestLarge verifies that processing 64 MB takes less than three seconds on one core, and that the
+// peak memory use is less than four times that size.
 func TestLarge(t *testing.T) {
 	if !testsize.Full() || runtime.GOOS != "linux" {
 		t.Skip("it takes seconds and 250 MB")
@@ -44,7 +44,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// inOwnProcess runs the test in a separate process, whose memory it has alone.
+// inOwnProcess runs the test in a separate process, so that its memory use can be measured.
 func inOwnProcess(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
@@ -55,7 +55,7 @@ func inOwnProcess(t *testing.T) {
 	}
 }
 
-// TestLimits verifies that too large input is refused before it is read.
+// TestLimits verifies that input that is too large is rejected before it is read.
 func TestLimits(t *testing.T) {
 	var wrong *bundle.Error
 	refused := func(what string, err error) {
@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 	_, err = bundle.Parse([]byte("[" + strings.Repeat("1,", 2<<20) + "1]"))
 	refused("digits", err)
 
-	// A readable bundle may become too large to write, because each level of a list adds
+	// A readable bundle may become too large to write, because each level of nesting adds
 	// indentation.
 	deep := strings.Repeat("[", 900) + strings.Repeat("1,", 150_000) + "1" + strings.Repeat("]", 900)
 	run := []byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "x": ` + deep + `}`)
@@ -78,7 +78,8 @@ func TestLimits(t *testing.T) {
 	_, err = bundle.Export(run, bundle.Options{})
 	refused("indents, and an id of it", err)
 
-	// The list of removals may also become too large, because each path names every level.
+	// The list of removals may also become too large, because each path contains the names of all
+	// levels.
 	deep = strings.Repeat(`{"`+strings.Repeat("x", 100)+`":`, 900) + "[" + strings.Repeat(`{"token":1},`, 2_950) + "1]" + strings.Repeat("}", 900)
 	run = []byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "content": ` + deep + `}`)
 	_, err = bundle.Export(run, bundle.Options{ID: "b", Mode: bundle.ReplayOnly})

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// An oracle is the algorithm of the format in a few lines, with regexp and net/url and without
-// code of this module.
+// An oracle implements the format's algorithm in a few lines with regexp and net/url, without code
+// from this module.
 type oracle struct{ entries []bundle.Entry }
 
 var paths = []string{"persisted_path", "primary", "run_path", "snapshot_ref", "snapshot_path", "source_path"}
@@ -59,7 +59,8 @@ var patterns = func() (list []pattern) {
 	return list
 }()
 
-// The user information of a URL within a text, which the format's reference harness keeps.
+// The pattern matches the user information in a URL inside a text, which the format's reference
+// harness does not remove.
 var userinfo = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#"<>@]+@`)
 
 func clean(text string) string {
@@ -148,7 +149,7 @@ func (o *oracle) withhold(v any, path string) any {
 	return v
 }
 
-// apply applies a mode to a local bundle: it redacts and then withholds.
+// apply applies a mode to a local bundle: it redacts values and then withholds values.
 func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 	manifest := v["redaction"]
 	delete(v, "redaction")
@@ -160,8 +161,8 @@ func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 	slices.SortStableFunc(o.entries, func(a, b bundle.Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// agree verifies that the result of Sanitize for a local bundle matches that of the oracle. One
-// difference is intended: the changed text of a withheld value is not listed.
+// agree verifies that Sanitize and the oracle return the same result for a local bundle. One
+// difference is intentional: if a text is withheld, earlier changes inside it are not listed.
 func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	t.Helper()
 	got := sanitized(t, local, mode, false)
@@ -184,7 +185,7 @@ func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	}
 	same(t, string(mode), got.Entries, o.entries)
 
-	// The content except for the manifest, which TestManifest checks.
+	// Compare everything except the manifest, which TestManifest checks.
 	text := tree(t, got.Bytes())
 	text["redaction"] = want["redaction"]
 	if string(encode(t, text)) != string(encode(t, want)) {
@@ -198,12 +199,12 @@ func TestOracle(t *testing.T) {
 		agree(t, exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local, Attachments: true}).Bytes(), mode)
 	}
 
-	// Pointers lie at any depth of their list.
+	// Pointers may occur at any depth of their list.
 	nested := tree(t, file(t, "local.json"))
 	nested["metadata"] = map[string]any{"event_log_pointers": []any{[]any{map[string]any{"path": "/a"}}, map[string]any{"more": []any{map[string]any{"path": "/b"}}}}}
 	agree(t, encode(t, nested), bundle.Sanitized)
 
-	// Values and names of all rules, in any order and depth.
+	// Random bundles contain values and names for all rules, in any order and at any depth.
 	random := rand.New(rand.NewPCG(1, 2))
 	n := 40
 	if testsize.Full() {

@@ -13,7 +13,7 @@ import (
 
 const page = "../../docs/bundles.md"
 
-// TestPage verifies that the tables of the page match the code.
+// TestPage verifies that the tables on the page match the code.
 func TestPage(t *testing.T) {
 	data, err := os.ReadFile(page)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// filled puts rows between the head of a table and its mark.
+// filled inserts rows between the header of a table and the mark that follows the table.
 func filled(t *testing.T, text, mark, rows string) string {
 	t.Helper()
 	before, after, ok := strings.Cut(text, "<!-- "+mark+" -->\n")
@@ -45,10 +45,11 @@ func filled(t *testing.T, text, mark, rows string) string {
 	return before[:head+len("|---|\n")] + rows + "<!-- " + mark + " -->\n" + after
 }
 
-// A sample is a bundle with a value at one place, together with the value's name on the page.
+// A sample is a bundle that contains a value at one place, together with the value's name on the
+// page.
 type sample struct{ what, json string }
 
-// modeRows tries each kind of value in each mode.
+// modeRows returns the rows that show the result for each kind of value in each mode.
 func modeRows(t *testing.T) string {
 	code := func(names string) string { return "`" + strings.Join(strings.Fields(names), "` `") + "`" }
 	samples := []sample{
@@ -73,7 +74,7 @@ func modeRows(t *testing.T) string {
 	return b.String()
 }
 
-// becomes returns the result of a mode for a document with a single value.
+// becomes returns the result of applying a mode to a document that has a single value.
 func becomes(t *testing.T, json string, m manner) string {
 	t.Helper()
 	doc, err := canon.Parse([]byte(json))
@@ -96,7 +97,7 @@ func becomes(t *testing.T, json string, m manner) string {
 	return actionOf(text.Entries[0].Class)
 }
 
-// namesOf returns the sensitive names: those of paths, or those of secrets.
+// namesOf returns the sensitive names, either for paths or for secrets.
 func namesOf(paths bool) (names []string) {
 	for _, n := range redact.Upstream().Names {
 		switch name, suffix := strings.CutPrefix(n, "*"); {

@@ -19,8 +19,8 @@ func processTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakMemory returns the maximum memory of the process, in bytes. getrusage(2) would also count
-// that of its parent process.
+// peakMemory returns the peak memory use of the process in bytes. The value from getrusage(2) would
+// include the parent process.
 func peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

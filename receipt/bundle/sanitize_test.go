@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestTwice verifies that sanitizing a bundle again changes nothing, regardless of earlier
-// removals.
+// TestTwice verifies that sanitizing a bundle again changes nothing, regardless of what was removed
+// earlier.
 func TestTwice(t *testing.T) {
 	type manner struct {
 		mode   bundle.Mode
@@ -27,8 +27,8 @@ func TestTwice(t *testing.T) {
 				t.Errorf("%v: another the second time\n%s\n%s", m, once, twice)
 			}
 
-			// Sanitizing with a weaker mode first removes the same data, and the removals stay
-			// listed.
+			// Sanitizing with a weaker mode first must not change what is removed, and all removals
+			// must remain listed.
 			for _, weaker := range manners[:i] {
 				first := sanitized(t, data, weaker.mode, weaker.strict).Bytes()
 				text := sanitized(t, first, m.mode, m.strict)
@@ -41,8 +41,9 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestExportIsSanitize verifies that a run exported in a mode equals its local bundle sanitized
-// in that mode, except for the ID, which is derived from the exported record.
+// TestExportIsSanitize verifies that exporting a run in a mode has the same result as sanitizing
+// the run's local bundle in that mode. Only the ID differs, because it is derived from the exported
+// record.
 func TestExportIsSanitize(t *testing.T) {
 	run := file(t, "run.json")
 	o := bundle.Options{Mode: bundle.Local, ID: "bundle_x"}
@@ -79,8 +80,8 @@ func TestWeakerMode(t *testing.T) {
 	}
 }
 
-// TestForeignManifest verifies that entries of a foreign list are kept only if the bundle
-// supports them.
+// TestForeignManifest verifies that the entries in a foreign list are kept only if they match the
+// bundle.
 func TestForeignManifest(t *testing.T) {
 	v := tree(t, sanitized(t, file(t, "local.json"), bundle.Sanitized, false).Bytes())
 	honest := at(t, v, "redaction", "entries").([]any)
@@ -104,7 +105,7 @@ func TestForeignManifest(t *testing.T) {
 	same(t, "sanitized", text.Entries, byPath(ofLocal()))
 	hides(t, "bundle", string(text.Bytes()), secret)
 
-	// Nothing was removed from a local bundle before, regardless of what it lists.
+	// A local bundle has no earlier removals, regardless of what it lists.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, "<redacted:jwt:90>", "source", "status")
 	put(t, v, []any{entry("$.source.status", "secret_pattern_or_url", "<redacted:jwt:90>")}, "redaction", "entries")

@@ -11,7 +11,8 @@ var WithoutPaths = withoutPaths
 // Update reports whether committed files are written again.
 var Update = flag.Bool("update", false, "write testdata/draft.json and the tables of docs/bundles.md")
 
-// A Shape is one of the 16 forms of secrets. This file contains none of them as is.
+// A Shape is an example of one of the 16 forms of secrets. The source code of this file contains no
+// complete example.
 type Shape struct{ Name, Text string }
 
 // Shapes returns one example of each form, in the order of the patterns.

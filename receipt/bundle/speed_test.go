@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// BenchmarkSanitize sanitizes a bundle of 64 MB that contains a secret now and then.
+// BenchmarkSanitize sanitizes a bundle of 64 MB that contains a few secrets.
 func BenchmarkSanitize(b *testing.B) {
 	large := largeBundle(b, 64<<20)
 	for _, mode := range []bundle.Mode{bundle.Sanitized, bundle.ReplayOnly} {
@@ -23,7 +23,7 @@ func BenchmarkSanitize(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall measures a bundle of a few messages.
+// BenchmarkSmall sanitizes a bundle that contains a few messages.
 func BenchmarkSmall(b *testing.B) {
 	local := file(b, "local.json")
 	for b.Loop() {

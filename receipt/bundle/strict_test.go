@@ -16,7 +16,7 @@ var surroundings = []struct{ before, after string }{
 	{"https://example.org/?cwd=", "&a=b"}, {"see https://example.org/a/b and ", ""}, {"cc -I", ""}, {"cwd%3D", ""}, {"PATH=/usr/bin:", ":/opt/bin"},
 }
 
-// strict returns the strict bundle of a run that contains a text in a member of any name.
+// strict returns the strict bundle for a run that contains a text in a member with any name.
 func strict(t *testing.T, text any) []byte {
 	t.Helper()
 	run := tree(t, file(t, "run.json"))
@@ -24,8 +24,8 @@ func strict(t *testing.T, text any) []byte {
 	return exported(t, encode(t, run), bundle.Options{Mode: bundle.ReplayOnly, Strict: true}).Bytes()
 }
 
-// TestStrictPaths verifies that no text of a strict bundle keeps an absolute path, regardless
-// of its surroundings and its spelling, and that another pass changes nothing.
+// TestStrictPaths verifies that no text in a strict bundle keeps an absolute path, regardless of
+// its surroundings and its spelling, and that another pass changes nothing.
 func TestStrictPaths(t *testing.T) {
 	const needle = "ada9w8v"
 	paths := []string{
@@ -38,7 +38,7 @@ func TestStrictPaths(t *testing.T) {
 	for _, path := range paths {
 		for _, a := range surroundings {
 			text := a.before + path + a.after
-			if strings.Contains(text, "cwd://") { // which is a URL
+			if strings.Contains(text, "cwd://") { // the text is a URL
 				continue
 			}
 			once := strict(t, text)
@@ -51,12 +51,12 @@ func TestStrictPaths(t *testing.T) {
 		}
 	}
 
-	// Member names are treated as text, too.
+	// The names of members are also treated as text.
 	if named := strict(t, map[string]any{"/home/" + needle: 1}); bytes.Contains(named, []byte(needle)) {
 		t.Error("a path in a name is left")
 	}
 
-	// Other modes keep absolute paths, as the format does.
+	// Other modes keep absolute paths, as the format specifies.
 	run := tree(t, file(t, "run.json"))
 	put(t, run, map[string]any{"title": "see " + paths[0]}, "metadata")
 	if kept := exported(t, encode(t, run), bundle.Options{Mode: bundle.ReplayOnly}).Bytes(); !bytes.Contains(kept, []byte(needle)) {
@@ -76,7 +76,8 @@ func TestStrictKeeps(t *testing.T) {
 	}
 }
 
-// TestStrictTime verifies that the time is linear for any text.
+// TestStrictTime verifies that the processing time is linear in the length of the text, regardless
+// of the text.
 func TestStrictTime(t *testing.T) {
 	for _, unit := range []string{"/", "//", `\`, `\\`, `\\a`, `\/`, "%2F", "</", "'/a ", `"/a `, "://", "/a /", "a:/ ", "C:", "/ a", "- -/", "a://"} {
 		if !testsize.Linear(1<<16, func(size int) func() {

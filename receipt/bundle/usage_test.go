@@ -8,14 +8,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// lists reports whether a list of the metadata has a pointer.
+// lists reports whether a list in the metadata contains a pointer.
 func lists(d *receipt.Draft, name, at string) bool {
 	list, _ := d.Metadata[name].([]string)
 	return slices.Contains(list, at)
 }
 
-// TestCostBounds verifies that a cost is a lower bound if it lacks some of the calls, and only
-// then.
+// TestCostBounds verifies that a cost is marked as a lower bound if and only if it does not include
+// all calls.
 func TestCostBounds(t *testing.T) {
 	for _, test := range []struct {
 		usage         map[string]any
@@ -51,7 +51,7 @@ func TestCostBounds(t *testing.T) {
 	}
 }
 
-// TestCounts verifies that only counts are treated as counts.
+// TestCounts verifies that only nonnegative integers are treated as counts.
 func TestCounts(t *testing.T) {
 	for _, test := range []struct {
 		told any
@@ -72,8 +72,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestEvidence verifies that gaps of a run record, and events of a transcript that no reader
-// recognizes, are counted and turn the lists and sums of the draft into lower bounds.
+// TestEvidence verifies that gaps in a run record, and transcript events that no reader recognizes,
+// are counted and turn the lists and sums in the draft into lower bounds.
 func TestEvidence(t *testing.T) {
 	gap := map[string]any{"component": "flight_recording", "code": "persist_failed", "message": "disk full"}
 	changed := func(with any, way ...any) *receipt.Draft {
@@ -112,7 +112,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// equal compares counts; nil means no counts.
+// equal compares counts; a nil count is absent.
 func equal(t *testing.T, what string, got any, want map[string]int) {
 	t.Helper()
 	if want == nil && got == nil {

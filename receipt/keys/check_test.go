@@ -62,8 +62,8 @@ func TestDocumentedVector(t *testing.T) {
 	}
 }
 
-// TestNativeForm verifies that a native value has only one valid form, and that the form is checked
-// before the key (reliability #128, #140, #141).
+// TestNativeForm verifies that a native value has exactly one valid form, and that the form is
+// checked before the key (reliability #128, #140, #141).
 func TestNativeForm(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public), ecJWK("ec"))
 	sig := ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))
@@ -116,7 +116,7 @@ func TestNativeForm(t *testing.T) {
 }
 
 // TestNativeDamage verifies that a native value with one damaged byte is never valid, and that most
-// damage is detected without the key.
+// damage is detected without using the key.
 func TestNativeDamage(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	good := []byte(native(ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))))
@@ -150,7 +150,7 @@ func TestSignThenDamage(t *testing.T) {
 		sig := signWith(t, k)
 		e := entryOf(sig)
 		wantCode(t, set, hashText, e, valid)
-		step, slow := 13, 61 // these steps reach every bit of a byte
+		step, slow := 13, 61 // these steps reach every bit of each byte
 		if testsize.Full() {
 			step, slow = 1, 11
 		}
@@ -182,8 +182,8 @@ func TestSignThenDamage(t *testing.T) {
 	}
 }
 
-// TestAlgorithmConfusion verifies that the key determines the algorithm, in every combination
-// (reliability #145, #148, #149).
+// TestAlgorithmConfusion verifies that the key determines the algorithm, for every combination of
+// key and algorithm (reliability #145, #148, #149).
 func TestAlgorithmConfusion(t *testing.T) {
 	for ours, k := range testKeys() {
 		named, err := newPrivate(k.key, "k", ours)
@@ -203,7 +203,8 @@ func TestAlgorithmConfusion(t *testing.T) {
 			want := mismatch
 			switch {
 			case theirs == Ed25519 && (ours == Ed25519 || ours == edDSA), ours == Ed25519 && theirs == edDSA:
-				// An Ed25519 key supports both algorithms, but this value is zeros or from another key.
+				// An Ed25519 key supports both algorithms, but this value consists of zeros or was
+				// created with another key.
 				want = untrue
 			case ours == theirs:
 				want = valid
@@ -250,7 +251,7 @@ func TestPSSSalt(t *testing.T) {
 		h := alg.hash.New()
 		h.Write([]byte(first + "." + encodeURL([]byte(hashText))))
 		digest := h.Sum(nil)
-		for _, salt := range []int{rsa.PSSSaltLengthAuto, 1, 20, 32, 48, 64, 100} { // Auto: the longest possible salt
+		for _, salt := range []int{rsa.PSSSaltLengthAuto, 1, 20, 32, 48, 64, 100} { // automatic: the longest possible salt
 			sig, err := rsa.SignPSS(zeros{}, key, alg.hash, digest, &rsa.PSSOptions{SaltLength: salt})
 			if err != nil {
 				t.Fatal(err)
@@ -270,8 +271,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestTwoIssuers verifies that a signature is accepted only for the key that it names if one file
-// contains the keys of two issuers.
+// TestTwoIssuers verifies that, if one file contains the keys of two issuers, a signature is
+// accepted only for the key that it names.
 func TestTwoIssuers(t *testing.T) {
 	one, two := testKeys()[Ed25519], testKeys()[edDSA]
 	a, b := one.Public(), two.Public()

@@ -20,7 +20,7 @@ type cookbook struct {
 	Output struct{ Compact string }
 }
 
-// reproduce signs the payload again and returns the compact serialization with the payload.
+// reproduce signs the payload again and returns the compact serialization, including the payload.
 func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) string {
 	t.Helper()
 	alg, _ := algorithmOf(algorithm)
@@ -69,8 +69,8 @@ func TestCookbookRFC7520(t *testing.T) {
 	}
 }
 
-// TestCookbookRefused verifies that the other examples are rejected: sections 4.4 to 4.7 use a
-// shared secret, and section 4.8 is not a compact JWS.
+// TestCookbookRefused verifies that the other examples are rejected, because sections 4.4 to 4.7
+// use a shared secret and section 4.8 is not a compact JWS.
 func TestCookbookRefused(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sig-jose-cookbook"), "jws")
 	n := 0
@@ -92,7 +92,7 @@ func TestCookbookRefused(t *testing.T) {
 	}
 }
 
-// TestCookbookRFC8037 verifies the example in RFC 8037 appendix A.4. Its header has no kid, so the
+// TestCookbookRFC8037 verifies the example in RFC 8037 appendix A.4. The header has no kid, so the
 // token is malformed as a receipt's signature, but the signature itself is valid.
 func TestCookbookRFC8037(t *testing.T) {
 	var c cookbook

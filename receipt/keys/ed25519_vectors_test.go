@@ -20,8 +20,8 @@ type ed25519Vector struct {
 	Flags         []string
 }
 
-// judge runs a vector through a trust file and compares the result with that of crypto/ed25519: the
-// key must be weak, or the verdicts must be the same.
+// judge runs a vector through a trust file and compares the result with that of crypto/ed25519.
+// Either the key must be weak, or the verdicts must be the same.
 func judge(t *testing.T, number int, key string, message []byte, sig string) (verdict string) {
 	t.Helper()
 	accepted := ed25519.Verify(unhex(t, key), message, unhex(t, sig))
@@ -43,7 +43,7 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	return string(code)
 }
 
-// TestCCTV verifies that exactly the signatures that crypto/ed25519 accepts are accepted, except
+// TestCCTV verifies that a signature is accepted if and only if crypto/ed25519 accepts it, except
 // for keys that are rejected when they are parsed (reliability #124).
 func TestCCTV(t *testing.T) {
 	var list []ed25519Vector
@@ -64,9 +64,9 @@ func TestCCTV(t *testing.T) {
 	}
 }
 
-// TestSpeccheck verifies the speccheck vectors. The keys in vectors 0, 1, and 11 have low order,
-// and the keys in vectors 10 and 11 are not canonical. In vectors 6 and 7, S is not below the group
-// order (#127). Vectors 4 and 5 are valid only with the cofactor.
+// TestSpeccheck verifies the vectors from speccheck. The keys in vectors 0, 1, and 11 have low
+// order, and the keys in vectors 10 and 11 are not canonical. In vectors 6 and 7, S is not below
+// the group order (#127). Vectors 4 and 5 are valid only with the cofactor.
 func TestSpeccheck(t *testing.T) {
 	var list []struct {
 		PubKey             string `json:"pub_key"`
@@ -85,8 +85,8 @@ func TestSpeccheck(t *testing.T) {
 	}
 }
 
-// TestWeakEd25519Keys verifies that the keys listed in the CCTV README are rejected, and so are the
-// other values of y from p to 2^255−1 with both signs (reliability #125, #126).
+// TestWeakEd25519Keys verifies that the keys listed in the CCTV README are rejected, and that the
+// other values of y from p to 2^255−1 are rejected with both signs (reliability #125, #126).
 func TestWeakEd25519Keys(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(vectors.Dir(t, "sig-cctv-ed25519"), "README.md"))
 	if err != nil {
@@ -115,7 +115,7 @@ func TestWeakEd25519Keys(t *testing.T) {
 			}
 		}
 	}
-	// Every key that crypto/ed25519 generates is a point.
+	// Every key that crypto/ed25519 generates must be a point.
 	for i := range 200 {
 		seed := make([]byte, 32)
 		seed[0] = byte(i)
@@ -125,8 +125,8 @@ func TestWeakEd25519Keys(t *testing.T) {
 	}
 }
 
-// TestEd25519Points verifies that isPoint matches an oracle for points: x² = (y²−1)/(dy²+1) has a
-// root modulo p (RFC 8032 section 5.1.3).
+// TestEd25519Points verifies that isPoint matches an oracle: an encoding is a point if x² =
+// (y²−1)/(dy²+1) has a root modulo p (RFC 8032 section 5.1.3).
 func TestEd25519Points(t *testing.T) {
 	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	d := new(big.Int).ModInverse(big.NewInt(121666), p)

@@ -15,9 +15,9 @@ import (
 
 const envelopeText = "DSSEv1 28 application/vnd.in-toto+json 2 {}"
 
-// TestEnvelopes verifies that keys for Ed25519, ES256, and ML-DSA-65 sign envelopes, both locally
-// and in a key service, and that the key determines how a signature is checked, regardless of the
-// algorithm in the entry.
+// TestEnvelopes verifies that keys for Ed25519, ES256, and ML-DSA-65 can sign envelopes, both
+// locally and in a key service. The key must determine how a signature is checked, regardless of
+// the algorithm stated in the entry.
 func TestEnvelopes(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
@@ -54,8 +54,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestEnvelopeAlone verifies that, under the same key, a receipt signature is not valid for an
-// envelope, and an envelope signature is not valid for a receipt.
+// TestEnvelopeAlone verifies that a receipt signature is not valid for an envelope, and an envelope
+// signature is not valid for a receipt, even with the same key.
 func TestEnvelopeAlone(t *testing.T) {
 	for _, name := range []string{Ed25519, edDSA, es256, rs256} {
 		k := testKeys()[name]
@@ -81,7 +81,8 @@ func TestEnvelopeAlone(t *testing.T) {
 		}
 	}
 
-	// A key that cannot sign envelopes cannot check them either, regardless of the entry's content.
+	// A key that cannot sign envelopes cannot verify them either, regardless of what the entry
+	// contains.
 	k := testKeys()[rs256]
 	e := &receipt.Entry{KeyID: []byte(k.public.ID), Signature: []byte("base64:AAAA")}
 	wantCode(t, setOf(t, k.Public()), envelopeText, e, receipt.CodeUnsupportedAlgorithm)
@@ -124,15 +125,15 @@ func TestEnvelopeForm(t *testing.T) {
 			nativePrefix + base64.StdEncoding.EncodeToString([]byte{0x30, 6, 2, 1, 1, 2, 1, 1}): receipt.CodeSignatureInvalid,
 		} {
 			if strings.HasSuffix(value, "AA==") && !strings.HasSuffix(text, "=") {
-				continue // a string without padding continues
+				continue // a string without padding, which can be continued
 			}
 			wantCode(t, set, envelopeText, &receipt.Entry{KeyID: []byte(k.public.ID), Signature: []byte(value)}, want)
 		}
 	}
 }
 
-// TestEnvelopeOfAnotherKey verifies that a signature by another key is detected if a service
-// returns it.
+// TestEnvelopeOfAnotherKey verifies that an error is returned if a key service returns a signature
+// by another key.
 func TestEnvelopeOfAnotherKey(t *testing.T) {
 	for _, name := range []string{Ed25519, es256} {
 		other, err := Generate(rand.Reader, name, "")

@@ -164,7 +164,7 @@ func TestParsePublic(t *testing.T) {
 	}
 }
 
-// TestFromPublic verifies that every key that can check a signature also matches the schema.
+// TestFromPublic verifies that every key that can verify a signature also matches the schema.
 func TestFromPublic(t *testing.T) {
 	for _, name := range Algorithms() {
 		pub := testKeys()[name].Public().Crypto()
@@ -207,10 +207,10 @@ func written(tb testing.TB, f *File) []byte {
 	return data
 }
 
-// TestFileSize verifies that a file that was read can be written and read again, even if its source
-// had little whitespace.
+// TestFileSize verifies that a file that was read can be written and read again, even if the
+// original contained little whitespace.
 func TestFileSize(t *testing.T) {
-	// The source has 150 kB. If each number is on its own line of 60 bytes, the file exceeds
+	// The original has 150 kB. If each number is on its own line of 60 bytes, the file exceeds
 	// MaxSetBytes.
 	ones, deep := 75_000, 28
 	if testsize.Full() {
@@ -237,7 +237,7 @@ func TestFileSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := f.Marshal() // alg, which the source omits, exceeds the limit by one member
+	data, err := f.Marshal() // the omitted member alg exceeds the limit on members by one
 	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
 	if data != nil {
 		t.Error("a file beside an error")

@@ -56,7 +56,7 @@ func FuzzParseSet(f *testing.F) {
 }
 
 // FuzzCheckSignature verifies that no entry makes CheckSignature panic, and that only the genuine
-// signature is valid, with or without tables. Every code is one of the five codes.
+// signature is valid, with or without tables. Every code must be one of the five codes.
 func FuzzCheckSignature(f *testing.F) {
 	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(f, ed.Public(), es.Public())

@@ -100,7 +100,7 @@ func entryOf(s receipt.Signature) *receipt.Entry {
 
 func native(sig []byte) string { return "base64:" + base64.StdEncoding.EncodeToString(sig) }
 
-// codeOf returns the code of CheckSignature's result, or "" if the entry is valid.
+// codeOf returns the code from CheckSignature's result, or "" if the entry is valid.
 func codeOf(s *Set, message []byte, e *receipt.Entry) receipt.Code {
 	if _, err := checkBoth(s, message, e); err != nil {
 		return err.Code
@@ -108,8 +108,8 @@ func codeOf(s *Set, message []byte, e *receipt.Entry) receipt.Code {
 	return ""
 }
 
-// checkBoth checks an entry without tables and, if its key can have a table, with one. It panics if
-// the results differ.
+// checkBoth checks an entry without tables and, if the key can have a table, also with one. It
+// panics if the results differ.
 func checkBoth(s *Set, message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	plain := *e
 	plain.Plain = true
@@ -136,7 +136,7 @@ func heat(s *Set) {
 
 var (
 	testBase   = sync.OnceValue(fixedbase.NewBase)
-	testTables sync.Map // by public key, because many tests use the same few keys
+	testTables sync.Map // indexed by public key, because many tests use the same few keys
 )
 
 func tableOf(public string) *fixedbase.Key {
@@ -166,7 +166,7 @@ func wantCode(tb testing.TB, s *Set, message string, e *receipt.Entry, want rece
 	}
 }
 
-// wantRefused asserts that err is a *SetError with the code and that its text contains part.
+// wantRefused fails unless err is a *SetError with the given code whose text contains part.
 func wantRefused(tb testing.TB, err error, code receipt.Code, part string) *SetError {
 	tb.Helper()
 	e, ok := errors.AsType[*SetError](err)
@@ -194,7 +194,7 @@ var testTime = time.Date(2026, 4, 25, 19, 17, 33, 250e6, time.UTC)
 
 func clock() time.Time { return testTime }
 
-// testKeys generates one key per algorithm, once, because generating RSA keys is slow.
+// testKeys returns one key per algorithm, generated only once because generating RSA keys is slow.
 var testKeys = sync.OnceValue(func() map[string]*PrivateKey {
 	keys := map[string]*PrivateKey{}
 	var rsaKey *PrivateKey
@@ -232,7 +232,7 @@ func setOf(tb testing.TB, keys ...*PublicKey) *Set {
 	return s
 }
 
-// rawSignature extracts a signature from its value; pack puts a signature back.
+// rawSignature extracts a signature from an entry's value, and pack inserts a signature into one.
 func rawSignature(tb testing.TB, value string) (sig []byte, pack func([]byte) string) {
 	tb.Helper()
 	if text, ok := strings.CutPrefix(value, nativePrefix); ok {
@@ -256,7 +256,7 @@ func flip(b []byte, bit int) []byte {
 	return c
 }
 
-// lookup returns the key with the given kid.
+// lookup returns the key that has the given kid.
 func (s *Set) lookup(id string) (*PublicKey, bool) {
 	if k := s.byID[id]; k != nil {
 		return k.clone(), true

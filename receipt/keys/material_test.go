@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestNonCanonicalPoints verifies that encodings whose y is not reduced modulo p = 2^255−19, that
-// is, p to p+18, are rejected with either sign of x (RFC 8032 section 5.1.3). crypto/ed25519
+// TestNonCanonicalPoints verifies that encodings whose y is not reduced modulo p = 2^255−19, which
+// are p to p+18, are rejected with either sign of x (RFC 8032 section 5.1.3). crypto/ed25519
 // accepts those that are points. The numbers below p are canonical.
 func TestNonCanonicalPoints(t *testing.T) {
 	encoding := func(low, high byte) []byte {
@@ -41,7 +41,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 		if good < 80 {
 			t.Errorf("%d encodings below p are taken, expected about half of 236", good)
 		}
-		// A value that differs in one byte in the middle is below p, and therefore canonical.
+		// A value that differs in one of the middle bytes is below p, and therefore canonical.
 		for i := 1; i < 31; i++ {
 			key := encoding(0xf0, high)
 			key[i] = 0xfe
@@ -53,14 +53,15 @@ func TestNonCanonicalPoints(t *testing.T) {
 }
 
 // TestROCA verifies that a modulus is rejected if it is a power of 65537 modulo every small prime,
-// as in CVE-2017-15361, and accepted if this does not hold modulo one of the primes.
+// as in CVE-2017-15361. A modulus for which this is not the case for one of the primes must be
+// accepted.
 func TestROCA(t *testing.T) {
 	primes := []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
 	product := big.NewInt(1)
 	for _, p := range primes {
 		product.Mul(product, big.NewInt(p))
 	}
-	// k·product + 65537^e mod product, odd, of 2048 bits
+	// k·product + 65537^e mod product, which is odd and has 2048 bits
 	modulus := func(e, k int64) *big.Int {
 		n := new(big.Int).Exp(big.NewInt(65537), big.NewInt(e), product)
 		factor := new(big.Int).Lsh(big.NewInt(1), uint(2048-product.BitLen()))
@@ -90,8 +91,8 @@ func TestROCA(t *testing.T) {
 		if other >= p { // 65537 generates all residues
 			continue
 		}
-		// A power of 65537 modulo all primes except p: n + j·product/p has another residue modulo
-		// p.
+		// The modulus is a power of 65537 modulo all primes except p, because n + j·product/p has
+		// another residue modulo p.
 		step := new(big.Int).Quo(product, big.NewInt(p))
 		n := modulus(7, 1)
 		for new(big.Int).Mod(n, big.NewInt(p)).Int64() != other || n.Bit(0) == 0 {
@@ -103,7 +104,7 @@ func TestROCA(t *testing.T) {
 	}
 }
 
-// TestForeignCurves verifies that another curve is rejected, and so is a curve that has only the
+// TestForeignCurves verifies that other curves are rejected, including a curve that has only the
 // name of P-256.
 func TestForeignCurves(t *testing.T) {
 	good := testKeys()[es256].key.Public().(*ecdsa.PublicKey)

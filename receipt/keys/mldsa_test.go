@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// akp returns the JWK for a public ML-DSA key that is derived from a letter.
+// akp returns the JWK of an ML-DSA public key that is derived from a letter.
 func akp(t *testing.T, kid, algorithm, letter string) object {
 	t.Helper()
 	k, err := Generate(strings.NewReader(strings.Repeat(letter, mldsa.PrivateKeySize)), algorithm, kid)
@@ -31,7 +31,8 @@ func akp(t *testing.T, kid, algorithm, letter string) object {
 	return jwk
 }
 
-// TestThumbprintMLDSA verifies the JWK and the thumbprint (RFC 9964) of the seed of 32 zero bytes.
+// TestThumbprintMLDSA verifies the JWK and the thumbprint (RFC 9964) for the seed that consists of
+// 32 zero bytes.
 func TestThumbprintMLDSA(t *testing.T) {
 	k, err := Generate(bytes.NewReader(make([]byte, 32)), MLDSA44, "")
 	if err != nil {
@@ -68,7 +69,7 @@ func TestWycheproofMLDSA65(t *testing.T) {
 		for _, c := range g.Tests {
 			judged++
 			want := c.Result == "valid" && c.Ctx == ""
-			if err != nil { // a key with another length
+			if err != nil { // a key of another length
 				if want {
 					t.Errorf("%d: %v", c.TcID, err)
 				}
@@ -131,8 +132,8 @@ func TestMLDSARefused(t *testing.T) {
 	}
 }
 
-// TestMLDSA44Alone verifies that an ML-DSA-44 key signs no receipts, no envelopes, and no objects,
-// and that a receipt signature that names the algorithm is not checked.
+// TestMLDSA44Alone verifies that an ML-DSA-44 key cannot sign receipts, envelopes, or objects, and
+// that a receipt signature that names the algorithm is not checked.
 func TestMLDSA44Alone(t *testing.T) {
 	k, err := Generate(bytes.NewReader(make([]byte, 32)), MLDSA44, "k")
 	if err != nil {
@@ -152,7 +153,7 @@ func TestMLDSA44Alone(t *testing.T) {
 		t.Error(err)
 	}
 
-	// With both roles, a checkpoint may replace the signatures of receipts.
+	// If the key has both roles, a checkpoint may replace the signatures on receipts.
 	public := k.Public()
 	public.Roles = []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint}
 	set := setOf(t, public)
@@ -165,8 +166,8 @@ func TestMLDSA44Alone(t *testing.T) {
 	}
 }
 
-// TestRemoteMLDSA44 verifies that a remote ML-DSA-44 key signs checkpoints, and that a signature by
-// another key is detected.
+// TestRemoteMLDSA44 verifies that a remote ML-DSA-44 key can sign checkpoints, and that a signature
+// by another key is detected.
 func TestRemoteMLDSA44(t *testing.T) {
 	var public crypto.PublicKey
 	c := &tlog.Checkpoint{Origin: "example.com/log", Size: 1}
@@ -188,7 +189,7 @@ func TestRemoteMLDSA44(t *testing.T) {
 	}
 }
 
-// TestMLDSARoles verifies that a trusted ML-DSA-44 key has a role in which it can sign.
+// TestMLDSARoles verifies that a trusted ML-DSA-44 key must have a role in which it can sign.
 func TestMLDSARoles(t *testing.T) {
 	for roles, want := range map[string]bool{"": false, "issuer": false, "witness": true, "checkpoint": true, "issuer checkpoint": true} {
 		jwk := akp(t, "k", MLDSA44, "a")
@@ -208,8 +209,8 @@ func TestMLDSARoles(t *testing.T) {
 	}
 }
 
-// TestMLDSAMaterial verifies that a revocation applies to an ML-DSA key's material under every ID,
-// and that the same seed with other parameters is different material.
+// TestMLDSAMaterial verifies that a revocation applies to the material of an ML-DSA key under every
+// ID, and that the same seed with other parameters is different material.
 func TestMLDSAMaterial(t *testing.T) {
 	stolen := akp(t, "a", mldsa65, "a").with(object{"revoked": object{"at": 2000, "reason": "compromised"}})
 	set := mustSet(t, stolen, akp(t, "b", mldsa65, "a"), akp(t, "c", mldsa65, "c"), akp(t, "d", MLDSA44, "a").with(object{"roles": []string{"witness"}}))
@@ -223,8 +224,8 @@ func TestMLDSAMaterial(t *testing.T) {
 	}
 }
 
-// TestMLDSAPEM verifies that a private key in PEM must be the seed (RFC 9881 section 6), and that
-// no key has other parameters.
+// TestMLDSAPEM verifies that an ML-DSA private key in PEM must be a seed (RFC 9881 section 6), and
+// that keys with other parameters are rejected.
 func TestMLDSAPEM(t *testing.T) {
 	key, err := mldsa.NewPrivateKey(mldsa.MLDSA65(), make([]byte, 32))
 	if err != nil {
@@ -263,8 +264,8 @@ func TestMLDSAPEM(t *testing.T) {
 	wantRefused(t, err, receipt.CodeInvalidKeySet, `a key for "ML-DSA-87"`)
 }
 
-// TestMLDSAHeader verifies that a signature covers the token's input (RFC 9964), without a context,
-// and that the header is exactly that of every other token.
+// TestMLDSAHeader verifies that a signature covers the token's signing input (RFC 9964) without a
+// context, and that the header has the same members as that of other tokens.
 func TestMLDSAHeader(t *testing.T) {
 	k := testKeys()[mldsa65]
 	sig := signWith(t, k)

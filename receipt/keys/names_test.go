@@ -20,30 +20,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A name is an entry in a trust file. The same key material may have several names.
+// A name is an entry in a trust file. Several names may refer to the same key material.
 type name struct {
 	id       string
 	material int
 	roles    []string
 	issuers  []string
 	nbf, exp int64 // 0: not set
-	at       int64 // time of the revocation; 0 if not revoked
+	at       int64 // time of the revocation, or 0 if the key is not revoked
 	reason   string
 }
 
-// A mark is a signature by key material under a name.
+// A mark is a signature by key material, made under a name.
 type mark struct {
 	label    string
 	material int
 }
 
-// A seen is a cosignature under a name at a given time.
+// A seen is a cosignature that was made under a name at a given time.
 type seen struct {
 	by *name
 	at int64
 }
 
-// A trial is a receipt with its signatures, a trust file, a policy, and a checkpoint.
+// A trial consists of a receipt with signatures, a trust file, a policy, and a checkpoint.
 type trial struct {
 	names  []*name
 	issuer string
@@ -51,7 +51,7 @@ type trial struct {
 	marks  []mark
 	policy receipt.Policy
 
-	logged bool // a checkpoint includes the receipt
+	logged bool // whether a checkpoint includes the receipt
 	logs   []*name
 	seen   []seen
 }
@@ -191,7 +191,8 @@ func randomTrial(r *rand.Rand) *trial {
 		}
 	}
 
-	// A note identifies its log by origin and material, and thereby all entries of the key.
+	// A note identifies its log by origin and material, and therefore applies to all entries for
+	// the key.
 	for _, n := range c.names {
 		if n.has("checkpoint") && slices.ContainsFunc(c.logs, func(o *name) bool { return o.material == n.material }) && !slices.Contains(c.logs, n) {
 			c.logs = append(c.logs, n)
@@ -216,8 +217,8 @@ func (c *trial) oracle() string {
 	return signed
 }
 
-// ended returns the time at which a material was first revoked for a reason that always counts,
-// regardless of dates.
+// ended returns the time at which a key was first revoked for a reason that applies regardless of
+// dates.
 func (c *trial) ended(material int) (at int64, yes bool) {
 	for _, n := range c.names {
 		if n.material == material && n.at != 0 && n.reason != "superseded" && (!yes || n.at < at) {
@@ -227,7 +228,7 @@ func (c *trial) ended(material int) (at int64, yes bool) {
 	return at, yes
 }
 
-// counts reports whether a name is valid at a time, if its end is excused or not.
+// counts reports whether a name is valid at a given time, and whether its end may be ignored.
 func (c *trial) counts(n *name, at int64, excused, young bool) bool {
 	if _, ended := c.ended(n.material); ended && !excused {
 		return false
@@ -286,13 +287,13 @@ func (c *trial) witnesses() (list []seen) {
 	return list
 }
 
-// older reports whether a witness observed the checkpoint before the material was revoked.
+// older reports whether a witness observed the checkpoint before the key material was revoked.
 func (c *trial) older(material int) bool {
 	at, ended := c.ended(material)
 	return ended && slices.ContainsFunc(c.witnesses(), func(s seen) bool { return s.at < at && s.by.material != material })
 }
 
-// trusted reports whether any of the log's keys counts.
+// trusted reports whether any of the log's keys is valid.
 func (c *trial) trusted() bool {
 	return slices.ContainsFunc(c.logs, func(n *name) bool { return c.counts(n, issuedAt, c.older(n.material), true) })
 }
@@ -325,7 +326,7 @@ func (c *trial) signatures() string {
 	for _, m := range c.marks {
 		i := slices.IndexFunc(c.names, func(n *name) bool { return n.id == m.label })
 		if i < 0 {
-			continue // missing evidence never decides
+			continue // missing evidence never decides the result
 		}
 		n := c.names[i]
 		if n.material != m.material {
@@ -352,13 +353,13 @@ func (c *trial) signatures() string {
 		case !meant:
 		case speaks == "yes" && ok:
 			issued = true
-		case speaks == "unbound": // the issuer for which the key may speak is also missing evidence
+		case speaks == "unbound": // an unspecified issuer is also missing evidence
 		default:
 			uncounted = true
 		}
 	}
 
-	// A checkpoint by a key of the issuer replaces a signature.
+	// A checkpoint signed with one of the issuer's keys replaces a signature.
 	for _, n := range c.logs {
 		if meant := c.named == "" || c.named == n.id; meant && c.speaks(n) == "yes" {
 			if c.counts(n, issuedAt, c.older(n.material), false) {
@@ -388,7 +389,7 @@ func (c *trial) signatures() string {
 	return "undecided"
 }
 
-// verdict returns the library's verdict.
+// verdict returns the verdict of the library under test.
 func (c *trial) verdict(t *testing.T, made map[string]*receipt.Sealed) string {
 	t.Helper()
 	set, err := keys.ParseSet(c.file(t))
@@ -462,7 +463,8 @@ func (c *trial) file(t *testing.T) []byte {
 	return data
 }
 
-// checkpoint returns a log's checkpoint that covers one receipt, signed under each of the names.
+// checkpoint returns a log's checkpoint that covers one receipt and is signed under each of the
+// names.
 func (c *trial) checkpoint(t *testing.T, hash canon.Digest) []byte {
 	t.Helper()
 	must := func(err error) {

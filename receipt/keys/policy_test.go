@@ -28,8 +28,8 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// TestParsePolicyRefused verifies that policies that could require less than their author intended
-// are rejected (reliability #138).
+// TestParsePolicyRefused verifies that policies are rejected if they could require less than their
+// author intended (reliability #138).
 func TestParsePolicyRefused(t *testing.T) {
 	for text, want := range map[string][2]string{
 		`{}`:                                      {"", "issuer"},

@@ -8,7 +8,8 @@ import (
 )
 
 // TestRevokedUnderEveryID verifies how a revocation under one ID affects the material's other IDs.
-// In particular, a revocation must not weaken the effect on a superseded ID.
+// In particular, a revocation under another ID must not reduce the effect for an ID that is
+// superseded.
 func TestRevokedUnderEveryID(t *testing.T) {
 	const x = `"kty":"OKP","crv":"Ed25519","x":"GoaI0-jLySXPIsxuDmnLk87heabpbSiCv-Rqb5aMQvk"`
 	const stolen = `{"kid":"a",` + x + `,"revoked":{"at":2000,"reason":"compromised"}}`

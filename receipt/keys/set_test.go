@@ -103,7 +103,8 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// TestSetRefused verifies the rejection of invalid files. The numbers are those of the cases.
+// TestSetRefused verifies that invalid files are rejected. The numbers in the test cases refer to
+// the reliability checklist.
 func TestSetRefused(t *testing.T) {
 	ed := func(members object) []byte { return setJSON(t, ed25519JWK(t, "k1", rfc8032Public).with(members)) }
 	ec := func(members object) []byte { return setJSON(t, ecJWK("k1").with(members)) }
@@ -293,8 +294,8 @@ func TestSetConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestNoteKeys verifies that all keys are listed, and that changing the list does not change the
-// set.
+// TestNoteKeys verifies that the list contains all keys, and that changing the list does not change
+// the set.
 func TestNoteKeys(t *testing.T) {
 	log := ed25519JWK(t, "log", rfc8032Public).with(object{"roles": []string{"checkpoint"}, "origin": "log.example"})
 	s := mustSet(t, log, ed25519JWK(t, "issuer", rfc8032Public), ecJWK("ec"))

@@ -191,7 +191,7 @@ func TestSignerContext(t *testing.T) {
 		return nil, ctx.Err()
 	}}
 	late := &service{public: k.Public().Crypto(), sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
-		return k.key.Sign(rand.Reader, data, opts) // the context ended while it signed
+		return k.key.Sign(rand.Reader, data, opts) // the context ended while the service signed
 	}}
 	for _, s := range []*service{waits, late} {
 		signer, err := NewRemoteSigner("k", es256, s, nil)
@@ -209,7 +209,8 @@ func TestSignerContext(t *testing.T) {
 	}
 }
 
-// TestSignerTimes verifies that times before 1970 are rounded down on both sides.
+// TestSignerTimes verifies that times before 1970 are rounded down, both when signing and when
+// verifying.
 func TestSignerTimes(t *testing.T) {
 	k := testKeys()[edDSA]
 	for _, at := range []time.Time{time.Unix(0, 0), time.Unix(-1, 5e8), time.Unix(-2, 999_999_999), time.Date(2016, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600))} {

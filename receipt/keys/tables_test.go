@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// A testSigner is a key in a set, with an entry created with the key.
+// A testSigner is a key in a set, together with an entry that was created with the key.
 type testSigner struct {
 	private ed25519.PrivateKey
 	entry   *receipt.Entry
@@ -46,9 +46,9 @@ func (s *Set) countTables() (n int) {
 	return n
 }
 
-// TestTableAfter verifies that a table is created at the documented number of uses and not earlier.
-// Uses with both algorithms count, whether their signatures are valid or invalid, but entries that
-// name another key do not count.
+// TestTableAfter verifies that a table is created after the documented number of uses and not
+// earlier. Uses with both algorithms count, whether or not the signatures are valid, but entries
+// that name another key do not count.
 func TestTableAfter(t *testing.T) {
 	private, other := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(t, private.Public(), other.Public())
@@ -130,7 +130,7 @@ func TestPlain(t *testing.T) {
 			if n := set.countTables(); plain && n != 0 || !plain && n != 1 {
 				t.Errorf("%s, plain %v: %d tables", name, plain, n)
 			}
-			for _, k := range set.byID { // with another key's table, which rejects the signature
+			for _, k := range set.byID { // another key's table is used, which rejects the signature
 				k.table.Store(tableOf(string(unhex(t, rfc8032Public))))
 			}
 			if v.VerifyBytes(data, doc, rep); (rep.Verdict == receipt.Verified) != plain {
@@ -140,9 +140,9 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestTokenTables verifies that tokens are checked by this module with a table and by go-jose
-// without one. Correctly signed tokens with any supported header are valid with and without a
-// table, for any message.
+// TestTokenTables verifies that this module checks tokens if there is a table, and that go-jose
+// checks them otherwise. Correctly signed tokens with any supported header are valid with and
+// without a table, for any message.
 func TestTokenTables(t *testing.T) {
 	seed := unhex(t, rfc8032Seed)
 	private := ed25519.NewKeyFromSeed(seed)
@@ -206,8 +206,8 @@ func TestTablesTogether(t *testing.T) {
 }
 
 // BenchmarkEd25519 measures the benefit and the cost of tables. It checks messages of 71 bytes with
-// 8 keys in rotation, as a verifier does. A Set needs 8·tableAfter checks until all 8 keys have a
-// table. On a busy machine, compare the medians of several runs (-count 10).
+// 8 keys in rotation, as a verifier does. A Set needs 8·tableAfter checks until all 8 keys have
+// tables. On a busy machine, compare the medians of several runs (-count 10).
 func BenchmarkEd25519(b *testing.B) {
 	set, signers := someSigners(b, 8)
 	message := []byte(hashText)

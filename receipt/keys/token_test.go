@@ -95,7 +95,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestHeaderOfNoKey verifies that a header without a string kid is malformed even if the entry
+// TestHeaderOfNoKey verifies that a header without a string kid is malformed, even if the entry
 // names no key.
 func TestHeaderOfNoKey(t *testing.T) {
 	k := testKeys()[es256]
@@ -110,7 +110,8 @@ func TestHeaderOfNoKey(t *testing.T) {
 	}
 }
 
-// TestIssuedAt verifies that signed_at, which is not signed, must not contradict iat, which is.
+// TestIssuedAt verifies that signed_at, which is not covered by the signature, must not contradict
+// iat, which is covered.
 func TestIssuedAt(t *testing.T) {
 	k, err := newPrivate(testKeys()[edDSA].key, "k", edDSA)
 	if err != nil {
@@ -214,8 +215,8 @@ func TestTokenForm(t *testing.T) {
 	wantCode(t, set, `"`+hashText+`"`, entry("k", es256, good), untrue)                                 // #169
 }
 
-// TestECDSAEdges verifies that ECDSA signatures with r or s out of range, swapped, or negated r are
-// invalid, and that a negated s is valid (reliability #151, #152).
+// TestECDSAEdges verifies that an ECDSA signature is invalid if r or s is out of range, if they are
+// swapped, or if r is negated. A signature with a negated s must be valid (reliability #151, #152).
 func TestECDSAEdges(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {

@@ -25,7 +25,7 @@ type jwsFile struct {
 }
 
 // publicOf returns the JWK Set for a verifier. It removes the private members of asymmetric keys,
-// because the file lists only some public keys.
+// because the file contains public keys for only some of them.
 func publicOf(tb testing.TB, public, private object) []byte {
 	tb.Helper()
 	key := public
@@ -44,12 +44,12 @@ func publicOf(tb testing.TB, public, private object) []byte {
 	return setJSON(tb, keys...)
 }
 
-// checkAttached uses CheckSignature to check a token with an attached payload: the payload becomes
+// checkAttached uses CheckSignature to check a token with an attached payload. The payload becomes
 // the message, and the token becomes detached.
 func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	var compact string
 	if json.Unmarshal(jws, &compact) != nil {
-		compact = string(jws) // a JSON serialization, which is not a token here
+		compact = string(jws) // a JSON serialization, which this package does not treat as a token
 	}
 	kid, alg := "", ""
 	parts := strings.Split(compact, ".")
@@ -77,14 +77,14 @@ func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	return "", ""
 }
 
-// A divergence maps tests whose result differs from the file's result to the reason.
+// A divergence maps each test whose result differs from the one in the file to the reason.
 type divergence map[int]string
 
 func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) map[int]string {
 	t.Helper()
 	var f jwsFile
 	readVectors(t, "sig-wycheproof/testvectors_v1", file, &f)
-	verdicts := map[int]string{} // code, or the reason why the key file was rejected
+	verdicts := map[int]string{} // a code, or the reason why the key file was rejected
 	diverged := 0
 	for _, g := range f.TestGroups {
 		set, err := ParseSet(publicOf(t, g.Public, g.Private))
@@ -122,9 +122,9 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 func TestWycheproofJWS(t *testing.T) {
 	const (
 		mac      = "belongs to a private or symmetric key" // shared secrets do not authenticate receipts
-		oneAlg   = "algorithm_mismatch"                    // the key specifies PS256 and the token PS384; the key decides
+		oneAlg   = "algorithm_mismatch"                    // the key specifies PS256 and the token PS384, and the key decides
 		noSuch   = `alg is "ES521"`                        // a misspelling of ES512 in the file (RFC 7518 section 3.1)
-		inverted = mac                                     // 372, 373: valid in the file, despite an illegal character
+		inverted = mac                                     // tests 372 and 373: valid according to the file, despite an illegal character
 	)
 	verdicts := runWycheproof(t, "json_web_signature_test.json", 401, divergence{
 		1: mac, 348: mac, 352: mac, 357: mac, 358: mac, 359: mac, 376: mac, 377: mac,
@@ -132,7 +132,7 @@ func TestWycheproofJWS(t *testing.T) {
 		346: oneAlg, 350: oneAlg,
 		347: noSuch, 351: noSuch,
 	})
-	want := map[int]string{} // the reason, where it matters
+	want := map[int]string{} // the reason, if it matters
 	for id := 281; id <= 286; id++ {
 		want[id] = "signature_invalid" // #144: salt lengths that differ from the hash length
 	}

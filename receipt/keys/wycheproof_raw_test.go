@@ -49,7 +49,7 @@ func readRaw(t *testing.T, file string, atLeast int) []rawGroup {
 	return f.TestGroups
 }
 
-// TestWycheproofEd25519 verifies that results match those in the file, through the public API
+// TestWycheproofEd25519 verifies that the public API returns the results stated in the file
 // (reliability #123).
 func TestWycheproofEd25519(t *testing.T) {
 	for _, g := range readRaw(t, "ed25519_test.json", 151) {
@@ -63,7 +63,7 @@ func TestWycheproofEd25519(t *testing.T) {
 	}
 }
 
-// The files below sign their message itself, whereas a JWS signs its encoded form. The tests
+// The files below sign their messages directly, whereas a JWS signs the encoded form. The tests
 // therefore call the signature check directly, with keys that this package parsed.
 
 func TestWycheproofECDSA(t *testing.T) {
@@ -95,10 +95,10 @@ func TestWycheproofECDSA(t *testing.T) {
 	}
 }
 
-// TestWycheproofPSS verifies that results match those in the files, except for the parameters. RFC
-// 7518 section 3.5 requires MGF1 and a salt as long as the hash. Valid signatures with other
-// parameters are rejected, and one signature that its file declares invalid is accepted, because
-// its salt has 32 bytes.
+// TestWycheproofPSS verifies that the results match those in the files if the parameters are
+// supported. RFC 7518 section 3.5 requires MGF1 and a salt as long as the hash. Valid signatures
+// with other parameters are rejected. One signature that its file declares invalid is accepted,
+// because its salt has 32 bytes.
 func TestWycheproofPSS(t *testing.T) {
 	hashes := map[string]crypto.Hash{"SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512}
 	for _, f := range []struct {
@@ -106,7 +106,7 @@ func TestWycheproofPSS(t *testing.T) {
 		tests    int
 		refused  int // valid with the file's parameters
 		accepted int // invalid with the file's parameters
-		skipped  int // SHA-1, SHA-224, and truncated SHA-512, which none of our algorithms uses
+		skipped  int // SHA-1, SHA-224, and truncated SHA-512, which no supported algorithm uses
 	}{
 		{"rsa_pss_2048_sha256_mgf1_32_test.json", 108, 0, 0, 0},
 		{"rsa_pss_3072_sha256_mgf1_32_test.json", 108, 0, 0, 0},
@@ -148,9 +148,9 @@ func TestWycheproofPSS(t *testing.T) {
 	}
 }
 
-// TestWycheproofPKCS1 verifies that results match those in the files, with two exceptions: keys
-// with the exponent 3 are rejected (#173), and so is the only acceptable test of each file, a
-// DigestInfo without NULL.
+// TestWycheproofPKCS1 verifies that the results match those in the files, with two exceptions. Keys
+// with the exponent 3 are rejected (#173), and so is the only test in each file with the result
+// acceptable, a DigestInfo without NULL.
 func TestWycheproofPKCS1(t *testing.T) {
 	for _, f := range []struct {
 		name        string

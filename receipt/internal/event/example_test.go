@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// The events of one task out of a log of several, and the digest by which a receipt names
-// them.
+// The example extracts the events of one task from a log with several tasks, and computes the
+// digest that a receipt states for them.
 func ExampleLog() {
 	const text = `{"id":"1","event":"task.started","resource":{"object":"task","id":"task_7"},"created_at":"2026-04-25T19:16:10Z","sequence":1,"payload":{}}
 {"id":"2","event":"task.started","resource":{"object":"task","id":"task_8"},"created_at":"2026-04-25T19:16:11Z","sequence":1,"payload":{}}

@@ -2,7 +2,7 @@ package event
 
 import "testing"
 
-// TestValues verifies that the count of values is an upper bound.
+// TestValues verifies that the estimated number of values is an upper bound.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]int{
 		`1`: 1, `"a,b"`: 1, `[1,2]`: 3, `{"a":1,"b":[2]}`: 6, `"\\",1`: 2, `"\",:",1`: 2, `["`: 2, ``: 1, `"a\\\",","b",[`: 4,

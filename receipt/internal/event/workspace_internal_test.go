@@ -32,7 +32,8 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// TestWorkspaceSpellings verifies that a root with redundant parts is the directory that it names.
+// TestWorkspaceSpellings verifies that a workspace root with redundant path elements refers to the
+// same directory as its clean form.
 func TestWorkspaceSpellings(t *testing.T) {
 	for _, root := range []string{"/w", "/w/", "/w/./", "/x/../w", "//w"} {
 		for _, p := range []string{"/w/a", "/w/../w/a", "/tmp/../w/a", "/w//a", "a", "./a", "b/../a", "file:///w/a", "file:/w/a", "FILE://localhost/w/./%61"} {
@@ -78,7 +79,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%d: %q: %s, want %s", i, x.p, got, x.want)
 		}
 
-		// Readers of disclosures recognize each label as a placeholder.
+		// Readers of disclosures must recognize each label as a placeholder.
 		doc, err := canon.Parse([]byte(`{"metadata":{"path":"` + x.want + `"}}`))
 		if err != nil {
 			t.Fatal(err)

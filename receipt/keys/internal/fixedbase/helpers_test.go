@@ -17,7 +17,7 @@ import (
 
 var production = sync.OnceValue(NewBase)
 
-// small returns a Base that is built quickly, for tests with many keys.
+// small returns a Base that can be built quickly, for tests with many keys.
 var small = sync.OnceValue(func() *Base { return newBase(5, 4) })
 
 func mustKey(tb testing.TB, base *Base, public []byte) *Key {
@@ -29,8 +29,8 @@ func mustKey(tb testing.TB, base *Base, public []byte) *Key {
 	return k
 }
 
-// agree checks a signature, compares the verdict with that of crypto/ed25519, and returns it. A key
-// without tables must not have any valid signatures.
+// agree checks a signature, compares the verdict with that of crypto/ed25519, and returns the
+// verdict. A key for which no table can be created must not have any valid signatures.
 func agree(tb testing.TB, base *Base, public, message, sig []byte) bool {
 	tb.Helper()
 	k, err := base.NewKey(public)

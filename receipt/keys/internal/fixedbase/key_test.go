@@ -34,8 +34,8 @@ func TestMixedOrder(t *testing.T) {
 	}
 }
 
-// TestEachBitOfR verifies that every bit of R is compared: a signature whose R differs in one bit
-// is invalid, even if S was computed for that R with the private key.
+// TestEachBitOfR verifies that every bit of R is compared. A signature whose R differs in one bit
+// must be invalid, even if S was computed for that R with the private key.
 func TestEachBitOfR(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
 	list := randomScalars(random, 2)
@@ -54,8 +54,9 @@ func TestEachBitOfR(t *testing.T) {
 	}
 }
 
-// TestLowOrder verifies that results agree for keys of low order. With these keys, S can be any
-// number, including the limits of its range, and R = [S]B is eight times as likely to be valid.
+// TestLowOrder verifies that the results match crypto/ed25519 for keys of low order. With these
+// keys, S can be any number, including the limits of its range, and the probability that R = [S]B
+// is valid is eight times as high.
 func TestLowOrder(t *testing.T) {
 	message := []byte("message")
 	for component := range 8 {
@@ -77,8 +78,9 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
-// TestBounds verifies the rejection of S from L on, of signatures of other lengths, and of
-// encodings of R that decode to the correct point but differ from the computed encoding.
+// TestBounds verifies that S is rejected from L on, that signatures of other lengths are rejected,
+// and that an encoding of R is rejected if it decodes to the correct point but differs from the
+// computed encoding.
 func TestBounds(t *testing.T) {
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public, message := private.Public().(ed25519.PublicKey), []byte("message")
@@ -108,19 +110,19 @@ func TestBounds(t *testing.T) {
 		refused("R of low order", public, append(torsion(t, j).Bytes(), sig[32:]...))
 	}
 
-	// With the key 0, the equation is R = [S]B, and S = 0 makes R the identity.
+	// With the identity as the key, the equation is R = [S]B, and S = 0 makes R the identity.
 	identity, zero := edwards25519.NewIdentityPoint().Bytes(), make([]byte, 32)
 	if !agree(t, small(), identity, message, append(bytes.Clone(identity), zero...)) {
 		t.Error("the identity is not valid")
 	}
 	for _, encoding := range []string{
-		"0100000000000000000000000000000000000000000000000000000000000080", // its x is −0
-		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // its y is p+1
+		"0100000000000000000000000000000000000000000000000000000000000080", // its x is encoded as −0
+		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // its y is encoded as p+1
 		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 	} {
 		other := unhex(t, encoding)
 		refused("R not canonical", identity, append(bytes.Clone(other), zero...))
-		if !agree(t, small(), other, message, append(bytes.Clone(identity), zero...)) { // but the key is hashed as encoded
+		if !agree(t, small(), other, message, append(bytes.Clone(identity), zero...)) { // the key is hashed as encoded, however
 			t.Errorf("key %s: not valid", encoding)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMany verifies that results match those of crypto/ed25519 a million times, or fewer unless all
-// tests are requested. The signatures are by keys with and without a low-order component, and are
+// TestMany verifies a million times that the results match those of crypto/ed25519, or fewer times
+// unless all tests are requested. The keys may have a low-order component, and the signatures are
 // intact or damaged in many ways.
 func TestMany(t *testing.T) {
 	n := 2_000
@@ -48,14 +48,14 @@ func TestMany(t *testing.T) {
 	t.Logf("%d of %d are valid", sum, n)
 }
 
-// A signed is a signed message on which a test case is based.
+// A signed is a signed message from which a test case is derived.
 type signed struct {
 	key     *Key
 	message []byte
 	sig     []byte
 }
 
-// someSigners returns a few valid signatures by each of several keys.
+// someSigners returns a few valid signatures for each of several keys.
 func someSigners(tb testing.TB, base *Base) (list []signed) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(9, 10))
@@ -119,7 +119,7 @@ func damage(list []signed, random *rand.Rand) signed {
 		copy(r, randomBytes(random, 32))
 	case 14: // longer or shorter
 		c.sig = append(c.sig, c.sig...)[:random.IntN(129)]
-	case 15: // each half has a possible value
+	case 15: // each half has a valid value
 		copy(s, make([]byte, 32))
 		copy(r, edwards25519.NewIdentityPoint().Bytes())
 	}

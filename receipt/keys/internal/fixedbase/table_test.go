@@ -10,13 +10,13 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// order returns L of RFC 8032 section 5.1.
+// order returns L, as defined in RFC 8032 section 5.1.
 func order() *big.Int {
 	l, _ := new(big.Int).SetString("27742317777372353535851937790883648493", 10)
 	return l.Add(l, new(big.Int).Lsh(big.NewInt(1), 252))
 }
 
-// littleEndian returns the 32 bytes of a scalar.
+// littleEndian returns the 32-byte little-endian encoding of a scalar.
 func littleEndian(n *big.Int) []byte {
 	b := n.FillBytes(make([]byte, 32))
 	slices.Reverse(b)
@@ -32,8 +32,8 @@ func scalar(tb testing.TB, n *big.Int) *edwards25519.Scalar {
 	return s
 }
 
-// extremes returns numbers below L with the most carries or none: near 0, L, and each power of two,
-// and with digits of ones, halves, and alternating bits in windows of each width.
+// extremes returns numbers below L that cause the most carries or none. They are close to 0, L, or
+// a power of two, or consist of ones, halves, or alternating bits in windows of each width.
 func extremes() []*big.Int {
 	l, one := order(), big.NewInt(1)
 	list := []*big.Int{new(big.Int)}
@@ -79,7 +79,7 @@ func randomScalars(random *rand.Rand, n int) []*big.Int {
 	return list
 }
 
-// value returns the number that the terms of a table of P represent, times P.
+// value returns the number that the terms from a table for P represent, as a multiple of P.
 func (t *table) value(tb testing.TB, terms []term) *big.Int {
 	tb.Helper()
 	sum := new(big.Int)
@@ -162,8 +162,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// TestSizes verifies the memory use that the documentation states, and that a check needs only the
-// space reserved for its points.
+// TestSizes verifies the memory use stated in the documentation, and that a check needs only the
+// space that is reserved for its points.
 func TestSizes(t *testing.T) {
 	if n := reflect.TypeFor[edwards25519.Point]().Size(); n != pointBytes {
 		t.Errorf("a point takes %d bytes", n)
