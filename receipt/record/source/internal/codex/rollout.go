@@ -204,7 +204,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 }
 
-// item reads a message between Codex and the model.
+// item reads an item that Codex and the model exchanged.
 func (r *Rollout) item(p canon.Node) {
 	s, d := r.s, r.deeds
 	switch kind := p.Member("type"); kind.String() {
@@ -224,7 +224,7 @@ func (r *Rollout) item(p canon.Node) {
 		if id := s.Name(p.Member("id")); id != "" {
 			d.search(id, "web_search", p)
 		}
-	// A message from one agent to another.
+	// The item is a message from one agent to another.
 	case "agent_message":
 		r.letters++
 		fallthrough
@@ -254,12 +254,12 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	case "task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted":
 		r.deeds.turns(s.Name(p.Member("turn_id")))
 
-		// Turns of agents that work for the session do not end it.
+		// The turns of agents that work for the session do not end the session.
 		if f.id == r.files[0].id {
 			r.turn(p, kind.String())
 		}
 	case "entered_review_mode":
-		// A copy has the same time.
+		// A copy of the line has the same time.
 		if at := s.Now(); at.IsZero() || !at.Equal(r.review) {
 			r.reviews, r.review = r.reviews+1, at
 			s.Handoff("", fmt.Sprint("review_", r.reviews)).Agent = "review"
@@ -267,7 +267,7 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	case "context_compacted":
 		s.Note("compactions")
 	case "user_message":
-		// A fork repeats the line with its time.
+		// A fork repeats the line, including its time.
 		if words := p.Member("message"); words.Kind() == canon.KindString {
 			s.Prompt(s.Now().String()+canon.Sum(words.Text()).String(), words)
 		}
@@ -286,7 +286,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 
 	ended, begun := r.turns[id]
 	switch {
-	// Turns without IDs do not overlap.
+	// Turns without IDs do not overlap, so they are only counted.
 	case id == "" || len(r.turns) >= maxTurns:
 		if over {
 			r.over = r.started
@@ -302,22 +302,22 @@ func (r *Rollout) turn(p canon.Node, what string) {
 	case over && begun && !ended:
 		r.turns[id] = true
 		r.over++
-	// The beginning of the turn is missing.
+	// The log lacks the beginning of the turn.
 	case over && !begun:
 		r.turns[id] = true
 		r.started, r.over = r.started+1, r.over+1
 	}
 }
 
-// maxTurns is the maximum number of turns that are kept.
+// maxTurns is the maximum number of turns whose IDs are stored.
 const maxTurns = 1 << 16
 
-// End records the sessions' usage, and how the task ended.
+// End records the usage of the sessions, and how the task ended.
 func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()
 
-	// An agent is working, but no line delegated work to it.
+	// An agent sent messages, but no line delegated work to an agent.
 	if r.letters > 0 && len(r.s.Handed()) == 0 {
 		r.s.Lacks(story.PartMissing)
 	}
@@ -337,13 +337,14 @@ func (r *Rollout) End() {
 	}
 }
 
-// Rollouts of the first half of 2025 have no envelopes. Until the summer, each rollout is one
-// object, {"session":{"id","timestamp","instructions"},"items":[…]}. Later rollouts consist of
-// lines: first the description of the session, then items without times, with
+// Rollouts from the first half of 2025 have no envelopes. Until the summer of 2025, each rollout is
+// one object, {"session":{"id","timestamp","instructions"},"items":[…]}. Later rollouts consist of
+// lines: a description of the session, followed by items without times, with
 // {"record_type":"state"} between them.
 
-// isBare reports whether a line identifies such a rollout: as its first line, as a mark, or as the
-// entire rollout. A single item may come from any program that uses the same models.
+// isBare reports whether a line identifies a rollout without envelopes, as its first line, as a
+// mark, or as the entire rollout. A single item is not sufficient, because it may come from any
+// program that uses the same models.
 func isBare(n canon.Node) bool {
 	return beginsBare(n) || isMark(n) || isWhole(n)
 }
@@ -359,7 +360,7 @@ func beginsBare(n canon.Node) bool {
 
 func isMark(n canon.Node) bool { return n.Member("record_type").String() == "state" }
 
-// onlyMark reports whether a mark states nothing but its time.
+// onlyMark reports whether a mark states nothing except its time.
 func onlyMark(n canon.Node) bool {
 	for name := range n.Members() {
 		switch name.String() {
@@ -382,7 +383,7 @@ func Looks(text string) bool {
 	return strings.HasPrefix(text, timed) || strings.HasPrefix(text, named) && strings.Contains(text, `,"timestamp":"`)
 }
 
-// isItem reports whether a type is that of an item that Codex exchanges with a model.
+// isItem reports whether items of a type are exchanged between Codex and a model.
 func isItem(kind string) bool {
 	switch kind {
 	case "message", "reasoning", "ghost_snapshot", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",

@@ -10,31 +10,31 @@ import (
 )
 
 // runs contains the runs whose lines have been read. A run extends from the line that names the
-// thread, or from the first line of a log, to the next such line. A run is held while its lines
-// match the beginning of another run, because it may be a copy of that run or of its beginning. It
-// is recorded as soon as one of its lines differs.
+// thread, or from the first line of a log, to the next such line. Lines of a run are held back
+// while they match the beginning of another run, because the run may be a copy. The lines are
+// recorded as soon as one of them differs.
 type runs struct {
 	exec    *Exec                   // that records lines
 	log     int                     // the number of the current log
 	known   map[beginning]struct{}  // beginnings of the runs that were recorded
-	ends    map[beginning]condition // the complete runs among them
-	now     beginning               // lines of the current run
+	ends    map[beginning]condition // the final condition of each run that was recorded completely
+	now     beginning               // digest of the lines of the current run
 	waits   bool
 	waiting []*line
 }
 
 // A beginning identifies the first lines of a run by half of a digest of these lines, which is
-// sufficient to distinguish them. The zero beginning has no lines.
+// sufficient to distinguish them. The zero beginning stands for no lines.
 type beginning [sha256.Size / 2]byte
 
-// after returns the beginning with one more line.
+// after returns the beginning that consists of b and one more line.
 func (b beginning) after(line canon.Digest) (next beginning) {
 	sum := sha256.Sum256(append(b[:], line[:]...))
 	copy(next[:], sum[:])
 	return next
 }
 
-// A condition is the turn to which a line belongs, and the turn's state.
+// A condition is a turn and its state after a line.
 type condition struct {
 	turn  int
 	state string
@@ -43,7 +43,7 @@ type condition struct {
 // lineCost is the approximate size of a line in known, in bytes.
 const lineCost = 40
 
-// take records a line unless it must be held.
+// take records a line unless it must be held back.
 func (r *runs) take(l *line) {
 	if log := len(r.exec.s.Logs); l.kind == "thread.started" || r.log != log {
 		r.settle()
@@ -91,8 +91,8 @@ func (r *runs) goOn(l *line) {
 	r.ends[r.now] = condition{r.exec.turn, r.exec.state}
 }
 
-// settle ends a run. The lines that are still held are copies, but if they end in an open turn, the
-// task may still be open.
+// settle ends a run. Lines that are still held back are copies, but if they end in an open turn,
+// the task may still be open.
 func (r *runs) settle() {
 	if len(r.waiting) == 0 {
 		return
@@ -111,10 +111,10 @@ func (r *runs) settle() {
 	r.waiting, r.waits = nil, false
 }
 
-// copied records that the held lines are copies. If one of the turns in these lines states its
-// usage, it cannot belong to another run, because the next turn of a thread reads everything again
-// and therefore uses more tokens. Without a usage, the lines may belong to another run that began
-// in the same way and was interrupted.
+// copied records that the lines held back are copies. If a turn in these lines states its usage,
+// the lines cannot belong to another run, because the next turn of a thread reads everything again
+// and therefore uses more tokens. Without a stated usage, the lines may belong to another run that
+// began in the same way and was interrupted.
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {

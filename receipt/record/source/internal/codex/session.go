@@ -8,32 +8,33 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A file is the rollout of one session.
+// A file contains the data of the rollout of one session.
 type file struct {
 	id, forkedFrom string
 	provider       string
 	models         []string
-	counts         []usage // counts of the cumulative usage, one for each line that states it
+	counts         []usage // cumulative usage, with one entry for each line that states it
 	ordinals       []int64 // ordinals of the lines with these counts
-	records        []usage // the cumulative usage according to the records of individual responses
+	records        []usage // cumulative usage according to the records of single responses
 	garbled        bool    // a count could not be read
 	strange        bool    // the counts may be those of a fork of a different session
-	eldest         string  // the session from which the last named session was forked
-	before         *usage  // the usage before the task; nil if it is not stated
+	eldest         string  // the session from which the session named last was forked
+	before         *usage  // the usage before the task; nil if no line states it
 
-	// A subagent's log may begin with lines from its parent. A fork's log does not contain such
-	// lines.
+	// The log of a subagent may begin with lines from its parent. The log of a fork does not
+	// contain such lines.
 	ordinal   int64
-	start     *int64 // ordinal of the session's own first line
-	inherited *usage // the parent's usage before that line
-	base      string // the session in which it began
-	baseEnd   *int64 // ordinal of that session's first line that is not part of this session's history
+	start     *int64 // ordinal of the first line that belongs to the session itself
+	inherited *usage // usage of the parent before that line
+	base      string // the session in which this session began
+	baseEnd   *int64 // ordinal of the first line of base that is not part of the history of this session
 }
 
-// maxCounts is the maximum number of counts kept per session. The last count is always kept.
+// maxCounts is the maximum number of counts that are stored per session. The last count is always
+// stored.
 const maxCounts = 1 << 18
 
-// count records the session's cumulative usage. Many lines state it.
+// count records the cumulative usage of the session. Many lines state the cumulative usage.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -47,8 +48,8 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record records the session's cumulative usage from the record of one response. This record
-// repeats the counts, and is used only if there are no counts.
+// record records the cumulative usage of the session from the record of one response. These records
+// repeat the counts, and are used only if there are no counts.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
 	if !ok {
@@ -61,8 +62,8 @@ func (f *file) record(total canon.Node) {
 	f.records = append(f.records, u)
 }
 
-// inherits reports whether a line is a copy of a line of the parent. The parent's usage up to that
-// line is recorded.
+// inherits reports whether a line is a copy of a line of the parent session. It records the usage
+// of the parent up to that line.
 func (f *file) inherits(n canon.Node) bool {
 	ordinal := story.Count(n.Member("ordinal"))
 	if ordinal == nil {
@@ -81,7 +82,7 @@ func (f *file) inherits(n canon.Node) bool {
 	return true
 }
 
-// until returns the session's usage before the line with the given ordinal.
+// until returns the usage of the session before the line with the given ordinal.
 func (f *file) until(end *int64) (last usage, ok bool) {
 	for i, u := range f.counts {
 		if end != nil && f.ordinals[i] < *end {
@@ -91,7 +92,7 @@ func (f *file) until(end *int64) (last usage, ok bool) {
 	return last, ok
 }
 
-// most returns a session's largest count, and reports whether a later count was smaller. Some
+// most returns the largest count of a session, and reports whether a later count was smaller. Some
 // sessions restart their counts when they are resumed, so the largest count is a lower bound.
 func (f *file) most() (most usage, fell bool) {
 	for _, u := range f.counts {
@@ -116,7 +117,7 @@ func (f *file) sharedWith(fork *file) (last usage, ok bool) {
 	return last, ok
 }
 
-// shared returns the part of a fork's count that precedes the fork, if both logs show it.
+// shared returns the part of a fork's count that precedes the fork, if both logs contain it.
 func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	if fork.base == "" {
 		return f.sharedWith(fork)
@@ -125,9 +126,10 @@ func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	return last, ok && own.covers(last)
 }
 
-// behind reads the description of an additional session. It may be the session that was forked, or
-// the session from which that session was forked. Any other session was added by the person who
-// assembled the log. If that session is a fork, the counts may belong to either session.
+// behind reads the description of another session in the same rollout. It may be the session from
+// which this one was forked, or an ancestor of that session. Any other session was added by the
+// person who assembled the log. If the other session is a fork, the counts may belong to either
+// session.
 func (f *file) behind(id, forkedFrom string) {
 	switch {
 	case id == f.eldest:
@@ -137,11 +139,11 @@ func (f *file) behind(id, forkedFrom string) {
 	}
 }
 
-// files are the rollouts of a task.
+// files contains the rollouts of a task.
 type files []*file
 
-// tell records the sessions' usage. If a log has no counts, the records of responses have the same
-// totals.
+// tell records the usage of the sessions. If a log has no counts, the totals in the records of
+// responses are used.
 func (all files) tell(s *story.Story) {
 	for _, f := range all {
 		if len(f.counts) == 0 {
@@ -153,21 +155,21 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took adds a session's own usage, based on its last count.
+// took adds the usage of a session without that of its parent, based on its last count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
 	}
 	own, part, known := all.own(f)
 
-	// A fork's usage is unknown without its parent.
+	// The usage of a fork is unknown without its parent.
 	if !known {
 		s.Note("forks_without_their_parent")
 		s.Lacks(story.TokensUntold)
 		return
 	}
 
-	// Another file of the session states its usage.
+	// Another file of the session states the usage.
 	if own.input < 0 || own.output < 0 || all.byID(f.id) != f {
 		return
 	}
@@ -179,8 +181,9 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns a session's own usage, whether it is a lower bound, and whether it is known. A fork's
-// count includes its parent's count, so the fork's own usage is unknown without the parent.
+// own returns the usage of a session without that of its parent, and reports whether it is a lower
+// bound, and whether it is known. The count of a fork includes that of its parent, so the fork's
+// own usage is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled
@@ -219,20 +222,20 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage counts the tokens of a session or a turn. The input includes cached tokens, and the
-// output includes reasoning.
+// A usage contains the numbers of tokens that a session or a turn used. The input includes cached
+// tokens, and the output includes reasoning.
 type usage struct {
 	input, output          int64
 	read, written, thought part
 }
 
-// A part is a subset of a count that only some versions state.
+// A part is a component of a count that only some versions state.
 type part struct {
 	n    int64
 	told bool
 }
 
-// usageOf parses a usage. ok is false if n is not a usage.
+// usageOf parses a usage. If n is not a usage, ok is false.
 func usageOf(n canon.Node) (u usage, ok bool) {
 	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
 	if input == nil || output == nil {
@@ -248,23 +251,23 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus adds usages. A sum's part is stated only if both usages state it.
+// plus adds usages. A part of the sum is stated only if both usages state it.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
 
-// minus returns the usage since an earlier usage.
+// minus returns the difference between the usage and an earlier usage.
 func (u usage) minus(v usage) usage {
 	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
 }
 
-// covers reports whether a session that continues from v may have used u.
+// covers reports whether u can be the cumulative usage of a session that continues from v.
 func (u usage) covers(v usage) bool { return u.input >= v.input && u.output >= v.output }
 
 func (p part) plus(q part) part { return part{p.n + q.n, p.told && q.told} }
 func (p part) negative() part   { return part{-p.n, p.told} }
 
-// count returns the part, or nil if it is not stated or negative.
+// count returns the part, or nil if it is not stated or is negative.
 func (p part) count() *int64 {
 	if !p.told || p.n < 0 {
 		return nil
@@ -280,5 +283,5 @@ func (u usage) told(floor bool) story.Usage {
 	}
 }
 
-// more compares total usage.
+// more compares the total numbers of tokens.
 func (u usage) more(v usage) bool { return u.input+u.output > v.input+v.output }

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// does classifies a Codex tool; "" means unknown.
+// does returns the class of a Codex tool, or "" if it is unknown.
 func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
@@ -28,7 +28,8 @@ func does(tool string) string {
 	return ""
 }
 
-// spaceOf returns the MCP server in a call's namespace: mcp__SERVER or mcp__SERVER__GROUP.
+// spaceOf returns the MCP server in the namespace of a call, which is mcp__SERVER or
+// mcp__SERVER__GROUP.
 func spaceOf(namespace string) string {
 	rest, ok := strings.CutPrefix(namespace, "mcp__")
 	if !ok {
@@ -51,11 +52,11 @@ const (
 type ending struct {
 	outcome story.Outcome
 	exit    *int64 // of the command
-	process string // the session ID of a process that is still running
+	process string // session ID of the process, if it is still running
 }
 
-// endingOf determines how a call ended, as far as its output states it. Codex's tools write this as
-// text in a fixed format.
+// endingOf determines the outcome of a call from its output, as far as possible. The tools of Codex
+// write the outcome as text in a fixed format.
 func endingOf(tool, server string, output canon.Node) ending {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
@@ -64,7 +65,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 		output = output.Member("content")
 	}
 
-	// If an output has several parts, it begins with the first text.
+	// If an output has several parts, the first text is used.
 	text := output.Text()
 	for _, part := range output.Elements() {
 		if n := part.Member("text"); n.Kind() == canon.KindString {
@@ -74,7 +75,7 @@ func endingOf(tool, server string, output canon.Node) ending {
 	}
 
 	switch {
-	// An MCP server's output may contain any text.
+	// The output of an MCP server may contain any text.
 	case server != "":
 		return ending{outcome: story.Unreported}
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
@@ -95,7 +96,8 @@ func endingOf(tool, server string, output canon.Node) ending {
 	return headerOf(text)
 }
 
-// headerOf reads the header that may precede a command's output. The output itself is not examined.
+// headerOf reads the header that may precede a command's output. The output after the header is not
+// examined.
 func headerOf(text []byte) ending {
 	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
@@ -120,8 +122,8 @@ func headerOf(text []byte) ending {
 	return ending{outcome: story.Unreported}
 }
 
-// commandOf returns a command's text, which is a string or a list of words. The last word of
-// ["bash", "-lc", SCRIPT] is a script.
+// commandOf returns the text of a command, which is a string or a list of words. If the command is
+// ["bash", "-lc", SCRIPT], it returns the script.
 func commandOf(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return n.String()
@@ -134,7 +136,7 @@ func commandOf(n canon.Node) string {
 		return words[2]
 	}
 
-	// Quoted words cannot be mistaken for words of another command.
+	// Words are quoted so that they cannot be mistaken for words of another command.
 	for i, w := range words {
 		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
@@ -158,7 +160,7 @@ func harmlessBlocks() []string {
 	}
 }
 
-// blocks counts a message's content blocks that are neither text nor media.
+// blocks counts the content blocks of a message that are neither text nor media.
 func blocks(s *story.Story, of string, content canon.Node) {
 	switch content.Kind() {
 	case canon.KindString:
@@ -173,7 +175,8 @@ func blocks(s *story.Story, of string, content canon.Node) {
 	}
 }
 
-// either returns a member by its name in snake case or, as the app server writes it, in camelCase.
+// either returns the member with a name in snake case or, as in output of the app server, in
+// camelCase.
 func either(n canon.Node, name string) canon.Node {
 	if v := n.Member(name); !event.Absent(v) {
 		return v

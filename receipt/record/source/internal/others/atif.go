@@ -15,7 +15,7 @@ type atif struct {
 	read map[canon.Digest]bool
 }
 
-// NewATIF returns a reader of trajectories.
+// NewATIF returns a reader of ATIF trajectories.
 func NewATIF(s *story.Story) story.Reader {
 	s.Estimated = true
 	s.Lacks(story.EffectsUnlogged)
@@ -56,7 +56,7 @@ func (r *atif) Line(n canon.Node) {
 	all.tell(s, n.Member("final_metrics"))
 }
 
-// step reads a step. A step with the source system is a callback of a framework.
+// step reads a step. Steps with the source system are callbacks of a framework.
 func (r *atif) step(n canon.Node, all *account) {
 	s := r.s
 	s.Stamped(n.Member("timestamp"))
@@ -90,7 +90,7 @@ func (r *atif) step(n canon.Node, all *account) {
 	}
 }
 
-// handoff reads a reference to the trajectory of another agent, which is in another file.
+// handoff reads a reference to the trajectory of another agent, which is stored in another file.
 func (r *atif) handoff(ref canon.Node) {
 	s := r.s
 	path := s.Name(ref.Member("trajectory_path"))

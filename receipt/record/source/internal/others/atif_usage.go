@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An account is a trajectory's usage, by step and in total.
+// An account is the usage of a trajectory, by step and in total.
 type account struct {
 	session string
 	chosen  string // model of the steps that name no model
@@ -26,7 +26,7 @@ type step struct {
 	at    story.Place
 }
 
-// add reads a step's usage. Some steps call no model.
+// add reads the usage of a step. Some steps call no model.
 func (a *account) add(s *story.Story, n canon.Node) {
 	if calls := story.Count(n.Member("llm_call_count")); calls != nil && *calls == 0 {
 		return
@@ -52,7 +52,7 @@ func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	}
 }
 
-// tell records the usage of the steps or, if the total differs, the larger of the two.
+// tell records the usage of the steps. If the total differs, it records the larger of the two.
 func (a *account) tell(s *story.Story, final canon.Node) {
 	total := trajectoryUsage(final, "total_")
 	sum, whole := a.sum()
@@ -85,7 +85,7 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	}
 }
 
-// sum returns the steps' usage, and reports whether every step states it.
+// sum returns the total usage of the steps, and reports whether every step states its usage.
 func (a *account) sum() (sum story.Usage, whole bool) {
 	for _, x := range a.steps {
 		sum.Input, sum.Output = plus(sum.Input, x.usage.Input), plus(sum.Output, x.usage.Output)
@@ -105,8 +105,8 @@ func above(a, b *int64) bool { return a != nil && b != nil && *a > *b }
 
 func same(a, b *int64) bool { return a != nil && b != nil && *a == *b || a == nil && b == nil }
 
-// tellSteps records the usage of each step. A step that does not state its usage turns the sum into
-// a lower bound.
+// tellSteps records the usage of each step. If a step does not state its usage, the sum is a lower
+// bound.
 func (a *account) tellSteps(s *story.Story) {
 	for i, x := range a.steps {
 		m := s.MessageAt(fmt.Sprint(a.session, "/", i), x.at)
@@ -115,7 +115,7 @@ func (a *account) tellSteps(s *story.Story) {
 	}
 }
 
-// onlyModel returns the model that all steps used, or "" if there are several.
+// onlyModel returns the model that all steps used, or "" if they used several models.
 func (a *account) onlyModel() string {
 	model := a.chosen
 	for i, x := range a.steps {

@@ -13,16 +13,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A copilot reads session events: ~/.copilot/session-state/ID/events.jsonl.
+// A copilot reads the session events of Copilot CLI: ~/.copilot/session-state/ID/events.jsonl.
 type copilot struct {
 	s     *story.Story
 	line  int
 	ended int // the latest line that ended a turn
 
 	requests  map[string]*request // requested calls that have not started yet
-	questions map[string]bool     // IDs of requests for permission, and whether each has been answered
-	allowed   bool                // at some time, no permission was required
-	agents    map[string]string   // names of agents, keyed by the call that started them
+	questions map[string]bool     // by ID of a permission request, whether it has been answered
+	allowed   bool                // no permission was required at some point
+	agents    map[string]string   // names of agents, keyed by the ID of the call that started the agent
 	usage
 }
 
@@ -41,7 +41,7 @@ func NewCopilot(s *story.Story) story.Reader {
 	}
 }
 
-// copilotTools is the table of the tools of Copilot CLI.
+// copilotTools returns the table of the tools of Copilot CLI.
 var copilotTools = sync.OnceValue(func() story.Tools {
 	shell := story.Tool{Does: "execute"}
 	command := story.Tool{Does: "execute", Command: "command"}
@@ -139,14 +139,15 @@ func (r *copilot) session(kind, data canon.Node) {
 	}
 }
 
-// model records the choice of a model. A person can leave the choice to the program.
+// model records the choice of a model. A person can leave the choice to the program, which is
+// recorded as auto.
 func (r *copilot) model(name canon.Node) {
 	if model := r.s.Name(name); model != "auto" {
 		r.s.Model = cmp.Or(r.s.Model, model)
 	}
 }
 
-// context reads the place where the agent works.
+// context reads the directories in which the agent works.
 func (r *copilot) context(n canon.Node) {
 	s := r.s
 	for _, name := range []string{"cwd", "gitRoot"} {
@@ -158,7 +159,7 @@ func (r *copilot) context(n canon.Node) {
 	s.Commit = cmp.Or(s.Commit, s.Name(n.Member("headCommit")))
 }
 
-// permissions reads whether every call is allowed. In that case, no decision is recorded.
+// permissions reads whether every call is allowed. If so, no decisions are recorded.
 func (r *copilot) permissions(data canon.Node) {
 	tier := func(allowed canon.Node) {
 		switch {
@@ -194,7 +195,7 @@ func (r *copilot) asks(data canon.Node) {
 	}
 }
 
-// tool reads the program's records about a call.
+// tool reads a record of the program about a call.
 func (r *copilot) tool(kind, data canon.Node) {
 	s, id := r.s, data.Member("toolCallId")
 	switch kind.String() {
@@ -230,7 +231,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 	id := s.Name(data.Member("toolCallId"))
 	if r.requests[id] != nil {
-		// The call has a result, so it started, but the line that states its start was not read.
+		// The call has a result, so it started, but the line with its start was not read.
 		r.call(id)
 	}
 	outcome := outcomeOf(s.Known(id), data)
@@ -274,12 +275,12 @@ func ran(c *story.Call, told canon.Node) {
 	}
 }
 
-// outcomeOf returns how a call ended. A command's exit code decides the outcome if the log states
-// it.
+// outcomeOf returns the outcome of a call. If the log states the exit code of a command, the exit
+// code determines the outcome.
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
-	// Every version states the success of a call that succeeded.
+	// All versions state success for a successful call.
 	case event.Absent(success):
 		return story.Failed
 	case success.Kind() != canon.KindBool:
@@ -305,7 +306,8 @@ func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	return story.Succeeded
 }
 
-// patchIn returns the changes in the input of apply_patch: a patch, or an object that contains it.
+// patchIn returns the changes in the input of apply_patch, which is a patch or an object that
+// contains one.
 func patchIn(s *story.Story, input canon.Node) []story.Write {
 	if s.Inexact {
 		return nil
@@ -320,12 +322,12 @@ func patchIn(s *story.Story, input canon.Node) []story.Write {
 	return story.PatchOf(input.String())
 }
 
-// permission reads a request for permission, and its answer.
+// permission reads a permission request or its answer.
 func (r *copilot) permission(kind, data canon.Node) {
 	s, id := r.s, r.s.Name(data.Member("requestId"))
 	switch kind.String() {
 	case "permission.requested":
-		if !r.questions[id] { // the answer may come first
+		if !r.questions[id] { // the answer may precede the request
 			r.questions[id] = false
 		}
 		s.Keep(len(id))
@@ -354,7 +356,8 @@ func (r *copilot) permission(kind, data canon.Node) {
 	}
 }
 
-// subagent reads the actions of an agent that works for this agent. Its calls are in the same log.
+// subagent reads a record about an agent that works for this agent. The calls of that agent are in
+// the same log.
 func (r *copilot) subagent(kind, data canon.Node) {
 	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
 	word, ok := strings.CutPrefix(kind.String(), "subagent.")
@@ -373,12 +376,12 @@ func (r *copilot) subagent(kind, data canon.Node) {
 	}
 }
 
-// End records information that only the entire log shows: the calls that never started, and the
-// usage.
+// End records information that is known only after the entire log: the calls that never started,
+// and the usage.
 func (r *copilot) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
-		// Once a turn is over, no more calls of that turn start.
+		// After the end of a turn, no more calls of this turn start.
 		line := r.requests[id].line
 		if c := r.call(id); line < r.ended && s.ReadAll("tool.") {
 			c.RanNot, c.Category = c.Close(story.Canceled, canon.Digest{}), "not_started"

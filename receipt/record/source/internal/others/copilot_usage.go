@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// usage is the models' usage. A process states its usage when it ends. Messages state only their
-// output tokens.
+// usage collects the token usage of all models. A process states its usage when it ends. Messages
+// state only their output tokens.
 type usage struct {
 	shutdowns []*shutdown
 	messages  map[string]*message
@@ -17,21 +17,21 @@ type usage struct {
 	lost      bool // a process ended without a shutdown
 }
 
-// A shutdown is the usage of a process, as stated at its end.
+// A shutdown is the usage of a process, as stated when the process ended.
 type shutdown struct {
 	started string // the time at which the process started
 	models  []story.Sum
-	silent  bool // a model's usage is not stated
+	silent  bool // the usage of a model is not stated
 }
 
-// A message is a model's answer, without its text.
+// A message is an answer from a model, without its text.
 type message struct {
 	model  string
 	output *int64
 	at     story.Place
 }
 
-// said reads a message's usage.
+// said reads the usage of a message.
 func (u *usage) said(s *story.Story, data canon.Node) {
 	id := s.Name(data.Member("messageId"))
 	if id == "" {
@@ -45,7 +45,8 @@ func (u *usage) said(s *story.Story, data canon.Node) {
 	}
 }
 
-// shutDown reads the end of a process. The latest line about a process counts.
+// shutDown reads the end of a process. If several lines state the end of a process, the last line
+// is used.
 func (u *usage) shutDown(s *story.Story, data canon.Node) {
 	u.open = false
 	now := &shutdown{started: string(data.Member("sessionStartTime").Raw())}
@@ -61,7 +62,7 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 		s.Keep(len(model))
 	}
 
-	// The program also lists the files that changed.
+	// The line also lists the files that changed.
 	for _, file := range data.Member("codeChanges").Member("filesModified").Elements() {
 		s.Changed(s.Name(file))
 	}
@@ -70,7 +71,7 @@ func (u *usage) shutDown(s *story.Story, data canon.Node) {
 // resumed records that another process continues the session.
 func (u *usage) resumed() { u.lost = u.lost || u.open }
 
-// modelUsage reads a model's usage. If all members are zero, the usage was not counted.
+// modelUsage reads the usage of a model. If all members are zero, the usage was not counted.
 func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	count := func(name string) *int64 {
 		x := story.Count(n.Member(name))
@@ -84,8 +85,8 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage: the processes' accounts or, if there are none, the messages' output
-// tokens.
+// tell records the usage that processes stated or, if there is none, the output tokens of the
+// messages.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)
 	for _, x := range u.shutdowns {

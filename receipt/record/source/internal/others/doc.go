@@ -1,7 +1,7 @@
 // Package others reads the logs of agents that need only one reader each: events of Copilot CLI,
 // sessions that OpenCode exports, chats of Gemini CLI, sessions of Pi, and trajectories in the
-// Agent Trajectory Interchange Format (ATIF), to which programs convert the logs of agents.
+// Agent Trajectory Interchange Format (ATIF), to which some programs convert agent logs.
 //
-// docs/sources.md lists the values that they state. No format is stable, so unknown types and
+// docs/sources.md lists the values that these logs state. No format is stable, so unknown types and
 // members are skipped and counted.
 package others

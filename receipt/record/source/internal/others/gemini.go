@@ -12,17 +12,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A gemini reads chats: ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json, which is one object, and
-// .jsonl, with one message per line.
+// A gemini reads the chats of Gemini CLI: session-TIME-ID.json in ~/.gemini/tmp/PROJECT/chats,
+// which is one object, and .jsonl files, with one message per line.
 type gemini struct {
 	s    *story.Story
 	said bool // the log contains messages, or an empty list of messages
 }
 
-// NewGemini returns a reader of chats.
+// NewGemini returns a reader of Gemini CLI chats.
 func NewGemini(s *story.Story) story.Reader { return &gemini{s: s} }
 
-// geminiTools is the table of the tools of Gemini CLI.
+// geminiTools returns the table of the tools of Gemini CLI.
 var geminiTools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
@@ -43,7 +43,7 @@ func (r *gemini) Line(n canon.Node) {
 	case set.Kind() == canon.KindObject:
 		r.head(set)
 	case n.Member("$rewindTo").Kind() == canon.KindString:
-		// Actions that are no longer in the conversation were nevertheless executed.
+		// Actions that were removed from the conversation were still executed.
 		s.Note("rewinds")
 	case event.Absent(kind) && n.Member("sessionId").Kind() == canon.KindString:
 		r.head(n)
@@ -58,7 +58,7 @@ func (r *gemini) Line(n canon.Node) {
 	}
 }
 
-// head reads a chat's description, which may contain messages.
+// head reads the description of a chat, which may contain messages.
 func (r *gemini) head(n canon.Node) {
 	s := r.s
 	s.Names(s.Name(n.Member("sessionId")))
@@ -102,8 +102,8 @@ func (r *gemini) answer(n canon.Node, id string) {
 	}
 }
 
-// geminiUsage reads a message's usage. Reasoning is not part of its output, and cached tokens are
-// part of its input.
+// geminiUsage reads the usage of a message. Reasoning is not included in the output tokens, and
+// cached tokens are included in the input tokens.
 func geminiUsage(n canon.Node) story.Usage {
 	u := story.Usage{
 		Input: story.Count(n.Member("input")), CacheRead: story.Count(n.Member("cached")),

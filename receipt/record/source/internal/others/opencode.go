@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An openCode reads sessions that opencode export SESSION wrote. Each session is one object.
+// An openCode reads sessions from opencode export SESSION. Each session is one object.
 type openCode struct{ s *story.Story }
 
-// NewOpenCode returns a reader of sessions.
+// NewOpenCode returns a reader of OpenCode sessions.
 func NewOpenCode(s *story.Story) story.Reader {
-	s.Estimated = true // cost according to the agent's own price list
+	s.Estimated = true // costs are based on the agent's own price list
 	return &openCode{s}
 }
 
-// openCodeTools is the table of the tools of OpenCode.
+// openCodeTools returns the table of the tools of OpenCode.
 var openCodeTools = sync.OnceValue(func() story.Tools {
 	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
 	edit := story.Tool{Does: "edit", Path: "filePath"}
@@ -41,7 +41,7 @@ func harmlessParts() []string {
 	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
 }
 
-// redacted is the session ID that exporters write if they remove the ID.
+// redacted replaces the session ID if an exporter removes it.
 const redacted = "REDACTED"
 
 // Line reads a session.
@@ -101,7 +101,7 @@ func (r *openCode) answer(info canon.Node) {
 	}
 }
 
-// end reads how a turn ended. Only the model's last message states how the task ended.
+// end reads how a turn ended. Only the last message of the model states how the task ended.
 func (r *openCode) end(info canon.Node) {
 	s := r.s
 	s.Inferred = false
@@ -173,8 +173,8 @@ func (r *openCode) call(p, state canon.Node) {
 	}
 }
 
-// exitOf returns how a call with the status completed ended. A command has this status regardless
-// of its exit code.
+// exitOf returns the outcome of a call with the status completed. A command has this status
+// regardless of its exit code.
 func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	exit := told.Member("exit")
 	code := story.Count(exit)
@@ -187,7 +187,7 @@ func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	return story.Succeeded
 }
 
-// timesOf returns a part's times. The times are unknown if the member is not an object.
+// timesOf returns the times of a part. If the member is not an object, the times are unknown.
 func timesOf(s *story.Story, n canon.Node) canon.Node {
 	times := n.Member("time")
 	if times.Kind() != canon.KindObject {
@@ -196,8 +196,8 @@ func timesOf(s *story.Story, n canon.Node) canon.Node {
 	return times
 }
 
-// wrote records the changes that a successful call made. OpenCode states the text before and after
-// a change.
+// wrote records the changes that a successful call made. OpenCode states the text of a file before
+// and after a change.
 func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	files, diff := told.Member("files"), told.Member("filediff")
 	switch {
@@ -231,8 +231,8 @@ func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	}
 }
 
-// patched records a change that apply_patch made. The text is empty before a file is added, and
-// after a file is deleted.
+// patched records a change that apply_patch made. The text before an added file, and the text after
+// a deleted file, is empty.
 func patched(s *story.Story, c *story.Call, f canon.Node) {
 	w := story.Write{Path: s.Name(f.Member("filePath")), Before: s.Held(f.Member("before")), After: s.Held(f.Member("after"))}
 	switch f.Member("type").String() {

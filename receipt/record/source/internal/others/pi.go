@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A pi reads sessions: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and actions in
-// an abandoned branch were executed, too.
+// A pi reads the sessions of Pi: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and
+// the actions in abandoned branches were also executed.
 type pi struct {
 	s      *story.Story
 	chosen string // model named in a separate line
 }
 
-// NewPi returns a reader of sessions.
+// NewPi returns a reader of Pi sessions.
 func NewPi(s *story.Story) story.Reader {
-	s.Estimated = true // cost according to the agent's own price list
+	s.Estimated = true // costs are based on the agent's own price list
 	s.Lacks(story.RequestsUnlogged)
 	return &pi{s: s}
 }
 
-// piTools is the table of the tools of Pi.
+// piTools returns the table of the tools of Pi.
 var piTools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
@@ -61,7 +61,7 @@ func (r *pi) Line(n canon.Node) {
 	}
 }
 
-// message reads a message. The copy in a branched session has the same digest.
+// message reads a message. A copy of a message in a branched session has the same digest.
 func (r *pi) message(m canon.Node) {
 	s := r.s
 	if m.Kind() != canon.KindObject {
@@ -76,7 +76,7 @@ func (r *pi) message(m canon.Node) {
 		r.answer(m)
 	case "toolResult":
 		piResult(s, m)
-	// A command that the person typed.
+	// The person typed a command.
 	case "bashExecution":
 		s.Note("commands_of_the_user")
 	default:
@@ -84,8 +84,8 @@ func (r *pi) message(m canon.Node) {
 	}
 }
 
-// answer reads a model's message: its usage and cost, its calls, and the reason why the model
-// stopped.
+// answer reads a message from the model: its usage and cost, its calls, and the reason why the
+// model stopped.
 func (r *pi) answer(m canon.Node) {
 	s, usage := r.s, m.Member("usage")
 	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
@@ -105,7 +105,7 @@ func (r *pi) answer(m canon.Node) {
 	r.end(m.Member("stopReason").String())
 }
 
-// end reads the reason why a message stopped. Only the last message states how the task ended.
+// end reads the reason why the model stopped. Only the last message states how the task ended.
 func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
@@ -119,7 +119,7 @@ func (r *pi) end(reason string) {
 	}
 }
 
-// piResult reads a call's result, and the writes if the call succeeded.
+// piResult reads the result of a call, and the writes if the call succeeded.
 func piResult(s *story.Story, m canon.Node) {
 	outcome := story.Unreported
 	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {

@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A model's answer names the calls that it requests, in attributes of its span or of an event in
-// that span. If no span states such a call, it is unknown whether the call was made.
+// The answer of a model names the calls that it requests, in attributes of its span or of an event
+// in the span. If no span states such a call, it is unknown whether the call was executed.
 
 // asked contains the calls that models requested.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // hashes of the IDs or, without an ID, of everything that is stated
+	calls   map[canon.Digest]bool // hashes of the IDs or, for a call without an ID, of all its attributes
 	unclear bool                  // some calls cannot be read
 }
 
-// isOutput reports whether an attribute belongs to a model's answer.
+// isOutput reports whether an attribute belongs to the answer of a model.
 func isOutput(name string) bool {
 	for _, prefix := range []string{"gen_ai.completion", "gen_ai.output.messages", "llm.output_messages.", "ai.response.toolCalls"} {
 		if strings.HasPrefix(name, prefix) {
@@ -31,7 +31,7 @@ func isOutput(name string) bool {
 // read records the calls that attributes name, either as NAME.tool_calls.N.id or in messages, which
 // are JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
-	parts := map[string]string{} // statements about a call without an ID
+	parts := map[string]string{} // by call without an ID, its attributes
 	for _, x := range a.list.Elements() {
 		key, value := x.Member("key").String(), x.Member("value")
 		if !named(key) {
@@ -40,7 +40,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		before, after, flat := strings.Cut(key, "tool_calls.")
 		number, part, _ := strings.Cut(after, ".")
 
-		// Attributes with the same number belong to the same call.
+		// Attributes with the same number describe the same call.
 		switch call := before + number; {
 		case !flat:
 			r.messages(value)
@@ -52,7 +52,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		}
 	}
 
-	// A call without an ID is identified by everything that is stated about it.
+	// A call without an ID is identified by all its attributes.
 	for _, words := range parts {
 		if words != stated {
 			r.want(words)
@@ -63,7 +63,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in messages. Text that does not begin like JSON names no calls.
+// messages records the calls in messages. Text that is not JSON names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {
@@ -84,7 +84,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 	id := ""
 
-	// A call's arguments and results may contain anything, including other IDs.
+	// The arguments and results of a call may contain anything, including other IDs.
 	for name, x := range n.Members() {
 		switch name.String() {
 		case "arguments", "args", "input", "response", "result":
@@ -96,7 +96,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 	is := !n.Member("toolCallId").IsZero() || !n.Member("tool_call_id").IsZero() || !n.Member("function").IsZero()
 
-	// A call is recognized by its type or by members that only calls have.
+	// A call is recognized by its type, or by members that only calls have.
 	switch n.Member("type").String() {
 	case "tool_call", "tool-call", "tool_use", "function_call":
 		is = true
@@ -106,7 +106,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 }
 
-// want records a call that a model requested, by its ID or by everything that is stated about it.
+// want records a call that a model requested, identified by its ID or by all its attributes.
 func (r *asked) want(call string) {
 	sum := canon.Sum([]byte(call))
 	if r.calls[sum] {
@@ -119,8 +119,8 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether a requested call is stated by no line. The calls in nameless spans are
-// stated without an ID.
+// unstated reports whether no span or event states a requested call. Spans without an ID state
+// their calls without an ID, so these calls are subtracted.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
 	for c := range r.s.Asked() {

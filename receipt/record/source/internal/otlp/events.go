@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// events are the log records of an agent.
+// events contains the log records of an agent.
 type events struct {
 	s         *story.Story
 	requests  []*call         // calls of models
@@ -17,7 +17,7 @@ type events struct {
 	decisions bool            // events state decisions
 }
 
-// event reads an event of an agent. Its name may begin with the agent's name.
+// event reads an event of an agent. The name of an event may begin with the name of the agent.
 func (e *events) event(n canon.Node) {
 	s, a := e.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
@@ -47,7 +47,7 @@ func (e *events) event(n canon.Node) {
 	}
 }
 
-// callOf returns the call that an event names, or nil if it names no call.
+// callOf returns the call that an event names, or nil if the event names no call.
 func (e *events) callOf(a attributes) *story.Call {
 	s, id := e.s, a.text(e.s, "tool_use_id", "call_id")
 	if id == "" {
@@ -59,8 +59,8 @@ func (e *events) callOf(a attributes) *story.Call {
 	return c
 }
 
-// decided reads a decision about a call. A person's decision approves or rejects the call. A
-// decision from a configuration or a hook is a policy decision.
+// decided reads a decision about a call. If a person decided, the decision approves or rejects the
+// call. If a configuration or a hook decided, the decision is a policy decision.
 func (e *events) decided(a attributes) {
 	s, c := e.s, e.callOf(a)
 	if e.decisions = true; c == nil {
@@ -72,7 +72,7 @@ func (e *events) decided(a attributes) {
 	switch source {
 	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
 	default:
-		// A decision from any other source may be a person's.
+		// The decision from any other source may be that of a person.
 		if !person {
 			s.Lacks(story.OtherDecision)
 		}
@@ -91,14 +91,14 @@ func (e *events) decided(a attributes) {
 			c.Close(story.Denied, canon.Digest{})
 		}
 	default:
-		// The person's decision is an unknown word.
+		// A person made a decision, but its meaning is unknown.
 		if person {
 			s.Lacks(story.OtherDecision)
 		}
 	}
 }
 
-// result reads how a call ended.
+// result reads the outcome of a call.
 func (e *events) result(a attributes) {
 	c := e.callOf(a)
 	if c == nil {
@@ -118,7 +118,7 @@ func (e *events) result(a attributes) {
 	c.Duration = a.count("duration_ms")
 }
 
-// request reads a model call that an event states. An event without tokens cannot be counted.
+// request reads a model call from an event. An event without tokens cannot be counted.
 func (e *events) request(a attributes) {
 	s := e.s
 	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
@@ -126,8 +126,8 @@ func (e *events) request(a attributes) {
 		return
 	}
 
-	// A repeated export states the same event. Without IDs, events with the same time are treated
-	// as the same event.
+	// A repeated export contains the same event. Without IDs, events with the same time, model, and
+	// usage are treated as the same event.
 	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
 	if e.seen[id] {
 		s.Note("repeated_events")
@@ -145,8 +145,8 @@ func (e *events) request(a attributes) {
 	}
 }
 
-// requestOf returns a call's usage according to an event. Claude Code states cached tokens
-// separately, and Codex includes them in the input.
+// requestOf returns the usage of a call according to an event. Claude Code states cached tokens
+// separately, but Codex includes them in the input.
 func requestOf(a attributes) story.Usage {
 	if input := a.count("input_token_count"); input != nil {
 		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
@@ -154,7 +154,7 @@ func requestOf(a attributes) story.Usage {
 	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
 }
 
-// countsOf distinguishes usages that have the same time.
+// countsOf returns a text that distinguishes the usages of events with the same time.
 func countsOf(u story.Usage) (text string) {
 	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {
@@ -186,14 +186,14 @@ func cmpNode(a, b canon.Node) canon.Node {
 	return a
 }
 
-// timeless records that a span or an event has no time, so the task's beginning and end are
-// unknown.
+// timeless records that a span or an event has no time, so the beginning and the end of the task
+// are unknown.
 func timeless(s *story.Story) {
 	s.Note("without_times")
 	s.Partly = true
 }
 
-// session records the session that a span or an event names. The task's session is the first
+// session records the session that a span or an event names. The session of the task is the first
 // session that is named.
 func session(s *story.Story, a attributes) {
 	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// These lists are closed: they name the spans and events that state no action of an agent. A span
-// or event of any other type may state an action, and is counted as unread. Spans that follow no
-// agent convention come from programs and libraries around the agents.
+// The lists in this file are closed: they name all spans and events that state no action of an
+// agent. A span or an event of any other type may state an action, and is counted as unread. Spans
+// that follow no agent convention come from programs and libraries other than agents.
 
-// A convention is an attribute whose value is a span's type, together with the values that state no
+// A convention is an attribute that contains the type of a span, with the values that state no
 // action.
 type convention struct {
 	name     string
@@ -36,8 +36,8 @@ func conventions() []convention {
 }
 
 // unreadSpan returns the type of a span that follows an agent convention but is not read, or "" for
-// any other span. A span whose type cannot be read, or that has two types, is unread regardless of
-// its class.
+// any other span. If the type is unreadable, or if there are two types, the span is unread
+// regardless of its class.
 func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	kind, follows := "", false
 	for _, c := range conventions() {
@@ -47,7 +47,7 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 		}
 		word := v.Member("stringValue").String()
 
-		// A type that cannot be read may be any type.
+		// An unreadable type may be any type.
 		if a.ambiguous(c.name) {
 			return "span/None"
 		}
@@ -57,7 +57,7 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 		follows = follows || word != ""
 	}
 
-	// Spans of a known class are read, except those that also have attributes of a call.
+	// Spans of a known class are read, unless they also have attributes of a call.
 	switch {
 	case is == other && kind != "":
 		return story.Joined(s, "span/"+kind)
@@ -78,7 +78,7 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 		return ""
 	}
 
-	// Either the name or an attribute of a span without a type may follow a convention.
+	// A span without a type may follow a convention in its name or in an attribute.
 	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent", "chat ", "text_completion ", "generate_content ", "embeddings "} {
 		if strings.HasPrefix(name, prefix) {
 			return story.Joined(s, "span/"+prefix)
@@ -97,14 +97,14 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 	return ""
 }
 
-// conventionOf returns the prefix of an attribute that follows an agent convention, or "".
-// Attributes that name a span's agent or session do not count, because exporters add them to every
-// span, including spans for requests and databases.
+// conventionOf returns the prefix of an attribute that follows an agent convention, or "". It
+// ignores attributes that name the agent or the session, because exporters add them to all spans,
+// including spans for HTTP requests and databases.
 func conventionOf(key canon.Node) string {
 	name := key.Text()
 	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
 
-	// Attributes about the agent or the session are on every span.
+	// Attributes about the agent or the session are in all spans.
 	for _, about := range []string{
 		"gen_ai.conversation.", "gen_ai.agent.", "gen_ai.task.", "traceloop.association.", "traceloop.workflow.", "traceloop.entity.",
 		"langfuse.trace.", "langfuse.session.", "langfuse.user.", "langfuse.environment", "langfuse.release", "langfuse.version", "llm.headers",
@@ -123,8 +123,8 @@ func conventionOf(key canon.Node) string {
 	return ""
 }
 
-// harmlessEvent reports whether an event states no action. Other programs may use the event names
-// of agents for events that state actions.
+// harmlessEvent reports whether an event states no action. Only the prefixes of known agents are
+// removed, because other programs may use the same event names for actions.
 func harmlessEvent(name string) bool {
 	for _, agent := range []string{"claude_code.", "codex."} {
 		if rest, ok := strings.CutPrefix(name, agent); ok {
@@ -143,14 +143,14 @@ func harmlessEvent(name string) bool {
 	return false
 }
 
-// unreadEvent returns the type of an event that is not read. The body of a record is not its
-// name.
+// unreadEvent returns the type of an event that is not read. It ignores the body of the record,
+// which is not a name.
 func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
 }
 
-// metric reads a metric's name. Agents' metrics are sums of values that spans and events state for
-// each call. The metrics of programs around agents do not state such values.
+// metric reads the name of a metric. The metrics of agents are sums of values that spans and events
+// state for each call. The metrics of other programs do not contain such values.
 func metric(s *story.Story, n canon.Node) {
 	name := n.Member("name").String()
 	switch name {

@@ -18,16 +18,16 @@ type Reader struct {
 	spans    spans
 	events   events
 	asked    asked
-	nameless int // tool calls that have no ID of their own
+	nameless int // number of tool calls whose span has no ID
 }
 
-// New returns a reader of such exports.
+// New returns a reader of OTLP/JSON exports.
 func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, events: events{s: s, seen: map[string]bool{}}, asked: asked{s: s}}
 }
 
-// Is reports whether a value is an export: an ExportTraceServiceRequest or similar, or the form
-// that Tempo uses.
+// Is reports whether a value is an OTLP/JSON export, such as an ExportTraceServiceRequest, or has
+// the form that Tempo uses.
 func Is(n canon.Node) bool {
 	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
@@ -61,11 +61,11 @@ func (r *Reader) Line(n canon.Node) {
 	}
 }
 
-// each passes the spans, log records, or metrics of resources to take, scope by scope. parts lists
-// the names of their members that are lists or objects.
+// each passes the spans, log records, or metrics of resources to take, scope by scope. parts
+// contains the names of their members that are lists or objects.
 //
 // A resource has a list of scopes, and a scope has a list of spans, log records, or metrics. A
-// resource or scope without a list has an unknown form.
+// resource or a scope without its list has an unknown form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
 	for x := range r.objects(resources) {
@@ -76,7 +76,7 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
 		}
 
-		// Earlier versions have another name for a scope.
+		// Earlier versions use another name for scopes.
 		for _, scope := range scopes {
 			for y := range r.objects(x.Member(scope)) {
 				r.others(y, name, "scope", "instrumentationLibrary")
@@ -91,8 +91,8 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 	}
 }
 
-// objects yields the elements of a list like [story.Story.Objects]. A value in place of the list
-// may also contain a time.
+// objects yields the elements of a list, as [story.Story.Objects] does. If the value is not a list,
+// it may also contain a time.
 func (r *Reader) objects(list canon.Node) iter.Seq[canon.Node] {
 	if !event.Absent(list) && list.Kind() != canon.KindArray {
 		r.s.Partly = true
@@ -107,7 +107,7 @@ func (r *Reader) among(listed bool) {
 	}
 }
 
-// others counts a container's members that are lists or objects and have unknown names.
+// others counts members of a container that are lists or objects and have unknown names.
 func (r *Reader) others(n canon.Node, known ...string) {
 	for name, value := range n.Members() {
 		if !slices.Contains(known, name.String()) {
@@ -116,7 +116,7 @@ func (r *Reader) others(n canon.Node, known ...string) {
 	}
 }
 
-// strange counts a member with an unknown name if it may contain data, and reports whether it may.
+// strange counts a member with an unknown name if it may contain data, and reports whether it did.
 func (r *Reader) strange(name, value canon.Node) bool {
 	if value.Kind() != canon.KindArray && value.Kind() != canon.KindObject {
 		return false
@@ -140,7 +140,7 @@ func (r *Reader) garbled() {
 	r.s.Partly = true
 }
 
-// End records each model call once, and how the task ended.
+// End records each model call once, and the outcome of the task.
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
@@ -148,7 +148,7 @@ func (r *Reader) End() {
 		s.Lacks(story.TokensInPart)
 	}
 
-	// Spans do not state the work that agents delegated to each other.
+	// Spans do not state which work agents delegated to each other.
 	if r.spans.nested() {
 		s.Lacks(story.HandoffUnclear)
 	}
@@ -169,7 +169,7 @@ func (r *Reader) End() {
 		m.Use(x.usage)
 	}
 
-	// Only the instrumented parts of a program record anything.
+	// Only the instrumented parts of a program are recorded.
 	s.Lacks(story.EffectsUnlogged)
 	s.Estimated = true
 	if r.events.decisions {
@@ -268,16 +268,16 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle records the gaps that remain: calls that a model requested but no span or event states,
-// and tokens that an agent used in excess of its model calls.
+// settle records the remaining gaps: calls that a model requested but that no span or event states,
+// and tokens that an agent used in addition to those of its model calls.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
 	if r.asked.unstated(r.nameless) {
 		s.Lacks(story.CallUnstated)
 	}
 
-	// Agents repeat the usage of the calls that they contain. If an agent reports more, a call is
-	// missing.
+	// Agents repeat the usage of the calls that they contain. If the usage of an agent is larger, a
+	// call is missing.
 	var input, output int64
 	for _, x := range calls {
 		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
@@ -291,9 +291,9 @@ func (r *Reader) settle(calls []*call) {
 	}
 }
 
-// named returns the key of a span, a digest of everything that it states, and reports whether it is
-// new. A repeated export is a copy. If two spans have the same ID but differ, the first span
-// counts, and the second counts as missing.
+// named returns the key of a span and a digest of its content, and reports whether the span is new.
+// A repeated export of a span is a copy. If two spans have the same ID but differ, the first span
+// is used, and the second span counts as missing.
 func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
 	s := r.s
 	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
@@ -338,8 +338,8 @@ func (r *Reader) tool(a attributes, id, span string) {
 	}
 }
 
-// toolEnded records how a call ended, based on an error or on the status. A status that is not set
-// makes no statement.
+// toolEnded records the outcome of a call, based on an error or on the status. A status that is not
+// set states nothing.
 func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported
 	switch status := a.word("gen_ai.tool.status"); {

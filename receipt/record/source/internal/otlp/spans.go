@@ -29,22 +29,22 @@ const (
 	statusError
 )
 
-// A spanKey identifies a span by its ID or, if it has no ID, by everything that it states.
+// A spanKey identifies a span by its ID or, if it has no ID, by a digest of its content.
 type spanKey struct {
 	trace, span id
 	words       canon.Digest
 }
 
-// A span contains the data of a span that is needed after all spans have been read, because parents
-// follow their children or are missing.
+// A span contains the data that is needed after all spans have been read, because the parent of a
+// span may follow it or be missing.
 type span struct {
 	parent id
 	class  class
 	status int
 	http   bool
 	call   *call        // of a model
-	sum    story.Usage  // the usage of the calls that the span contains, which the span repeats
-	words  canon.Digest // digest of everything that it states
+	sum    story.Usage  // usage of the calls inside the span, which the span repeats
+	words  canon.Digest // digest of the content of the span
 }
 
 // A call is a model call.
@@ -53,21 +53,21 @@ type call struct {
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // the call's span has no ID, so no other span can refer to it
-	inner                  bool // another span within this span states the same call
+	nameless               bool // its span has no ID, so no other span can refer to it
+	inner                  bool // another span inside its span states the same call
 }
 
-// spans are a task's spans.
+// spans contains the spans of a task.
 type spans map[spanKey]*span
 
-// maxSpans is the maximum number of spans of one task.
+// maxSpans is the maximum number of spans in one task.
 const maxSpans = 1 << 20
 
-// executeTool is the operation name of a tool call, and the prefix of its span's name.
+// executeTool is the operation name of a tool call, and the prefix of the name of its span.
 const executeTool = "execute_tool"
 
-// classOf returns the class of a span. A span that follows neither convention is a tool call if it
-// has the ID or the name of a tool call, and a model call if it reports tokens.
+// classOf returns the class of a span. If a span follows neither convention, it is a tool call if
+// it has the ID or the name of a tool call, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
 	// The GenAI conventions take precedence over OpenInference.
 	switch a.word("gen_ai.operation.name") {
@@ -112,14 +112,15 @@ func embeds(a attributes) bool {
 		a.word("openinference.span.kind") == "EMBEDDING"
 }
 
-// usageOf returns a model call's usage. The input includes cached tokens, and the output includes
-// reasoning.
+// usageOf returns the usage of a model call. The input includes cached tokens, and the output
+// includes reasoning.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{
 		Input:  a.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
 		Output: a.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
 
-		// Names from the conventions take precedence over names from earlier instrumentations.
+		// The names in the conventions take precedence over the names that earlier instrumentations
+		// used.
 		CacheRead:  a.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
 		CacheWrite: a.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write.input_tokens", "llm.token_count.prompt_details.cache_write"),
 		Reasoning:  a.count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
@@ -129,7 +130,7 @@ func usageOf(a attributes) story.Usage {
 // spanCall is the prefix of the ID of a call that is identified only by its span.
 const spanCall = "span:"
 
-// callID returns a call's ID, the ID of its span, or "" if it has neither.
+// callID returns the ID of a call or of its span, or "" if neither has an ID.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
@@ -138,8 +139,8 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return id
 }
 
-// settle marks the model calls that are also stated by a span within them. The innermost span
-// counts. If a tool or an agent is between two spans, the spans are two calls.
+// settle marks the model calls that a span inside their span states again. Only the innermost span
+// is used. If a tool or an agent is between two spans, the spans are two calls.
 func (all spans) settle() {
 	for key, x := range all {
 		if x.call == nil || !x.call.usage.Told() {
@@ -170,11 +171,12 @@ func (all spans) above(key spanKey, x *span) iter.Seq[*span] {
 	}
 }
 
-// maxDepth is the maximum number of parents that are followed, because parent IDs may form a cycle.
+// maxDepth is the maximum number of parents that are followed. It is limited because parent IDs may
+// form a cycle.
 const maxDepth = 64
 
-// outcome determines how the task ended, from the agents that no other agent called or, if there
-// are no agents, from the root spans. A failed request does not fail the task.
+// outcome determines the outcome of the task from the agents that no other agent called or, if
+// there are no agents, from the root spans. A failed request does not fail the task.
 func (all spans) outcome() story.End {
 	for _, class := range []class{agentWork, other} {
 		ended, failed, found := true, false, false
@@ -200,8 +202,8 @@ func (all spans) outcome() story.End {
 	return story.EndUnknown
 }
 
-// whole reports whether the log contains the parent of each span. In that case, the task was over
-// when the last span ended. Otherwise, it is unknown what followed.
+// whole reports whether the log contains the parents of all spans. If so, the task was over when
+// the last span ended. Otherwise, it is unknown what followed.
 func (all spans) whole() bool {
 	for key, x := range all {
 		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {
@@ -231,7 +233,7 @@ func (all spans) nested() bool {
 	return false
 }
 
-// counted returns the model calls, each represented by its innermost span, in log order.
+// counted returns the model calls in log order, each represented by its innermost span.
 func (all spans) counted() (calls []*call) {
 	for _, x := range all {
 		if x.call != nil && !x.call.inner && x.call.usage.Told() {
@@ -242,10 +244,10 @@ func (all spans) counted() (calls []*call) {
 	return calls
 }
 
-// settleNameless marks model calls that another span may also state, if spans have no IDs. A span
-// may be within another span if its time range is within that of the other span. The innermost span
-// counts, and the others are not recorded. It reports whether there were other such spans. Spans
-// without times may be anywhere.
+// If spans have no IDs, settleNameless marks model calls that another span may also state. A span
+// may be inside another span if its time range is within that of the other span. The innermost span
+// is used, and the others are not recorded. settleNameless reports whether there were such spans.
+// Spans without times may be inside any other span.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
@@ -257,7 +259,7 @@ func settleNameless(all spans) (left bool) {
 		nameless[key.trace] = nameless[key.trace] || x.call.nameless
 	}
 
-	// If some spans name a trace, spans without a trace may belong to any trace.
+	// If some spans name a trace, spans without a trace may belong to any of the traces.
 	if lost := of[""]; len(lost) > 0 && len(of) > 1 {
 		for _, x := range lost {
 			x.nameless = true
@@ -275,18 +277,18 @@ func settleNameless(all spans) (left bool) {
 	return left
 }
 
-// settleByTime is like settleNameless, for the calls of one trace. Earlier calls precede later
+// settleByTime is like settleNameless, but for the calls of one trace. Earlier calls precede later
 // calls. If two calls begin at the same time, the longer call comes first, so that a call precedes
-// the calls within it.
+// the calls inside it.
 func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
 
-	// The earliest end of the calls that follow, among all calls and among those without IDs.
+	// The earliest end of the calls visited so far, among all calls and among calls without IDs.
 	var all, nameless time.Time
 
-	// A backward scan visits a call after all calls that begin within it.
+	// In a backward scan, a call is visited after all calls that begin during it.
 	for _, x := range slices.Backward(calls) {
 		switch {
 		case x.start.IsZero() || x.end.IsZero():

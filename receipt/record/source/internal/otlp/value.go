@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// attributes are the attributes of a span, of an event, or of a resource.
+// attributes contains the attributes of a span, an event, or a resource.
 type attributes struct{ list canon.Node }
 
-// get returns the value of the first of the given names that is present, as an AnyValue.
+// get returns the value of the first named attribute that is present, as an AnyValue.
 func (a attributes) get(names ...string) canon.Node {
 	for _, name := range names {
 		for _, x := range a.list.Elements() {
@@ -62,7 +62,7 @@ func isAttribute(n canon.Node) bool {
 		{"stringValue", []canon.Kind{canon.KindString}}, {"boolValue", []canon.Kind{canon.KindBool}},
 		{"intValue", []canon.Kind{canon.KindNumber, canon.KindString}}, {"doubleValue", []canon.Kind{canon.KindNumber, canon.KindString}},
 	} {
-		// An absent value is valid, and so is a number encoded as a string.
+		// An absent value is valid, and so is a number that is encoded as a string.
 		if value := v.Member(x.name); !event.Absent(value) && !slices.Contains(x.is, value.Kind()) {
 			return false
 		}
@@ -74,16 +74,16 @@ func isAttribute(n canon.Node) bool {
 // isText reports whether n is a string or absent.
 func isText(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindString }
 
-// text returns a value that is a string.
+// text returns the value of an attribute if it is a string.
 func (a attributes) text(s *story.Story, names ...string) string {
 	return s.Name(a.get(names...).Member("stringValue"))
 }
 
-// word returns a string value, which is not recorded.
+// word returns the value of an attribute if it is a string, but does not record it.
 func (a attributes) word(name string) string { return a.get(name).Member("stringValue").String() }
 
-// count returns the first value that is a count: either a number, or a number in a string, which is
-// how protobuf writes 64-bit integers.
+// count returns the first value that is a count. It may be a string that contains a number, because
+// protobuf writes 64-bit integers as strings.
 func (a attributes) count(names ...string) *int64 {
 	for _, name := range names {
 		if n := countIn(a.get(name)); n != nil {
@@ -110,8 +110,8 @@ func countIn(v canon.Node) *int64 {
 	return nil
 }
 
-// flag returns a boolean value, which may be encoded as a string. ok is false if there is no such
-// value.
+// flag returns a boolean value, which may be encoded as a string. If there is no such value, ok is
+// false.
 func (a attributes) flag(name string) (yes, ok bool) {
 	v := a.get(name)
 	if b := v.Member("boolValue"); b.Kind() == canon.KindBool {
@@ -127,7 +127,8 @@ func (a attributes) flag(name string) (yes, ok bool) {
 	return false, false
 }
 
-// digest returns the digest of a value. JSON in a string is parsed.
+// digest returns the digest of a value. If the value is a string that contains JSON, the JSON is
+// parsed first.
 func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	v := a.get(names...)
 	if text := v.Member("stringValue"); text.Kind() == canon.KindString {
@@ -136,8 +137,8 @@ func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	return s.Digest(v)
 }
 
-// enum returns the value of an enum, from its number or its name. An unknown value is treated as if
-// it were not set.
+// enum returns the value of an enum, given as a number or a name. An unknown value is treated as
+// unset.
 func enum(n canon.Node, names ...string) int {
 	for i, name := range names {
 		if n.String() == name || n.Kind() == canon.KindNumber && n.Float() == float64(i) {
@@ -150,11 +151,11 @@ func enum(n canon.Node, names ...string) int {
 // An id is the ID of a trace or a span, in lowercase hexadecimal digits; "" means no ID.
 type id string
 
-// maxID is the maximum length of IDs in other forms.
+// maxID is the maximum length of an ID in any other form.
 const maxID = 64
 
-// idOf parses an ID of size bytes, in hexadecimal digits or in base64, which exporters that use the
-// JSON mapping of protobuf write. An ID of zeros means no ID.
+// idOf parses an ID of size bytes, in hexadecimal digits or in base64; exporters that use the JSON
+// mapping of protobuf write base64. An ID that consists of zeros means no ID.
 func idOf(n canon.Node, size int) id {
 	text := n.String()
 	b, err := hex.DecodeString(text)
@@ -162,7 +163,8 @@ func idOf(n canon.Node, size int) id {
 		b, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "=")))
 	}
 
-	// An ID of zeros is invalid in OpenTelemetry (W3C Trace Context, section 3.2.2.3).
+	// An ID that consists of zeros is invalid in OpenTelemetry (W3C Trace Context, section
+	// 3.2.2.3).
 	switch {
 	case err == nil && len(b) == size && len(bytes.Trim(b, "\x00")) == 0:
 		return ""
@@ -172,11 +174,11 @@ func idOf(n canon.Node, size int) id {
 		return ""
 	}
 
-	return id(text) // an exporter that uses its own IDs
+	return id(text) // some exporters use their own IDs
 }
 
-// nanos parses a time in nanoseconds since 1970: a number, or a number as a string. A
-// floating-point number is off by less than a microsecond.
+// nanos parses a time in nanoseconds since 1970, which is a number or a string that contains a
+// number. If the number is a floating-point number, the error is less than a microsecond.
 func nanos(n canon.Node) time.Time {
 	text := n.String()
 	if n.Kind() == canon.KindNumber {
@@ -193,7 +195,7 @@ func nanos(n canon.Node) time.Time {
 	return time.Unix(0, i).UTC()
 }
 
-// Looks reports whether text without leading whitespace begins like an export.
+// Looks reports whether text without leading whitespace begins like an OTLP/JSON export.
 func Looks(text string) bool {
 	text = strings.TrimPrefix(text, "[")
 	return slices.ContainsFunc(members(), func(name string) bool { return strings.HasPrefix(text, `{"`+name+`":[`) })

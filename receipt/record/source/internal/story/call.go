@@ -41,9 +41,9 @@ func ServerOf(tool string) string {
 	return ""
 }
 
-// Calls are the tool calls.
+// Calls contains the tool calls of a task.
 type Calls struct {
-	Decided bool // approvals are stated: a call whose approval is not stated was not approved
+	Decided bool // all approvals are stated, so a call without one was not approved
 
 	story    *Story
 	list     index[Call]
@@ -78,7 +78,7 @@ func (x *Calls) Call(id string) *Call {
 	return c
 }
 
-// Answer records a call's result. It returns the call if this is its first result, and nil
+// Answer records the result of a call. It returns the call if this is its first result, and nil
 // otherwise.
 func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call {
 	c := x.Answered(id)
@@ -97,16 +97,16 @@ func (x *Calls) Answered(id canon.Node) *Call {
 	return c
 }
 
-// A mention is a record that names a call without stating it. If no line states the call, it was
-// made nevertheless.
+// A mention is a record that names a call but does not state it. If no line states the call, the
+// call may still have been executed.
 type mention struct {
-	call, kind string // the type of the record
+	call, kind string // ID of the call, and type of the record
 	ended      bool   // the record states that the call returned
 }
 
-// Mention records that a record of the given type names a call, and whether it states that the call
-// returned. The record counts as ignored if the call's ID is "", if no line states the call, or if
-// the record states that the call returned and no line states its end.
+// Mention records that a record of the given type names a call, and whether the record states that
+// the call returned. The record is counted as ignored if the call ID is "", if no line states the
+// call, or if the record states that the call returned and no line states its end.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":
@@ -138,39 +138,39 @@ type Call struct {
 	Agent     string   // label of the calling agent; "" for the main agent
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
-	RanNot    bool     // a line states that it was never executed
-	Doubtful  bool     // the result is a person's refusal, or text from the tool's server that resembles one
+	RanNot    bool     // a line states that the call was never executed
+	Doubtful  bool     // the result is a refusal by a person, or text from the server of the tool that resembles one
 	ExitCode  *int64   // of the command
-	Git       []string // its Git actions, as the log states them
+	Git       []string // Git actions of the call, as stated in the log
 	Flags     []string // how the call was executed: background, sandbox:NAME, sandbox_off_requested
-	Hints     Hints    // hints in the command's text
+	Hints     Hints    // hints in the text of the command
 	Path      string   // path of the file that the call was requested to write
 	Operation string   // operation with which the call was requested to write that file, or ""
 	Content   State    // content that the call was requested to write to the file
 	Planned   []Write  // changes that the call was requested to make, in the form of a patch
-	Handed    string   // the agent to which the call was to delegate work
+	Handed    string   // the agent to which the call was meant to delegate work
 	HandedTo  string   // the ID of that work
 	Parent    string   // ID of the call whose script made this call
 
 	story         *Story
-	words         request // the tool and the input in the requesting line, regardless of what was executed
+	words         request // the tool and the input in the line with the request, regardless of what was executed
 	input, output canon.Digest
 	asked, ended  Place
 	approved      Place // position at which a person allowed the call
 	outcome       Outcome
 	requested     bool
-	settled       bool // the program that executed the call states how it ended
+	settled       bool // the program that executed the call states its outcome
 	writes        []Write
 	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete
-	shared        bool    // another call has the same ID, so it is unknown to which of them later lines refer
-	relayed       bool    // the log of another agent repeated the end; the agent's own log may state more
+	shared        bool    // another call has the same ID, so later lines may refer to either call
+	relayed       bool    // the log of another agent repeats the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
 }
 
-// A request is the tool and the input that a line requests. "" and the zero digest mean that the
-// value is not stated.
+// A request contains the tool and the input in the line that requests a call. An empty tool or a
+// zero digest means that the value is not stated.
 type request struct {
 	tool  string
 	input canon.Digest
@@ -198,8 +198,8 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 	return true
 }
 
-// Adopt records that the model requested a call that was already known because it had been
-// executed. The call has no parent.
+// Adopt records that the model requested a call that is already known because it was executed. Such
+// a call has no parent.
 func (c *Call) Adopt(tool string, input canon.Digest) {
 	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
@@ -207,17 +207,17 @@ func (c *Call) Adopt(tool string, input canon.Digest) {
 	}
 }
 
-// Share records that another call has this ID. A later result may belong to either call, so it is
-// attributed to neither.
+// Share records that another call has the same ID. A later result may belong to either call, so it
+// is attributed to neither.
 func (c *Call) Share() {
 	c.shared = true
 	c.story.Lacks(CallsOfOneID)
 }
 
 // Close records the result of the call, and reports whether the result was recorded. The first end
-// counts, but an unreported end is replaced by any other end.
+// is kept, but an unreported end is replaced by any other end.
 //
-// A relayed end, together with its writes, is replaced by the end in the agent's own log.
+// A relayed end and its writes are replaced by the end in the agent's own log.
 func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	s := c.story
 	if c.shared {
@@ -227,7 +227,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return false
 	}
 
-	// The program's record precedes the result that the model received.
+	// The record of the program precedes the result that the model received.
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -235,7 +235,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return true
 	}
 
-	// Only an unreported end, or a relayed end, is replaced.
+	// Only an unreported or relayed end is replaced.
 	switch {
 	case c.outcome == Open:
 	// The agent's own log takes precedence.
@@ -251,8 +251,8 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	return true
 }
 
-// Ran records how the call ended, as stated by the program that executed it. The result that the
-// program returned to the model does not change that.
+// Ran records the outcome of the call that the program stated after executing it. The result that
+// the program returned to the model does not change this outcome.
 func (c *Call) Ran(outcome Outcome) {
 	switch {
 	case c.shared:
@@ -273,7 +273,7 @@ func (c *Call) Exited(code int64) Outcome {
 	return OutcomeOf(code == 0)
 }
 
-// Flag records how the call was executed, if on is set.
+// Flag records a word that describes how the call was executed, if on is set.
 func (c *Call) Flag(word string, on bool) {
 	if on {
 		c.Flags = Once(c.Flags, word)
@@ -297,7 +297,7 @@ func (c *Call) Refused() {
 	}
 }
 
-// Ended returns the current outcome.
+// Ended returns the current outcome of the call.
 func (c *Call) Ended() Outcome { return c.outcome }
 
 // ran reports whether the tool may have performed an action.
@@ -305,11 +305,11 @@ func (c *Call) ran() bool {
 	return !c.RanNot && slices.Contains([]Outcome{Succeeded, Failed, Canceled, Unreported}, c.outcome)
 }
 
-// Asked returns the file change that the call's input requests.
+// Asked returns the file change that the input of the call requests.
 func (c *Call) Asked() Write { return Write{Path: c.Path, Operation: c.Operation, After: c.Content} }
 
-// Wrote adds a file change made by the call. If the path is empty or too long to be kept, the list
-// of changes is incomplete.
+// Wrote adds a file change that the call made. If the path is empty or too long, the list of
+// changes is incomplete.
 func (c *Call) Wrote(w Write) {
 	if w.Path = Joined(c.story, w.Path); w.Path == "" {
 		c.story.Lacks(WriteUnread)
@@ -319,7 +319,7 @@ func (c *Call) Wrote(w Write) {
 	c.story.Keep(partCost + len(w.Path))
 }
 
-// WroteAll records that the list of changes is complete; if the list is empty, the call changed no
+// WroteAll records that the list of changes is complete. If the list is empty, the call changed no
 // files.
 func (c *Call) WroteAll() { c.told = true }
 
@@ -333,7 +333,7 @@ func (c *Call) Claimed(writes []Write) {
 	}
 }
 
-// Reached adds a URL or a host that the call was to reach.
+// Reached adds a URL or a host that the call was meant to reach.
 func (c *Call) Reached(at string) {
 	if at != "" {
 		c.hosts = append(c.hosts, at)
@@ -341,7 +341,7 @@ func (c *Call) Reached(at string) {
 	}
 }
 
-// Searched records that the call searched the web, using a host that no line states.
+// Searched records that the call searched the web through a host that no line states.
 func (c *Call) Searched() { c.searched = true }
 
 // ask returns the payload of the event that requests the call.
@@ -363,7 +363,7 @@ func (c *Call) approval() event.Members {
 // endKind returns the type of the event that ends the call, or "".
 func (c *Call) endKind() string {
 	switch {
-	// A doubtful call may never have been made.
+	// A doubtful call may never have been executed.
 	case c.Doubtful, c.outcome == Open:
 		return ""
 	case c.outcome == Rejected:
@@ -379,7 +379,7 @@ func (c *Call) endKind() string {
 func (c *Call) end() event.Members {
 	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
-	// The agent's user refused the call.
+	// The user of the agent refused the call.
 	case Rejected:
 		p["decision"], p["actor"] = "denied", "user"
 		return p
@@ -397,12 +397,12 @@ func (c *Call) end() event.Members {
 		return p
 	}
 
-	// Only writes of calls that succeeded are recorded. Any executed call may have sent a request.
+	// Only the writes of successful calls are recorded. Any executed call may have sent a request.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}
 
-	// No line states the host of a search.
+	// No line states the host that a search used.
 	hosts := c.hosts
 	if c.searched {
 		hosts = append(slices.Clip(hosts), "unknown")
@@ -416,8 +416,7 @@ func (c *Call) end() event.Members {
 	return p
 }
 
-// claim returns the result that the model received, if the call wrote files other than those
-// requested.
+// claim returns the payload with the requested changes, if the call wrote other files.
 func (c *Call) claim() event.Members {
 	return event.Members{"tool_call_id": c.ID, "status": string(c.outcome), "fs_writes": list(c.claimed, Write.members)}
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Hints are the Git actions and the test runs named in a shell command's text, each listed once and
-// in order. They are not evidence of actions: the command may have failed, and a word may have a
-// different meaning on that machine. A hint is never an effect.
+// Hints contains the Git actions and the test runs in the text of a shell command, each listed once
+// and in order. They are not evidence of actions, because the command may have failed, and a word
+// may have a different meaning on that machine. A hint is never recorded as an effect.
 type Hints struct {
 	Git   []string // commit, push, or force_push
 	Tests []string // the first words of the test runner, such as "go test"
@@ -19,7 +19,7 @@ const maxText = 16 << 10
 
 // HintsIn returns the hints in a shell command.
 func HintsIn(text string) (h Hints) {
-	// Each hint is returned once, in text order.
+	// Each hint is returned once, in the order of the text.
 	for _, words := range split(text[:min(len(text), maxText)]) {
 		words = bare(words)
 		if action := gitOf(words); action != "" && !slices.Contains(h.Git, action) {
@@ -33,8 +33,8 @@ func HintsIn(text string) (h Hints) {
 	return h
 }
 
-// bare removes words that may precede the program: assignments, and programs that run another
-// program.
+// bare removes the words that may precede the name of the program: assignments, and programs that
+// run another program.
 func bare(words []string) []string {
 	for len(words) > 0 {
 		switch w := path.Base(words[0]); {
@@ -95,7 +95,7 @@ func forces(arg string) bool {
 	return strings.HasPrefix(arg, "+")
 }
 
-// runners lists the programs that run tests, by the first words of the command.
+// runners lists the commands that run tests, by their first words.
 func runners() []string {
 	return []string{
 		"go test", "gotestsum", "cargo test", "cargo nextest", "pytest", "py.test", "tox", "npm test", "npm t", "npm run test", "yarn test", "pnpm test", "bun test",
@@ -112,7 +112,7 @@ func testOf(words []string) string {
 	words = slices.Clone(words)
 	words[0] = path.Base(words[0])
 
-	// A Python module may be the runner.
+	// The runner may be a Python module.
 	if len(words) > 2 && strings.HasPrefix(words[0], "python") && words[1] == "-m" {
 		words = words[2:]
 	}
@@ -132,9 +132,9 @@ func testOf(words []string) string {
 	return ""
 }
 
-// A splitter divides text into simple commands, and each command into words, like a shell, but
-// without expansions. Quoted text is one word, so that a commit message is not mistaken for words
-// of the command.
+// A splitter divides text into simple commands and the commands into words, like a shell but
+// without expansions. Quoted text is one word, so that, for example, a commit message is not
+// mistaken for words of the command.
 type splitter struct {
 	commands [][]string
 	words    []string

@@ -1,5 +1,5 @@
-// Package story collects the content of a task's logs, from any agent, and returns it as protocol
-// events.
+// Package story collects the content of the logs of a task, from any agent, and returns it as
+// protocol events.
 //
 //	s := story.New("claude-transcript")
 //	log := s.Begin("session.jsonl") // a log; more may follow
@@ -8,19 +8,19 @@
 //	…
 //	err := s.Tell("", recorder.Add)
 //
-// A source's reader passes on the statements in each line, in any order and as often as the log
-// contains them. A [Story] counts each message and each call once, by its ID, and orders events by
-// time.
+// The reader of a source passes on the statements in each line, in any order and as often as the
+// log contains them. A [Story] counts each message and each call once, by its ID, and orders events
+// by time.
 //
 // # Absent is not zero
 //
 // A reader sets only values that its source states. The end of a task, its tier, its times, and its
 // approvals are unreported until a line states them. For every other part that may be missing,
-// there is a [Gap]: a reader names the cause, and one table lists the parts of the receipt that the
-// cause leaves unreported or incomplete.
+// there is a [Gap]: the reader names the cause, and one table lists the parts of the receipt that
+// the cause leaves unreported or incomplete.
 //
 // # What is kept
 //
-// A story contains names, IDs, paths, times, counts, and digests. Prompts, texts, inputs, and
-// results of tools are not kept. Only their digests are kept.
+// A story contains names, IDs, paths, times, counts, and digests. Prompts, texts, tool inputs, and
+// tool results are not stored. Only their digests are stored.
 package story

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a reason why a log states only part of the actions and the usage.
+// A Gap is a reason why a log states only a part of the actions or of the usage.
 type Gap int
 
-// The causes. The table in gaps lists the parts of the receipt that each cause leaves unreported or
+// The causes. The table in gaps lists the parts of the receipt that each gap leaves unreported or
 // incomplete.
 const (
 	PartMissing Gap = iota // a part of the log is missing
@@ -37,14 +37,14 @@ const (
 	TokensInPart     // a model used more tokens than the lines state
 	CostInPart       // the task cost more than the lines state
 	DurationInPart   // the task took longer than the lines state
-	ModelsUntold     // no line states each model's usage
-	TokensUntold     // no line states the models' usage
+	ModelsUntold     // no line states the usage of each model
+	TokensUntold     // no line states the usage of the models
 	EffectsUnlogged  // the source does not record writes and requests
 	RequestsUnlogged // the source does not record requests
 	TotalsDiffer     // a total differs from the sum of its parts
 )
 
-// A lack is the effect of a gap on the receipt.
+// A lack describes the effect of a gap on the receipt.
 type lack struct {
 	counted string   // name of the gap in metadata.source.counted, or "" if it is not counted
 	all     bool     // every list and count in the receipt is a lower bound
@@ -52,7 +52,7 @@ type lack struct {
 	untold  []string // parts that are unreported
 }
 
-// gaps is the table from causes to their effects.
+// gaps returns the table of causes and their effects.
 var gaps = sync.OnceValue(func() map[Gap]lack {
 	const (
 		toolCalls, writes, egress  = "/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress"
@@ -70,11 +70,11 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		TurnWithoutBeginning: {counted: "turns_without_their_beginning", all: true},
 		SpansOfOneID:         {counted: "spans_of_one_id", all: true},
 
-		// The message that contains the call is missing, together with its other content.
+		// The message that contains the call is missing, and so is its other content.
 		ResultWithoutCall: {counted: "results_without_call", atLeast: message},
 		CallsOfOneID:      {counted: "calls_of_one_id", atLeast: message},
 
-		// No list can name the call, and the call may have had any effect.
+		// The call cannot be listed, and it may have had any effect.
 		CallWithoutID:     {counted: "calls_without_an_id", atLeast: call},
 		EventWithoutCall:  {counted: "events_without_a_call", atLeast: call},
 		DenialWithoutCall: {counted: "denials_without_call", atLeast: call},
@@ -101,20 +101,20 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 	}
 })
 
-// Gaps are the parts of the logs that were not read, and the effects that these gaps have on the
+// Gaps contains the parts of the logs that were not read, and the effects of these gaps on the
 // receipt.
 type Gaps struct {
 	notes, ignored  map[string]int
 	untold, atLeast []string
 	missing         []string // agents whose logs were not read
-	partial         bool     // every list and count is a lower bound
+	partial         bool     // all lists and counts are lower bounds
 }
 
 // Lacks records a gap.
 func (g *Gaps) Lacks(cause Gap) {
 	lack := gaps()[cause]
 
-	// A counted cause is also listed in the receipt's metadata.
+	// If the cause is counted, the metadata of the receipt also lists it.
 	if lack.counted != "" {
 		g.Note(lack.counted)
 	}
@@ -122,13 +122,13 @@ func (g *Gaps) Lacks(cause Gap) {
 	g.atLeast, g.untold = union(g.atLeast, lack.atLeast), union(g.untold, lack.untold)
 }
 
-// Missing records that an agent worked for this agent, but that its log was not read.
+// Missing records that an agent worked for this agent, and that the log of that agent was not read.
 func (g *Gaps) Missing(agent string) {
 	g.missing = Once(g.missing, agent)
 	g.Lacks(PartMissing)
 }
 
-// Ignored counts a record of a type that is unknown for the source.
+// Ignored counts a record of an unknown type.
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
 // Unless counts a record as ignored, unless its type is in a closed list of types that state no
@@ -139,17 +139,17 @@ func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	}
 }
 
-// Unknown counts a record whose type is unknown for the source. The class is the prefix of the name
-// under which it is counted.
+// Unknown counts a record of an unknown type. The class is the prefix of the name under which the
+// record is counted.
 func (g *Gaps) Unknown(class string, kind canon.Node) {
 	g.Ignored(class + cmp.Or(g.Name(kind), "None"))
 }
 
-// Note counts records that were read but have no counterpart in a receipt. The name is a word
-// chosen by the reader, never text from the log.
+// Note counts a record that was read but that a receipt cannot represent. The reader chooses the
+// name, which is never text from the log.
 func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
 
-// knows reports whether no record whose type begins with a prefix was ignored.
+// knows reports whether no record was ignored whose type begins with prefix.
 func (g *Gaps) knows(prefix string) bool {
 	for kind := range g.ignored {
 		if strings.HasPrefix(kind, prefix) || kind == more {
@@ -160,14 +160,14 @@ func (g *Gaps) knows(prefix string) bool {
 	return true
 }
 
-// maxNames is the maximum length of a list of names that a log repeats, and more is the name under
-// which further names are counted.
+// maxNames is the maximum length of a list of names from a log, and more is the name under which
+// further names are counted.
 const (
 	maxNames = 64
 	more     = "(others)"
 )
 
-// count increases a name's count by n. It returns the map, which it creates if necessary.
+// count increases the count for a name by n. It returns the map, which it creates if necessary.
 func count(of map[string]int, name string, n int) map[string]int {
 	if of == nil {
 		of = map[string]int{}
@@ -176,7 +176,7 @@ func count(of map[string]int, name string, n int) map[string]int {
 		name = "None"
 	}
 
-	// A log must not be able to fill the receipt with names.
+	// The number of names is limited, so that a log cannot fill the receipt with names.
 	if _, have := of[name]; !have && len(of) >= maxNames {
 		name = more
 	}
@@ -184,7 +184,7 @@ func count(of map[string]int, name string, n int) map[string]int {
 	return of
 }
 
-// Once appends a name unless the list already contains it or is full.
+// Once appends a name, unless the list already contains it or is full.
 func Once(list []string, name string) []string {
 	if name == "" || len(list) >= maxNames || slices.Contains(list, name) {
 		return list
@@ -202,11 +202,11 @@ func union(list, more []string) []string {
 	return list
 }
 
-// Name returns text from a log that can be used as a name, which is at most as long as a recording
-// can keep. Longer text is counted but not recorded.
+// Name returns text from a log that can be used as a name. The length of a name is limited by what
+// a recording can store. Longer text is counted but not recorded.
 func (g *Gaps) Name(n canon.Node) string { return bounded(g, n.Text()) }
 
-// Joined is like Name, but for text composed of several parts of a log.
+// Joined is like Name, but for text that was composed of several parts of a log.
 func Joined[T string | []byte](s *Story, text T) string { return bounded(&s.Gaps, text) }
 
 func bounded[T string | []byte](g *Gaps, text T) string {

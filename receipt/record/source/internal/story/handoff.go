@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An index is a list whose entries are counted.
+// An index is a list with a limited number of entries.
 type index[T any] struct{ event.List[T] }
 
 func (l *index[T]) entry(s *Story, id string) (*T, bool) {
@@ -26,15 +26,15 @@ type Handoffs struct {
 // A Handoff is work that was delegated to another agent.
 type Handoff struct {
 	Agent  string // agent that received the work, or ""
-	Status string // the source's word for the work's state, or ""
-	Calls  *int64 // number of tool calls by the agent
+	Status string // the source's word for the state of the work, or ""
+	Calls  *int64 // number of tool calls that the agent made
 
 	task  string
 	label bool // the source assigns no ID to the work
 	first Place
 }
 
-// Handoff returns the work with an ID. If there is no ID, a label distinguishes the work.
+// Handoff returns the work with an ID. If id is "", the label identifies the work.
 func (x *Handoffs) Handoff(id, label string) *Handoff {
 	key := id
 	if id == "" {
@@ -48,10 +48,10 @@ func (x *Handoffs) Handoff(id, label string) *Handoff {
 	return h
 }
 
-// Given returns the work with an ID, or nil if no line delegated it.
+// Given returns the work with an ID, or nil if no line delegated such work.
 func (x *Handoffs) Given(id string) *Handoff { return x.list.ByID[id] }
 
-// Handed returns the IDs of the work that was delegated to other agents, if the source has IDs.
+// Handed returns the IDs of work that was delegated to other agents, without work that has no ID.
 func (x *Handoffs) Handed() (ids []string) {
 	for _, h := range x.list.Order {
 		if !h.label {
@@ -67,8 +67,7 @@ func (x *Handoffs) Nobodys() bool {
 	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
 }
 
-// HasCalls reports whether the number of an agent's calls that were read equals the number that the
-// delegating agent states.
+// HasCalls reports whether as many calls of an agent were read as the delegating agent states.
 func (x *Handoffs) HasCalls(agent string) bool {
 	h := x.Given(agent)
 	if h == nil || h.Calls == nil {

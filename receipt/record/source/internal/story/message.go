@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Messages are the models' answers, and their usage.
+// Messages contains the answers of the models, and their usage.
 type Messages struct {
-	Estimated bool // costs are estimates of the agent, not billed amounts
+	Estimated bool // costs are estimates by the agent, not billed amounts
 
 	story  *Story
 	list   index[Message]
 	sums   []*Sum
 	cost   *big.Rat // of all sessions
-	unpaid bool     // no line states the cost of part of the task
+	unpaid bool     // no line states the cost of a part of the task
 }
 
-// A Message is one answer from a model, as described by all lines that name its ID.
+// A Message is one answer from a model, as described by all lines with its ID.
 type Message struct {
 	Model, Provider string
 	Agent           string // label of the agent; "" for the main agent
@@ -42,15 +42,15 @@ func (x *Messages) Message(id string) (m *Message, fresh bool) {
 	return m, fresh
 }
 
-// MessageAt is like Message, but for a message at another place.
+// MessageAt is like Message, but for a message at the given place.
 func (x *Messages) MessageAt(id string, at Place) *Message {
 	m, _ := x.Message(id)
 	m.first = at
 	return m
 }
 
-// Said records a message from a model, and reports whether no line stated it before. Its counts are
-// final if its output tokens are stated.
+// Said records a message from a model, and reports whether no earlier line stated it. The counts
+// are final if the number of output tokens is stated.
 func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	s := x.story
 	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
@@ -64,10 +64,10 @@ func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	return fresh
 }
 
-// Use records a message's usage as a line states it. Lines repeat the usage, and some are written
-// before the message is complete, so the line with the most output tokens counts.
+// Use records the usage of a message according to one line. Lines repeat the usage, and some are
+// written before the message is complete, so the line with the most output tokens is used.
 func (m *Message) Use(u Usage) {
-	// Lines that contradict each other belong to two messages.
+	// Lines that contradict each other belong to different messages.
 	if m.told && u.Differs(m.usage) {
 		m.story.Lacks(MessagesOfOneID)
 	}
@@ -91,7 +91,7 @@ type Sum struct {
 	Cost string // dollars as decimal text, or ""
 }
 
-// Took adds a sum.
+// Took adds the total usage of several calls.
 func (x *Messages) Took(sum Sum) {
 	x.sums = append(x.sums, &sum)
 	x.story.charge(len(x.sums), entryCost)
@@ -105,24 +105,25 @@ func (x *Sum) members() event.Members {
 	return p
 }
 
-// A Usage is a model call's usage. A nil count is not stated.
+// A Usage contains the numbers of tokens that a model call used. A count is nil if it is not
+// stated.
 type Usage struct {
 	Input, Output *int64 // all tokens that the model read and wrote
 
-	// The parts of the input that were read from a cache and written to a cache; the part of the
-	// output that is reasoning.
+	// CacheRead and CacheWrite are the input tokens that were read from a cache and written to a
+	// cache. Reasoning is the part of the output that is reasoning.
 	CacheRead, CacheWrite, Reasoning *int64
 
-	InputFloor, Floor bool // the input, and the output, is a lower bound
+	InputFloor, Floor bool // the input or the output is a lower bound
 	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
 }
 
-// Apart returns the usage for a source that states uncached input separately from tokens read from
-// a cache and tokens written to a cache. Without uncached input, the sum is a lower bound.
+// Apart returns the usage for a source that states uncached input, tokens read from a cache, and
+// tokens written to a cache separately. If the uncached input is unknown, the sum is a lower bound.
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 
-	// Parts that are not stated add nothing to the sum.
+	// Parts that are not stated do not contribute to the sum.
 	for _, n := range []*int64{fresh, read, written} {
 		if n == nil {
 			continue
@@ -136,8 +137,8 @@ func Apart(fresh, read, written, output *int64) Usage {
 	return u
 }
 
-// ApartOf is like Apart, but reads members. A part of the input that is present but not a count may
-// have any value, so the input is a lower bound.
+// ApartOf is like Apart, but reads the counts from JSON values. If a part of the input is present
+// but not a count, the input is a lower bound.
 func ApartOf(fresh, read, written, output canon.Node) Usage {
 	u := Apart(Count(fresh), Count(read), Count(written), Count(output))
 	u.InputFloor = u.InputFloor || strange(read) || strange(written)
@@ -159,7 +160,7 @@ func (u *Usage) Plus(part canon.Node) {
 // Told reports whether the input or the output is stated.
 func (u Usage) Told() bool { return u.Input != nil || u.Output != nil }
 
-// More reports whether u states more of a message's usage than another line does.
+// More reports whether u states more of the usage of a message than another line does.
 func (u Usage) More(than Usage) bool {
 	switch {
 	case u.Output == nil:
@@ -172,7 +173,7 @@ func (u Usage) More(than Usage) bool {
 }
 
 // Differs reports whether two lines cannot belong to the same message. While a message is being
-// written, its counts grow, but its cache counts do not change.
+// written, its token counts increase, but its cache counts do not change.
 func (u Usage) Differs(from Usage) bool {
 	differ := func(a, b *int64) bool { return a != nil && b != nil && *a != *b }
 	less := func(a, b *int64) bool { return a != nil && b != nil && *a < *b }
@@ -185,8 +186,9 @@ func (u *Usage) complete(others Usage) {
 	u.InputFloor = u.InputFloor || u.Apart && (u.CacheRead == nil && others.CacheRead != nil || u.CacheWrite == nil && others.CacheWrite != nil)
 }
 
-// members returns the counts, and lists those that are lower bounds. A subset of a lower bound is
-// also a lower bound. An input or output that is not stated is missing in every sum.
+// members returns the counts, and lists the counts that are lower bounds. A part of a lower bound
+// is also a lower bound. An input or output that is not stated is missing from every sum, so it is
+// listed, too.
 func (u Usage) members() event.Members {
 	p := event.Members{}
 	var atLeast []string
@@ -209,8 +211,8 @@ func (u Usage) members() event.Members {
 	return p
 }
 
-// complete compares the parts of inputs that the lines state. A part that some lines state may be
-// missing in others.
+// complete compares the parts of the input that lines state. Some lines may lack a part that other
+// lines state.
 func (x *Messages) complete() {
 	var all []*Usage
 	var stated Usage
@@ -233,8 +235,8 @@ func (x *Messages) complete() {
 	}
 }
 
-// Cost adds the total cost of a session, with dollars as decimal text. Decimals are added exactly:
-// 0.1 and 0.2 are 0.3.
+// Cost adds the total cost of a session in dollars, given as decimal text. Decimals are added
+// exactly, so the sum of 0.1 and 0.2 is 0.3.
 func (x *Messages) Cost(amount string) {
 	n, ok := new(big.Rat).SetString(amount)
 	if !ok {
@@ -247,14 +249,13 @@ func (x *Messages) Cost(amount string) {
 	x.balance()
 }
 
-// Unpaid records that no line states the cost of part of the task.
+// Unpaid records that no line states the cost of a part of the task.
 func (x *Messages) Unpaid() {
 	x.unpaid = true
 	x.balance()
 }
 
-// Pays adds a model call's cost, a number of dollars. If n is not a valid amount, Pays is like
-// Unpaid.
+// Pays adds the cost of a model call in dollars. If n is not a valid amount, Pays is like Unpaid.
 func (x *Messages) Pays(n canon.Node) {
 	if amount := AmountOf(n); amount != "" {
 		x.Cost(amount)
@@ -263,14 +264,14 @@ func (x *Messages) Pays(n canon.Node) {
 	x.Unpaid()
 }
 
-// balance marks the cost as a lower bound if only part of it is stated.
+// balance marks the cost as a lower bound if only a part of it is stated.
 func (x *Messages) balance() {
 	if x.cost != nil && x.unpaid {
 		x.story.Lacks(CostInPart)
 	}
 }
 
-// account returns the cost of all sessions, or "" if no line states it.
+// account returns the total cost of all sessions, or "" if no line states a cost.
 func (x *Messages) account() string {
 	if x.cost == nil {
 		return ""
@@ -278,7 +279,7 @@ func (x *Messages) account() string {
 	return strings.TrimSuffix(strings.TrimRight(x.cost.FloatString(maxDecimals), "0"), ".")
 }
 
-// Maximum digits after the decimal point in a logged amount, and in a sum of such amounts.
+// Maximum number of decimal places in a logged amount, and in a sum of such amounts.
 const (
 	maxTold     = 30
 	maxDecimals = 36
@@ -287,15 +288,15 @@ const (
 // maxAmount is the largest accepted amount, in dollars.
 const maxAmount = 1e12
 
-// Amount formats dollars as the shortest decimal text that represents the same number, or returns
-// "" if f is not a valid amount.
+// Amount formats an amount in dollars as the shortest decimal text that represents the same number.
+// It returns "" if f is not a valid amount.
 func Amount(f float64) string {
 	// NaN satisfies neither condition.
 	if !(f >= 0 && f <= maxAmount) {
 		return ""
 	}
 
-	// No actual amount has more digits than maxTold after the decimal point, but a float64 can.
+	// A real amount has at most maxTold decimal places, but a float64 can have more.
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
 		return ""
@@ -304,7 +305,7 @@ func Amount(f float64) string {
 	return text
 }
 
-// AmountOf is like Amount, but for a member; it returns "" if n is not a number.
+// AmountOf is like Amount, but for a JSON value. It returns "" if n is not a number.
 func AmountOf(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return ""

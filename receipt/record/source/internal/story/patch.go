@@ -7,16 +7,16 @@ const BeginPatch = "*** Begin Patch"
 
 const endPatch = "*** End Patch"
 
-// PatchOf parses a patch for the tool apply_patch, which several agents have. An added file
-// consists of the added lines, each followed by a line feed. For other changes, the content is
-// unknown. An incomplete patch yields no changes.
+// PatchOf parses a patch for the tool apply_patch, which several agents provide. The content of an
+// added file consists of the added lines, each followed by a line feed. For other changes, the
+// content is unknown. PatchOf returns no changes for an incomplete patch.
 func PatchOf(text string) (changes []Write) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, BeginPatch) || !strings.HasSuffix(text, endPatch) {
 		return nil
 	}
 
-	var added *strings.Builder // content of the added file
+	var added *strings.Builder // content of the current added file
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if added != nil && strings.HasPrefix(line, "+") {
@@ -24,7 +24,8 @@ func PatchOf(text string) (changes []Write) {
 			continue
 		}
 
-		// Any line other than a header makes the content of an added file unknown.
+		// If an added file has a line that is neither an added line nor a header, its content is
+		// unknown.
 		header := strings.HasPrefix(line, "*** ")
 		if header && added != nil {
 			changes[len(changes)-1].After = Held([]byte(added.String()))

@@ -15,10 +15,10 @@ type Place struct {
 	order int
 }
 
-// Before compares by time first, and then by the order of the logs.
+// Before orders places by time first, and then by the order of the lines.
 func (p Place) Before(q Place) bool { return byTime(p, q) < 0 }
 
-// byTime compares in the same way as Before.
+// byTime compares places in the same way as Before.
 func byTime(p, q Place) int {
 	return cmp.Or(p.at.Compare(q.at), p.order-q.order)
 }
@@ -29,9 +29,9 @@ func (p Place) IsZero() bool { return p == Place{} }
 // Compare orders places by the lines of the logs, regardless of their times.
 func (p Place) Compare(q Place) int { return p.order - q.order }
 
-// A clock holds the current line's time, and limits the memory used for all lines.
+// A clock contains the time of the current line, and limits the memory for all lines.
 type clock struct {
-	Partly bool // only some lines have times, so earlier and later times may be missing
+	Partly bool // only some lines have times, so there may be earlier and later times
 
 	now         time.Time // the current line's time
 	first, last time.Time
@@ -58,11 +58,11 @@ func (c *clock) At(at time.Time) {
 // Span returns the times of the first and the last line, or zero times if no line has a time.
 func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
 
-// Now returns the current line's time or, if it has no time, that of the latest earlier line in its
-// log that has a time. It returns the zero time if there is none.
+// Now returns the time of the current line or, if it has none, of the latest earlier line in the
+// same log that has a time. It returns the zero time if there is no such line.
 func (c *clock) Now() time.Time { return c.now }
 
-// Here returns the next place in the order, at the current line's time.
+// Here returns the next place in the order, with the time of the current line.
 func (c *clock) Here() Place {
 	c.order++
 	return Place{c.now, c.order}
@@ -74,7 +74,7 @@ const (
 	partCost  = 192
 )
 
-// charge counts entries and bytes, within the limits of a recording.
+// charge counts entries and bytes toward the limits of a recording.
 func (c *clock) charge(entries, bytes int) {
 	if c.kept += bytes; c.kept > event.MaxKept {
 		c.Fail(event.OverLimit(c.order, "MaxKept", int64(c.kept)))
@@ -84,14 +84,13 @@ func (c *clock) charge(entries, bytes int) {
 	}
 }
 
-// Keep charges for the approximate number of bytes that a reader keeps until the end, within the
-// same limits.
+// Keep counts bytes that a reader stores until the end, approximately, toward the same limits.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
 // A Set is a set of names from a log.
 type Set map[string]bool
 
-// Add adds a name, which is charged like bytes that a reader keeps.
+// Add adds a name, and counts its bytes as [clock.Keep] does.
 func (x *Set) Add(s *Story, name string) {
 	if (*x)[name] {
 		return
@@ -110,7 +109,7 @@ func (c *clock) Fail(err error) {
 	}
 }
 
-// Err returns the error of the limit that was exceeded, if any.
+// Err returns the error for the limit that was exceeded, or nil.
 func (c *clock) Err() error { return c.err }
 
 // Stamp parses an RFC 3339 date-time, or returns the zero time if n is not a date-time.
@@ -140,7 +139,7 @@ func Millis(n canon.Node) time.Time {
 	return at
 }
 
-// Count parses a non-negative integer, or returns nil if n is not one.
+// Count parses a non-negative integer, or returns nil if n is not such an integer.
 func Count(n canon.Node) *int64 {
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > event.MaxTokens || f != float64(int64(f)) {

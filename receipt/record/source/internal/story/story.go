@@ -16,8 +16,8 @@ import (
 // A Story is the content of the logs of one task. It is not safe for concurrent use.
 type Story struct {
 	Kind     string // name of the source, such as claude-transcript
-	Inexact  bool   // the current line was repaired, so its digests would differ from those of the original
-	Relaying bool   // the current line repeats a line from another agent's log
+	Inexact  bool   // the current line was repaired, so its digests would differ from those of the original line
+	Relaying bool   // the current line repeats a line from the log of another agent
 
 	About
 	Calls
@@ -28,34 +28,35 @@ type Story struct {
 
 	Logs      []*Log
 	sessions  sessions
-	tiers     [2]tier // the first and the last tier that a line states
+	tiers     [2]tier // the first and the last tier that lines state
 	prompts   prompts
 	hooks     hooks
 	published index[published]
 	changes   index[change]
 }
 
-// About describes the task as a whole, in the order of its log. "" is not stated.
+// About describes the task as a whole, based on the order of the logs. An empty string means that
+// the value is not stated.
 type About struct {
-	Model, Provider string   // the selected model: the first that was named
+	Model, Provider string   // the selected model, which is the first that was named
 	Workspace       string   // the directory in which the agent worked, as an absolute path
-	Roots           []string // other directories in which it worked, as absolute paths, each once
-	Program         string   // the agent, if another program wrote the log
+	Roots           []string // other directories in which the agent worked, as absolute paths, each once
+	Program         string   // name of the agent, if another program wrote the log
 	Policy          string   // a name for the rules under which the agent worked
 	Versions        []string // versions of the program that wrote the log, each once
 	Commit          string   // Git commit, in hexadecimal digits
 	Branches        []string // Git branches, each once
 	Trace           string   // ID of the trace
-	Agent           string   // the only agent in all lines; "" for the session
-	Wall            *int64   // milliseconds, as counted by the source itself
+	Agent           string   // the only agent in all lines; "" if there are lines of the session itself
+	Wall            *int64   // in milliseconds, as counted by the source itself
 	End             End
-	Inferred        bool   // End was inferred from the end of a turn; no line states the end of the task
-	Failure         string // a word for the reason why the task failed; never text from the log
-	Over            bool   // lines state when the task ended, whether or not they state how
-	Endless         bool   // a log has a last line that cannot be read
+	Inferred        bool   // End was inferred from the end of a turn, because no line states the end of the task
+	Failure         string // a word for the reason why the task failed, which is never text from the log
+	Over            bool   // lines state when the task ended, but not necessarily how
+	Endless         bool   // the last line of a log cannot be read
 }
 
-// An End states how the task ended. The zero End means that this is not stated.
+// An End states how the task ended. The zero End means that no line states it.
 type End int
 
 const (
@@ -98,7 +99,7 @@ type Log struct {
 	Digest                         canon.Digest
 	Bytes                          int64
 	Lines                          int
-	Unreadable, Repaired, Overlong int  // lines that are not JSON objects, contain half of a character, or are too long
+	Unreadable, Repaired, Overlong int  // number of lines that are not JSON objects, that contain a lone surrogate, or that are too long
 	Cut                            bool // the log ends in the middle of a line
 }
 
@@ -112,7 +113,7 @@ func (l *Log) members() event.Members {
 	}
 }
 
-// some returns a count, or nil if the count is 0.
+// some returns a pointer to n, or nil if n is 0.
 func some(n int) *int64 {
 	if n == 0 {
 		return nil
@@ -121,23 +122,23 @@ func some(n int) *int64 {
 	return &count
 }
 
-// New returns a story for logs of a kind.
+// New returns an empty story for logs of a kind.
 func New(kind string) *Story {
 	s := &Story{Kind: kind}
 	s.Calls.story, s.Messages.story, s.Handoffs.story = s, s, s
 	return s
 }
 
-// Begin begins another log; its lines follow. A line without a time is assigned the time of the
-// previous line in its log.
+// Begin begins another log, whose lines follow. A line without a time has the time of the previous
+// line in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}
 	return l
 }
 
-// Stamped is like At, but for a member that is an RFC 3339 date-time, which it returns. If the
-// member is present but invalid, it is unknown when the task began and ended.
+// Stamped is like At, but for a JSON value that is an RFC 3339 date-time, which it returns. If the
+// value is present but invalid, it is unknown when the task began and ended.
 func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	if at = Stamp(n); at.IsZero() && !event.Absent(n) {
 		s.Note("unreadable_times")
@@ -147,7 +148,7 @@ func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	return at
 }
 
-// Dated is like Stamped, for a time that every such line states.
+// Dated is like Stamped, for a time that every line of this type states.
 func (s *Story) Dated(n canon.Node) {
 	if s.Stamped(n).IsZero() {
 		s.Partly = true
@@ -164,16 +165,16 @@ func (s *Story) Clocked(n canon.Node) {
 	s.At(at)
 }
 
-// sessions contains the sessions that the lines name.
+// sessions contains the sessions that lines name.
 type sessions struct {
 	all   []string
-	name  string // the story's own session
-	at    Place  // the latest line that named the session
-	owned bool   // the source states which session it is, regardless of the names in later lines
+	name  string // the session of the story itself
+	at    Place  // position of the latest line that named the session
+	owned bool   // the source states its own session, regardless of the names in later lines
 }
 
-// Names records a session that a line names. The session of the latest line is the story's own,
-// unless the source states otherwise with Own.
+// Names records a session that a line names. The story belongs to the session in the latest line,
+// unless the source states its session with Own.
 func (s *Story) Names(id string) {
 	if id == "" {
 		return
@@ -192,13 +193,13 @@ func (s *Story) Own(id string) {
 	}
 }
 
-// Another records a session that a line names but that is not the story's own.
+// Another records a session that a line names but that is not the session of the story.
 func (s *Story) Another(id string) { s.sessions.all = Once(s.sessions.all, id) }
 
 // Session returns the session of the story, or "" if no line has stated it.
 func (s *Story) Session() string { return s.sessions.name }
 
-// A tier is a trust tier, together with the line that states it.
+// A tier is a trust tier with the position of the line that states it.
 type tier struct {
 	name string
 	at   Place
@@ -220,16 +221,16 @@ func (s *Story) Tier(name string) {
 
 // hooks contains the runs of hooks.
 type hooks struct {
-	runs  map[string]map[string]int // keyed by the form in which they are stated, and by name
-	lines map[string]bool           // IDs of the lines that stated them
+	runs  map[string]map[string]int // by the form in which runs are stated, and by name
+	lines map[string]bool           // IDs of the lines that stated runs
 }
 
 // maxHookLines is the maximum number of lines whose copies are recognized.
 const maxHookLines = 1 << 16
 
-// Hooks counts a hook's runs by its event and name. The hook's command is not used, because it may
-// contain secrets. Some logs state a run in several forms; the form with the most runs counts. A
-// line whose ID has already been counted is a copy.
+// Hooks counts the runs of a hook by its event and name. The command of a hook is not used, because
+// it may contain secrets. Some logs state a run in several forms, and the form with the most runs
+// is used. A line whose ID has already been counted is a copy.
 func (s *Story) Hooks(way, name string, runs int, line string) {
 	x := &s.hooks
 	if x.lines[line] {
@@ -245,7 +246,7 @@ func (s *Story) Hooks(way, name string, runs int, line string) {
 	x.runs[way] = count(x.runs[way], name, runs)
 }
 
-// ran returns the runs of hooks, by name.
+// ran returns the number of runs of each hook, by name.
 func (x *hooks) ran() map[string]int {
 	all := map[string]int{}
 	for _, told := range x.runs {
@@ -257,8 +258,8 @@ func (x *hooks) ran() map[string]int {
 	return all
 }
 
-// prompts contains the number of requests from persons, and the digest of the JSON array of their
-// contents (RFC 8785). The contents are not kept.
+// prompts contains the number of requests from people, and the digest of the JSON array of their
+// contents (RFC 8785). The contents are not stored.
 type prompts struct {
 	count   int
 	sum     hash.Hash
@@ -266,11 +267,11 @@ type prompts struct {
 	inexact bool            // a line was repaired, so its original is unknown
 }
 
-// Prompt records a request from a person. A line with an ID that was read before is a copy.
+// Prompt records a request from a person. If a line has an ID that was read before, it is a copy.
 func (s *Story) Prompt(line string, words canon.Node) {
 	p := &s.prompts
 
-	// Logs contain copies of lines, for example after a session was resumed.
+	// Logs may contain copies of lines, for example after a session was resumed.
 	if p.lines[line] {
 		return
 	}
@@ -301,16 +302,16 @@ func (p *prompts) members() any {
 	return m
 }
 
-// A published resource is a task result that is stored at a URL.
+// A published is a result of the task that is stored at a URL.
 type published struct {
 	kind, url string
-	tool      string // tool that sent it there; "" if it is only linked
+	tool      string // tool that uploaded the result; "" if the log only links to it
 	number    int
 	first     Place
 }
 
-// Publish records a published resource, once. tool names the tool that sent it there, if there is
-// one.
+// Publish records a published result once. tool is the tool that uploaded it, or "" if there is
+// none.
 func (s *Story) Publish(kind, url, tool string) {
 	if !event.IsHTTP(url) {
 		s.Lacks(GarbledPart)
@@ -329,7 +330,7 @@ func (p *published) send() event.Members {
 	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
 }
 
-// Changed records that a file changed. If no call wrote it, something else changed it.
+// Changed records that a file changed. If no call wrote the file, something else changed it.
 func (s *Story) Changed(path string) {
 	if path = Joined(s, path); path == "" {
 		s.Lacks(WriteUnread)
@@ -340,7 +341,7 @@ func (s *Story) Changed(path string) {
 	}
 }
 
-// wrote reports whether a call changed a file. Its path may be relative to the workspace.
+// wrote reports whether a call changed a file. The path may be relative to the workspace.
 func (s *Story) wrote(path string) bool {
 	for _, c := range thatWrote(s.Calls.list.Order) {
 		for _, w := range c.writes {
@@ -352,8 +353,8 @@ func (s *Story) wrote(path string) bool {
 	return false
 }
 
-// Objects yields the elements of a list that are objects. Anything else in place of the list or of
-// an element is counted as garbled. The list may be missing.
+// Objects yields the elements of a list that are objects. Any other element, and a value that is
+// not a list, is counted as garbled. An absent list is permitted.
 func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	return func(yield func(canon.Node) bool) {
 		if !event.Absent(list) && list.Kind() != canon.KindArray {
@@ -370,8 +371,8 @@ func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
 	}
 }
 
-// Digest returns the SHA-256 of a value's RFC 8785 form, or the zero digest if the line is not
-// exact.
+// Digest returns the SHA-256 of the RFC 8785 form of a value, or the zero digest if the line was
+// repaired.
 func (s *Story) Digest(n canon.Node) canon.Digest {
 	if s.Inexact || event.Absent(n) {
 		return canon.Digest{}
@@ -379,8 +380,8 @@ func (s *Story) Digest(n canon.Node) canon.Digest {
 	return event.HashOf(n)
 }
 
-// Held returns the state of a file that contains a member's text. The state is unknown if the
-// member is not a string, or if the line is not exact.
+// Held returns the state of a file that contains the text in a JSON string. The state is unknown if
+// n is not a string, or if the line was repaired.
 func (s *Story) Held(n canon.Node) State {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return State{}
@@ -388,8 +389,8 @@ func (s *Story) Held(n canon.Node) State {
 	return Held(n.Text())
 }
 
-// DigestIn is like Digest, for JSON in a string. For any other text, it returns the digest of the
-// text itself.
+// DigestIn is like Digest, but for JSON in a string. If the string is not JSON, DigestIn returns
+// the digest of its text.
 func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	if s.Inexact || n.Kind() != canon.KindString {
 		return s.Digest(n)
@@ -401,8 +402,8 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	return canon.Sum(n.Text())
 }
 
-// ReadAll reports whether every line was read, and no record whose type begins with a prefix was
-// ignored. Only then is the absence of a line meaningful.
+// ReadAll reports whether every line was read and no record was ignored whose type begins with
+// prefix. The absence of a line has a meaning only in this case.
 func (s *Story) ReadAll(prefix string) bool {
 	return s.knows(prefix) && !slices.ContainsFunc(s.Logs, (*Log).lacks)
 }
@@ -413,7 +414,7 @@ type Passed struct {
 	Unreadable, Repaired, Overlong int            // lines
 	Timeless                       bool           // no line has a time
 	Cut                            []string       // logs that end in the middle of a line
-	Agents                         []string       // agents that worked for this one, and whose logs were not read
+	Agents                         []string       // agents that worked for this agent and whose logs were not read
 	Sessions                       []string       // sessions that the logs name, in order
 }
 
@@ -430,8 +431,8 @@ func (s *Story) Passed() Passed {
 	return p
 }
 
-// TaskID returns the task's ID: the ID of its session or, if no line names a session, an ID derived
-// from the logs' digests.
+// TaskID returns the ID of the task: the ID of its session or, if no line names a session, an ID
+// derived from the digests of the logs.
 func (s *Story) TaskID() string {
 	name := s.Session()
 	if s.Agent != "" && name != "" {
@@ -449,14 +450,15 @@ func (s *Story) TaskID() string {
 	return Unnamed(all)
 }
 
-// Unnamed returns the ID of a task without a session, from the concatenated digests of its logs.
+// Unnamed returns the ID of a task without a session, derived from the concatenated digests of its
+// logs.
 func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
-// Tell passes the story's events to add: first the logs, then the actions in time order, then the
-// end. Each event is a JSON object that is valid until add returns. It returns an error if a limit
-// was exceeded, or the error that add returned.
+// Tell passes the events of the story to add: first the logs, then the actions in time order, and
+// then the end. Each event is a JSON object that is valid until add returns. It returns an error if
+// a limit was exceeded, or the error that add returned.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
 // Empty reports whether no line states anything.

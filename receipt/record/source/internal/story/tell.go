@@ -15,7 +15,7 @@ import (
 
 // tell passes the events of a story to add.
 func tell(s *Story, task string, add func([]byte) error) error {
-	// A story that exceeded a limit is incomplete.
+	// A story that exceeded a limit is incomplete, so no events are passed.
 	if s.settleMentions(); s.err != nil {
 		return s.err
 	}
@@ -41,7 +41,8 @@ func tell(s *Story, task string, add func([]byte) error) error {
 	return t.err
 }
 
-// orEpoch replaces a time that no line states. The receipt lists it as unreported.
+// orEpoch returns at, or the start of 1970 as a placeholder if no line states the time. The receipt
+// lists such a time as unreported.
 func orEpoch(at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Unix(0, 0).UTC()
@@ -49,7 +50,7 @@ func orEpoch(at time.Time) time.Time {
 	return at
 }
 
-// ending returns the type of the last event.
+// ending returns the type of the event that ends the task.
 func ending(end End) string {
 	switch end {
 	case EndSucceeded:
@@ -85,7 +86,7 @@ func (t *teller) emit(kind string, at time.Time, payload event.Members) {
 	t.err = t.add(t.text)
 }
 
-// about describes the logs, and the gaps in them.
+// about describes the logs and the gaps in them.
 func (t *teller) about() event.Members {
 	s := t.Story
 	timed := !s.first.IsZero() && !s.Partly
@@ -102,7 +103,7 @@ func (t *teller) about() event.Members {
 		"prompts": s.prompts.members(), "about": about,
 	}
 
-	// The log may neither name a model nor state how the task ended.
+	// The log may lack the name of the model or the outcome of the task.
 	if s.Model != "" {
 		p["model"] = event.Members{"provider": s.Provider, "model": s.Model}
 	}
@@ -115,7 +116,7 @@ func (t *teller) about() event.Members {
 	return p
 }
 
-// missing lists the receipt's parts that are unreported, and its parts that are lower bounds.
+// missing lists the parts of the receipt that are unreported, and the parts that are lower bounds.
 func (t *teller) missing(timed bool) (untold, floor []string) {
 	s := t.Story
 	untold, floor = slices.Clone(s.untold), slices.Clone(s.atLeast)
@@ -134,7 +135,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 		}
 	}
 
-	// Unless every decision is stated, the stated decisions are incomplete.
+	// Unless every decision is stated, the list of decisions is incomplete.
 	if !s.Decided {
 		untold = append(untold, "/approvals")
 		for c := range s.Asked() {
@@ -178,15 +179,16 @@ func list[T any](of []T, members func(T) event.Members) any {
 	return all
 }
 
-// refOf returns the name of a workspace: the last element of its path, and the first 32 bits of the
-// path's SHA-256. The receipt's stream has this name, and projects in different places may have the
-// same last element. All worktrees of a repository count as that repository.
+// refOf returns the name of a workspace, which consists of the last element of its path and the
+// first 32 bits of the SHA-256 of the path. The name is part of the name of the receipt's stream,
+// and projects in different directories may have the same last element. All worktrees of a
+// repository have the name of the repository.
 func refOf(path string) string {
 	path = cmp.Or(event.Worktree(path), path)
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 
-	// A name without a directory does not state where the project is.
+	// A path without a directory does not show where the project is.
 	if base == "" || base == path {
 		return base
 	}
@@ -199,15 +201,15 @@ func refOf(path string) string {
 	return base + "." + hex.EncodeToString(sum[:4])
 }
 
-// A deed is a story event and its place.
+// A deed is an event of the story with its place.
 type deed struct {
 	at      Place
 	kind    string
 	payload func() event.Members
 }
 
-// deeds returns the events in time order. Sums belong to no particular line, and follow all other
-// events.
+// deeds returns the events in time order. Sums do not belong to a particular line, so they follow
+// all other events.
 func (t *teller) deeds(over time.Time) (all []deed) {
 	for _, m := range t.Messages.list.Order {
 		if m.told {
@@ -228,7 +230,7 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 		}
 	}
 
-	// Handoffs and published resources have their own places.
+	// Handoffs and published results have their own places.
 	for _, h := range t.Handoffs.list.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.members})
 	}

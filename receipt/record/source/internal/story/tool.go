@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Tool describes an agent's tool: its class, as in Call.Does, and the input members that describe
-// the requested action. "" means that there is no such member.
+// A Tool describes a tool of an agent: its class, as in Call.Does, and the names of the input
+// members that describe the requested action. A name is "" if there is no such member.
 type Tool struct {
 	Does      string
 	Path      string // the file that the tool writes
@@ -19,15 +19,16 @@ type Tool struct {
 	URL       string // that it requests
 	Search    bool   // the tool searches the web
 
-	Background  string // whether the call should run in the background
-	Unsandboxed string // whether the call should run outside the sandbox
+	Background  string // whether the call was requested to run in the background
+	Unsandboxed string // whether the call was requested to run outside the sandbox
 }
 
-// Tools are an agent's tools, by name.
+// Tools contains the tools of an agent by name.
 type Tools map[string]Tool
 
-// Ask records that a line requests a tool call, and returns the call, or nil if the line states no
-// ID. fresh reports whether no earlier line requested it. The input may be JSON in a string.
+// Ask records that a line requests a tool call. It returns the call, or nil if the line states no
+// ID, and reports whether the request is the first for this call. The input may be JSON in a
+// string.
 func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	name := s.Name(tool)
 	if name == "" {
@@ -43,7 +44,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 		return c, false
 	}
 
-	// The tool's input describes the requested action.
+	// The input of the tool describes the requested action.
 	is, in := t[name], Unquoted(input)
 	c.Does, c.Server, c.Path, c.Operation = is.Does, ServerOf(name), s.Name(in.Member(is.Path)), is.Operation
 	if is.Content != "" {
@@ -63,9 +64,8 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	return c, true
 }
 
-// ExitIn returns the exit code after the last occurrence of the given words at the beginning of a
-// line of text, or nil if they do not occur. The program appends these words to the output of a
-// command.
+// ExitIn returns the exit code on the last line of text that begins with words, or nil if there is
+// no such line. Agents append these words to the output of a command.
 func ExitIn(text, words string) *int64 {
 	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
 	digits, _, _ := strings.Cut(rest, "\n")
@@ -75,7 +75,8 @@ func ExitIn(text, words string) *int64 {
 	return nil
 }
 
-// Unquoted returns the value of JSON in a string. Any other value is returned unchanged.
+// Unquoted returns the parsed value of a string that contains a JSON object. It returns any other
+// value unchanged.
 func Unquoted(n canon.Node) canon.Node {
 	if n.Kind() == canon.KindString && bytes.HasPrefix(n.Text(), []byte("{")) {
 		if doc, err := canon.Parse(n.Text()); err == nil {

@@ -16,10 +16,10 @@ type State struct {
 // Nothing is the state of a file that does not exist.
 func Nothing() State { return State{Known: true} }
 
-// Held is the state of a file that contains the given text.
+// Held returns the state of a file with the given content.
 func Held(text []byte) State { return State{true, canon.Sum(text)} }
 
-// member returns a digest, null if the file does not exist, or nil if the state is unknown.
+// member returns the digest, null if the file does not exist, or nil if the state is unknown.
 func (s State) member() any {
 	switch {
 	case !s.Known:
@@ -41,7 +41,7 @@ func (w Write) members() event.Members {
 	return event.Members{"path": w.Path, "operation": w.Operation, "before_sha256": w.Before.member(), "after_sha256": w.After.member()}
 }
 
-// A change is a file that changed, according to the source, without being attributed to a call.
+// A change is a file that changed according to the source, but not through a known call.
 type change struct {
 	path  string
 	first Place
@@ -51,21 +51,21 @@ func (x *change) members() event.Members {
 	return event.Members{"kind": "fs", "path": x.path}
 }
 
-// A continuity describes how successive writes to each path relate: whether each write found the
-// result of the previous write. If not, something else changed the file between them, such as a
+// A continuity describes whether each write to a path started from the result of the previous write
+// to this path. If it did not, something else changed the file between the two writes, such as a
 // formatter that a hook ran.
 type continuity struct {
 	pairs, held, broken, unchecked int
-	list                           []pair // the broken pairs, up to maxPairs
+	list                           []pair // the broken pairs, at most maxPairs
 }
 
 // A pair consists of two successive writes to one path, identified by their calls.
 type pair struct{ path, from, to string }
 
-// maxPairs is the maximum number of listed pairs; all pairs are counted.
+// maxPairs is the maximum number of pairs that are listed; all pairs are counted.
 const maxPairs = 256
 
-// continuityOf compares the writes to each path, in the order in which they ended.
+// continuityOf compares successive writes to each path, in the order in which they ended.
 func continuityOf(calls []*Call) (c continuity) {
 	type latest struct {
 		call  string
@@ -107,7 +107,7 @@ func thatWrote(calls []*Call) (all []*Call) {
 	return all
 }
 
-// members returns nil if no path was written twice.
+// members returns nil if no path was written more than once.
 func (c continuity) members() any {
 	if c.pairs+c.unchecked == 0 {
 		return nil
