@@ -40,7 +40,7 @@ type Replayer interface {
 	//   - a *[replay.UnavailableError] if something is missing (404 for a checkpoint, 409
 	//     otherwise);
 	//   - [replay.ErrReplay] or [record.ErrNotEnded] if this task cannot be replayed (409);
-	//   - [ErrLogGone] (410) or [ledger.ErrNotFound] (404);
+	//   - [ErrLogGone] (410) or [ledger.ErrNotFound] (404).
 	//
 	// Any other error results in a 500 response and is logged, so it must not contain any value
 	// from the request.
