@@ -17,10 +17,10 @@ func Transform(src []byte) ([]byte, error) {
 }
 
 // AppendCanonical appends the canonical form (RFC 8785) of the document to dst, omitting the values
-// in without. If a member is omitted, so is its name; if an element is omitted, the array is
-// written as if it were shorter. Zero Nodes and nodes of other documents are ignored. Every sibling
-// is compared with every omitted node, so without should be short. AppendCanonical grows dst by the
-// length of the source, which is sufficient for nearly all documents.
+// in without. If a member is omitted, its name is omitted, too; if an element is omitted, the array
+// is written as if it were shorter. Zero Nodes and nodes of other documents are ignored. Every
+// sibling is compared with every omitted node, so without should be short. AppendCanonical grows
+// dst by the length of the source, which is sufficient for nearly all documents.
 func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	if len(d.nodes) == 0 {
 		return dst
@@ -42,8 +42,8 @@ func (d *Document) Digest(without ...Node) Digest {
 		return Sum(d.Root().Raw())
 	}
 
-	// The call that takes the buffer owns it. Concurrent calls find no buffer and allocate their
-	// own buffers. Only the last buffer is kept.
+	// A call that takes the buffer has exclusive use of it. Concurrent calls find no buffer, so
+	// they allocate their own. The buffer of the call that finishes last is kept.
 	buf := d.canonical.Swap(nil)
 	if buf == nil {
 		buf = new([]byte)
@@ -54,7 +54,7 @@ func (d *Document) Digest(without ...Node) Digest {
 	return sum
 }
 
-// IsCanonical reports whether the source is byte for byte its own canonical form.
+// IsCanonical reports whether the source is already in canonical form, byte for byte.
 func (d *Document) IsCanonical() bool {
 	return len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && len(d.Root().Raw()) == len(d.src)
 }
@@ -87,7 +87,8 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
 
-	// RFC 8785 section 3.2.3. Members that have no entry in order are already in canonical order.
+	// Members are sorted as RFC 8785 section 3.2.3 requires. Members without an entry in order are
+	// already sorted.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -148,6 +149,6 @@ func (d *Document) among(at uint32, nodes []Node) bool {
 }
 
 // Reference returns the RFC 8785 form of src as computed by gowebpki/jcs, without using any of this
-// package's code. If both accept an input, the bytes equal those of [Transform]. Tests verify this
-// on every vector and by fuzzing.
+// package's code. If both functions accept an input, the result is the same as that of [Transform].
+// Tests verify this for every vector and by fuzzing.
 func Reference(src []byte) ([]byte, error) { return jcs.Transform(src) }

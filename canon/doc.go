@@ -6,29 +6,31 @@
 // mark, no duplicate member names after unescaping, no lone surrogates, numbers within the range of
 // a finite IEEE-754 double (with at most 800 bytes before the exponent), and one value surrounded
 // only by whitespace. Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
-// bytes. Noncharacters such as U+FFFE are accepted. Nothing is normalized: the two spellings of é
-// are different names and different values.
+// bytes. Noncharacters such as U+FFFE are accepted. Noncharacters, such as U+FFFE, are accepted.
 //
-// The result is a [Document], a flat index of the source. It contains every value's span and kind,
-// and the canonical order of every object's members. Hashing, lookup, and schema checks all use
-// this index, so no second parser can interpret the text differently.
+// Nothing is normalized, so two names or values that spell é in different ways are different. It
+// contains the span and the kind of every value, and the canonical order of the members of every
+// object. Hashing, lookup, and schema checks all use this index, so there is no second parser that
+// could interpret the text differently.
 //
 // # Output
 //
 // [Document.AppendCanonical] writes the canonical form of RFC 8785 (JCS): no whitespace, members
 // sorted by the UTF-16 code units of their names, strings with minimal escaping, and numbers as
 // ECMAScript prints the nearest double. -0 becomes 0, 1e-999 becomes 0, and 2.0 becomes 2. Any
-// value can be omitted. This makes it possible to write a receipt's preimage without copying the
-// receipt.
+// value can be omitted from the output. A receipt's preimage can therefore be written without
+// copying the receipt.
 //
 // # Performance
 //
-// The parser marks each value whose source bytes are already canonical. Such spans, up to entire
-// objects, are copied, and only the other parts are rewritten. Sorting is the only step that is not
-// linear. It takes O(n log n) and is skipped if the members are in order. A reused Document
-// allocates no memory once it has grown to the size of its documents.
+// The parser marks each value whose source bytes are already canonical. These spans, which may be
+// entire objects, are copied, and only the other parts are rewritten. Sorting members is the only
+// step that does not take linear time. Sorting takes O(n log n) time and is skipped if the members
+// are already in order. A Document that is reused allocates no memory once it is large enough for
+// its documents.
 //
-// In a shell, for a file that is canonical except for its final newline:
+// In a shell, this command computes the digest of a file that is canonical except for a final
+// newline:
 //
 //	receipt canon file.json | cmp - <(head -c -1 file.json)
 package canon

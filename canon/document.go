@@ -7,22 +7,23 @@ import (
 	"sync/atomic"
 )
 
-// Default limits for a document.
+// These are the default limits on a document.
 const (
 	MaxBytes = 16 << 20 // bytes of source
 	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, and [] has depth 1
 )
 
-// maxBytes is the highest size limit that can be set: the number of bytes that nodes can index and
-// that an int can count on a 32-bit system.
+// maxBytes is the highest possible size limit: the number of bytes that a node can address and that
+// an int can represent, even on a 32-bit system.
 const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 
-// maxDepth is the highest depth limit that can be set, the same as in encoding/json and jcs. It
+// maxDepth is the highest possible depth limit, which is the same as in encoding/json and jcs. It
 // limits the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits are the parser's limits on its input. A zero field means the default. The maximum values
-// are 4 GiB − 1 for Bytes and 10,000 for Depth; larger values mean these maximums.
+// Limits are limits on the input of the parser. If a field is zero, its default applies. The
+// highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher values are treated
+// as these.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -38,44 +39,44 @@ func (l Limits) resolved() Limits {
 	return Limits{Bytes: min(l.Bytes, maxBytes), Depth: min(l.Depth, maxDepth)}
 }
 
-// A Document is an index of one JSON text, built in one parse. Hashing, lookup, schema checks, and
-// decoding use the index, so that all readers see the same document.
+// A Document is an index of one JSON text, which is built in a single pass. Hashing, lookup, schema
+// checks, and decoding all use this index, so that they see the same document.
 //
 // A Document retains its source. The source must not change while the Document is in use, with one
 // exception: the content of a string value may be overwritten with the same number of bytes if
-// neither the old bytes nor the new ones need an escape. Parse reuses the memory of the Document.
-// For ordinary documents, the index takes about two bytes per byte of the longest source; at most,
-// it takes about ten. All methods except Parse are safe for concurrent use. A Document must not be
-// copied.
+// neither the old nor the new bytes require escapes. Parse reuses the memory of the Document. The
+// index of an ordinary document takes about two bytes per byte of the longest source that has been
+// parsed; it never takes more than about ten. All methods except Parse are safe for concurrent use.
+// A Document must not be copied.
 type Document struct {
 	src   []byte
-	nodes []node   // every value and member name, in source order
-	order []uint32 // for each object with unsorted members: their number, then their names by rank
-	spans []span   // the unescaped strings, as positions in unescaped
+	nodes []node   // all values and member names, in source order
+	order []uint32 // for each object with unsorted members: the number of members, followed by their names in sorted order
+	spans []span   // positions of the unescaped strings in unescaped
 	depth int
-	lossy uint32 // first integer that a double cannot distinguish from its neighbors
+	lossy uint32 // index of the first integer that a double cannot distinguish from its neighbors
 
 	unescaped []byte
-	names     []rankedName           // members of the object that is being sorted
-	canonical atomic.Pointer[[]byte] // Digest's buffer; nil while a call uses it
+	names     []rankedName           // member names of the object that is being sorted
+	canonical atomic.Pointer[[]byte] // the buffer for Digest; nil while a call uses it
 }
 
-// A node is one value or member name. An object's members follow it as pairs of nodes, name and
-// value; an array's elements follow it one by one.
+// A node is a value or a member name. An object is followed by its members as pairs of nodes, name
+// and value; an array is followed by its elements.
 type node struct {
 	start, end uint32 // source span
-	next       uint32 // the node after this node's subtree; while a container is open, its parent
-	aux        uint32 // string: its span; object: its position in order; while open: its most recent name
+	next       uint32 // the node after this node and its descendants; while a container is open, its parent
+	aux        uint32 // for a string: its span; for an object: its position in order or, while open, its most recent name
 	kind       Kind
 	flags      uint8
 }
 
 const (
-	flagClean  = 1 << iota // the source span is the canonical form
-	flagSorted             // the members are in canonical order
+	flagClean  = 1 << iota // the source of the value is canonical
+	flagSorted             // the members are sorted
 )
 
-// none is not a valid index of a node, span, or order.
+// none is a value that is never a valid index of a node, a span, or an entry in order.
 const none = math.MaxUint32
 
 type span struct{ start, end uint32 }
@@ -92,7 +93,7 @@ func Parse(src []byte) (*Document, error) {
 // Parse parses a JSON text into d and discards the previous content. The error is a *[SyntaxError].
 // If Parse returns an error, d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
-	src = src[:len(src):len(src)] // the bytes that follow belong to the caller, who may change them
+	src = src[:len(src):len(src)] // the caller owns the following bytes and may change them
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -115,10 +116,10 @@ func (d *Document) Root() Node {
 	return Node{d, 0}
 }
 
-// Source returns the parsed bytes, including whitespace around the value.
+// Source returns the bytes that were parsed, including whitespace around the value.
 func (d *Document) Source() []byte { return d.src }
 
-// MarshalJSON returns a copy of the source. An empty Document results in an error.
+// MarshalJSON returns a copy of the source. It returns an error if the Document is empty.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	if len(d.nodes) == 0 {
 		return nil, errors.New("canon: the document is empty")
@@ -126,12 +127,13 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return slices.Clone(d.src), nil
 }
 
-// Depth returns the nesting depth of arrays and objects. The depth of a scalar is 0.
+// Depth returns the nesting depth of arrays and objects. A scalar has depth 0.
 func (d *Document) Depth() int { return d.depth }
 
 // LossyInteger returns the first number, in source order, whose IEEE-754 value is integral and
-// outside ±(2^53−1), regardless of its spelling: 9007199254740993 and 1e300 alike. Neighboring
-// integers have different source texts but the same canonical form (RFC 7493 section 2.2).
+// outside ±(2^53−1). The spelling of the number does not matter: both 9007199254740993 and 1e300
+// are such numbers. Such an integer and its neighbors have different source texts but the same
+// canonical form (RFC 7493 section 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
 	if len(d.nodes) == 0 || d.lossy == none {
 		return Node{}, false
@@ -165,9 +167,9 @@ func (d *Document) Find(p Pointer) (Node, bool) {
 	return n, !n.IsZero()
 }
 
-// push appends a node, which the caller fills in field by field. A composite literal would be built
-// on the stack with small stores and moved with large loads, and the resulting stalls would take a
-// fifth of the parsing time.
+// push appends a node, whose fields the caller sets one by one. A composite literal would be
+// created on the stack with small stores and moved with large loads; the resulting stalls would
+// take a fifth of the parsing time.
 func (d *Document) push() *node {
 	d.nodes = append(d.nodes, node{})
 	return &d.nodes[len(d.nodes)-1]

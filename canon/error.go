@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code identifies the cause of a syntax error. Codes are never renamed. Codes that callers compare
-// against have exported constants. The other codes are duplicate_name, invalid_utf8,
+// A Code identifies the cause of a syntax error. Codes are never renamed. Codes with which callers
+// compare have exported constants. The other codes are duplicate_name, invalid_utf8,
 // lone_surrogate, number_range, trailing_data, and empty_input.
 type Code string
 
@@ -25,24 +25,24 @@ const (
 	codeEmptyInput    Code = "empty_input"    // no value
 )
 
-// A SyntaxError describes why a text was rejected, and where.
+// A SyntaxError describes why and where a text was rejected.
 type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
-	Pointer string // RFC 6901, to the innermost value that had begun; truncated with "…" after 256 bytes
+	Pointer string // RFC 6901 pointer to the innermost value that had begun; truncated with "…" after 256 bytes
 	Code    Code
-	Detail  string // the expected and the actual input
+	Detail  string // the expected and the actual input, in words
 	Hint    string // the probable cause; often empty
 }
 
-// Error returns the location and the detail on one line, such as
+// Error returns the location and the detail on one line, for example
 //
 //	line 3, column 7 (offset 41, at "/a/b"): duplicate member name "b"
 func (e *SyntaxError) Error() string {
 	at := ""
 	if e.Pointer != "" {
-		at = fmt.Sprintf(", at %q", e.Pointer) // quoted, because the pointer contains foreign text
+		at = fmt.Sprintf(", at %q", e.Pointer) // quoted, because the pointer contains untrusted text
 	}
 	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
@@ -59,14 +59,15 @@ func found(src []byte, offset int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// hint returns the probable cause of common damage, or "".
+// hint returns the probable cause of an error, if the error is typical of some common damage, or
+// "".
 func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]
 
-	// Check the start of the file first, because it explains any later error.
+	// The beginning of the file is checked first, because it can explain any later error.
 	switch {
-	case e.Code == CodeSizeLimit: // applies regardless of the content
+	case e.Code == CodeSizeLimit: // the limit applies regardless of the content
 		return ""
 	case e.Code == codeEmptyInput:
 		return "it is empty: check the path, or whatever should have written it"
@@ -89,7 +90,7 @@ func hint(src []byte, e *SyntaxError) string {
 	return ""
 }
 
-// Limits for foreign text in a message, in bytes.
+// These are limits, in bytes, on untrusted text in a message.
 const (
 	maxPointer = 256
 	maxQuoted  = 80
@@ -101,16 +102,16 @@ type stop struct {
 	offset int
 }
 
-// pointer returns the RFC 6901 pointer of the value at the stop. The pointer leads through the
-// containers that are still open.
+// pointer returns the RFC 6901 pointer to the value at which parsing stopped. The pointer contains
+// one token for each container that is still open.
 func (s stop) pointer() string {
 	var open []uint32 // innermost first
 	for at := s.open; at != none; at = s.nodes[at].next {
 		open = append(open, at)
 	}
 
-	// Walk from the outermost container inward. Between two values, the pointer refers to their
-	// container.
+	// The loop goes from the outermost container to the innermost. If parsing stopped between two
+	// values, the pointer refers to their container.
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
 		child := uint32(len(s.nodes))
@@ -125,8 +126,8 @@ func (s stop) pointer() string {
 	return untrusted.Cut(b, maxPointer)
 }
 
-// between reports whether the stop is between two values in an open container, that is, after a
-// complete value and not where the next value must begin.
+// between reports whether parsing stopped between two values in an open container, that is, after a
+// complete value but before the place at which the next value begins.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {
@@ -138,8 +139,8 @@ func (s stop) between(container uint32) bool {
 	return last != none && bytes.IndexByte(s.src[s.nodes[last].end:s.offset], ',') < 0
 }
 
-// appendStep appends the reference token of the child at index child of an open container. The
-// child may not exist yet.
+// appendStep appends the reference token for a child of an open container to b. The child may not
+// exist yet.
 func (s stop) appendStep(b []byte, container, child uint32) []byte {
 	if s.nodes[container].kind == KindObject {
 		return AppendToken(b, string(s.text(s.nodes[container].aux)))
@@ -158,7 +159,7 @@ type PointerError struct {
 	Detail  string
 }
 
-// Error returns the pointer, the offset, and the detail.
+// Error returns a message with the pointer, the offset, and the detail.
 func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", untrusted.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }

@@ -19,8 +19,8 @@ const (
 	KindObject
 )
 
-// A Node is one value of a Document. It is a handle that is valid until the Document parses again.
-// The zero Node represents an absent value. Its methods return zero values, so that lookups can be
+// A Node is one value of a Document. A Node is valid until its Document parses another text. The
+// zero Node represents an absent value. Its methods then return zero values, so that lookups can be
 // chained.
 type Node struct {
 	doc *Document
@@ -57,33 +57,33 @@ func (n Node) Offset() int {
 	return int(n.node().start)
 }
 
-// Bool returns the value of a boolean, and false for other kinds.
+// Bool returns the value of a boolean, or false for other kinds.
 func (n Node) Bool() bool {
 	return n.Kind() == KindBool && n.doc.src[n.node().start] == 't'
 }
 
-// Float returns the IEEE-754 double of a number, and 0 for other kinds.
+// Float returns the value of a number as an IEEE-754 double, or 0 for other kinds.
 func (n Node) Float() float64 {
 	if n.Kind() != KindNumber {
 		return 0
 	}
-	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parser has already accepted it
+	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // no error is possible, because the parser has accepted the number
 	return f
 }
 
-// Text returns the unescaped content of a string, and nil for other kinds. The result aliases
-// the Document.
+// Text returns the unescaped content of a string, or nil for other kinds. The result aliases the
+// Document.
 func (n Node) Text() []byte {
 	if n.Kind() != KindString {
 		return nil
 	}
-	return slices.Clip(n.doc.text(n.at)) // ensures that appending to the result makes a copy
+	return slices.Clip(n.doc.text(n.at)) // appending to the result copies it
 }
 
-// String returns the unescaped content of a string, and "" for other kinds.
+// String returns the unescaped content of a string, or "" for other kinds.
 func (n Node) String() string { return string(n.Text()) }
 
-// Len returns the number of members or elements.
+// Len returns the number of members of an object or elements of an array.
 func (n Node) Len() int {
 	count := 0
 	switch n.Kind() {
@@ -99,8 +99,8 @@ func (n Node) Len() int {
 	return count
 }
 
-// Member returns the value of the named member. It returns the zero Node if there is no such member
-// or n is not an object.
+// Member returns the value of the named member. It returns the zero Node if there is no member with
+// that name or if n is not an object.
 func (n Node) Member(name string) Node {
 	if n.Kind() != KindObject {
 		return Node{}
@@ -109,7 +109,8 @@ func (n Node) Member(name string) Node {
 	quoted := uint32(len(name) + len(`""`))
 
 	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
-		// Most names have no escapes, and most of those names differ in length.
+		// Most names have no escapes and differ from the given name in length, so they are skipped
+		// quickly.
 		if m := &nodes[at]; m.aux == none && m.end-m.start != quoted {
 			continue
 		}
@@ -153,14 +154,15 @@ func (n Node) Elements() iter.Seq2[int, Node] {
 	}
 }
 
-// Pointer returns the RFC 6901 pointer of the value. It walks from the root, and is intended for
-// messages.
+// Pointer returns the RFC 6901 pointer to the value. It searches from the root, so it is intended
+// only for messages.
 func (n Node) Pointer() string {
 	if n.doc == nil {
 		return ""
 	}
 
-	// Nodes are in source order, so n is in the first child whose subtree ends after n.
+	// Nodes are in source order, so the child that contains n is the first one whose descendants
+	// end after n.
 	var b []byte
 	at := n.doc.Root()
 	for at.at != n.at {
@@ -182,7 +184,7 @@ func (n Node) Pointer() string {
 			}
 		}
 
-		if child.IsZero() || child.at > n.at { // n is a member's name, and has that member's pointer
+		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the same pointer as that member
 			return string(b)
 		}
 		at = child

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// number reads the number at start (RFC 8259 section 6).
+// number parses the number at start (RFC 8259 section 6).
 func (p *parser) number(start int) (int, error) {
 	i := start
 	if p.src[i] == '-' {
@@ -46,10 +46,11 @@ func (p *parser) number(start int) (int, error) {
 		i = digits(p.src, i)
 	}
 
-	// Most numbers have no exponent and few digits. These numbers need no conversion to a double.
+	// Most numbers have few digits and no exponent. Such a number does not have to be converted to
+	// a double.
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
-		if clean || i-start <= 15 { // short enough to be exact and in range, and not a lossy integer
+		if clean || i-start <= 15 { // short enough to be exact, in range, and not a lossy integer
 			p.add(KindNumber, start, i, none, clean)
 			return i, nil
 		}
@@ -61,18 +62,18 @@ func (p *parser) number(start int) (int, error) {
 	return i, p.double(start, i)
 }
 
-// maxMantissa is the maximum number of bytes before an exponent. strconv.ParseFloat, and therefore
-// jcs, misplaces the decimal point of longer integers (1 followed by 1,000 zeros and e-1000 becomes
-// 1e-201), and keeps only five digits of an exponent, for which 10,000 digits could compensate. The
-// only use of such numbers is to make two readers disagree.
+// maxMantissa is the maximum number of bytes before an exponent. For longer integers,
+// strconv.ParseFloat, and therefore jcs, misplaces the decimal point (1 followed by 1,000 zeros and
+// e-1000 becomes 1e-201). It also reads only five digits of an exponent, which 10,000 digits before
+// the exponent could exploit. The only purpose of such numbers is to make two readers disagree.
 const maxMantissa = 800
 
-// plainDecimal reports whether a number without an exponent is certainly its own canonical form.
-// Decimals with up to 15 significant digits survive the conversion to a double and back (DBL_DIG).
-// No two such decimals have the same double, and no shorter decimal has the same double either, so
-// such a decimal is the shortest text for its double. The notation that RFC 8785 section 3.2.2.3
-// adopts from ECMAScript must also match: no trailing zero, no negative zero, and no exponent from
-// 1e-6 up to 1e21.
+// plainDecimal reports whether a number without an exponent is certainly in canonical form. A
+// decimal with up to 15 significant digits keeps its value when it is converted to a double and
+// back (DBL_DIG). No two such decimals convert to the same double, and no shorter decimal converts
+// to the double of such a decimal, so such a decimal is the shortest text for its double. The
+// notation must also be that of ECMAScript, which RFC 8785 section 3.2.2.3 adopts: no trailing
+// zero, no negative zero, and no exponent from 1e-6 up to 1e21.
 func plainDecimal(text, integer, fraction []byte) bool {
 	if len(fraction) == 0 {
 		return len(integer) <= 15 && (text[0] != '-' || integer[0] != '0')
@@ -86,7 +87,8 @@ func plainDecimal(text, integer, fraction []byte) bool {
 		return len(integer)+len(fraction) <= 15
 	}
 
-	// Five zeros after the point need no exponent, but six do: 0.0000001 is 1e-7.
+	// A number with five zeros after the decimal point has no exponent, but a number with six zeros
+	// has one: 0.0000001 is 1e-7.
 	zeros := 0
 	for fraction[zeros] == '0' { // terminates, because the last digit is not zero
 		zeros++
@@ -94,15 +96,15 @@ func plainDecimal(text, integer, fraction []byte) bool {
 	return zeros <= 5 && len(fraction)-zeros <= 15
 }
 
-// double adds a number whose canonical form depends on its double.
+// double adds a number whose canonical form is derived from its double.
 func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil { // the grammar is valid, so only the range can be the cause
+	if err != nil { // the syntax is valid, so the number must be out of range
 		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+untrusted.Number(text))
 	}
 
-	// RFC 7493 section 2.2: a double distinguishes integers from their neighbors up to 2^53−1.
+	// Up to 2^53−1, a double distinguishes an integer from its neighbors (RFC 7493 section 2.2).
 	const maxSafe = 1<<53 - 1
 	if p.lossy == none && math.Abs(f) > maxSafe && f == math.Trunc(f) {
 		p.lossy = uint32(len(p.nodes))
@@ -122,8 +124,9 @@ func digits(src []byte, i int) int {
 
 // AppendFloat appends the canonical form of a finite number (RFC 8785 section 3.2.2.3) to dst: the
 // shortest digits that identify the double, in the notation of ECMAScript's Number::toString
-// (ECMA-262 section 6.1.6.1.20). Negative zero is "0". Infinities and NaN have no JSON form. They
-// are written as strconv writes them, and JSON readers reject the result.
+// (ECMA-262 section 6.1.6.1.20). Negative zero is written as "0". Infinities and NaN have no
+// representation in JSON. They are written in the same way as by strconv, and JSON parsers reject
+// the result.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')

@@ -8,17 +8,18 @@ import (
 	"slices"
 )
 
-// A rankedName is a member name while its object is being sorted. Most names differ within their
-// first eight bytes, so comparing prefixes rarely requires reading the text. If names are known to
-// share a beginning, prefix contains the bytes that follow it.
+// A rankedName is the name of a member while the members of its object are sorted. Most names
+// differ in their first eight bytes, so comparing prefixes is usually sufficient, without reading
+// the text. If all names in a list begin with the same bytes, prefix contains the bytes after that
+// common beginning.
 type rankedName struct {
 	prefix uint64
 	name   uint32
 }
 
-// rank sorts the members of the object at index at by name and records their order. It returns the
-// first name in the source that repeats an earlier name, or none. It uses no hashing, because an
-// attacker could cause collisions.
+// rank sorts the members of the object at index at by name, and records their order. It returns the
+// first name in source order that repeats an earlier name, or none. It does not use hashing,
+// because an attacker could cause collisions.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
@@ -28,7 +29,7 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	d.sort(names, 0)
 	d.names = names
 
-	// Equal names (RFC 7493 section 2.3) are now adjacent, in source order.
+	// Equal names (RFC 7493 section 2.3) are now adjacent and in source order.
 	d.nodes[at].aux = uint32(len(d.order))
 	d.order = append(d.order, uint32(len(names)))
 	twice = none
@@ -43,8 +44,8 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that share their first from bytes and whose prefixes contain the bytes that
-// follow. Short lists are sorted by insertion, as in slices.SortFunc, but without two calls per
+// sort sorts names whose first from bytes are equal and whose prefixes contain the following bytes.
+// Short lists use insertion sort, as slices.SortFunc does, but without two function calls per
 // comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
@@ -61,18 +62,19 @@ func (d *Document) sort(names []rankedName, from int) {
 	}
 }
 
-// sortMany sorts by prefix, and then sorts each run of equal prefixes by the bytes that follow the
-// run's shared beginning. Each byte is therefore read only a few times, regardless of how similar
-// the names are.
+// sortMany sorts names by prefix, and then sorts each run of names with equal prefixes by the bytes
+// after their common beginning. It therefore reads each byte only a few times, regardless of how
+// similar the names are.
 func (d *Document) sortMany(names []rankedName, from int) {
 	slices.SortFunc(names, compareRanked)
 	if names[0].prefix == names[len(names)-1].prefix && d.common(names, from) == from {
-		// Some names end here, while others continue with \u0000, which has the same prefix.
+		// Some names end at this point, while others continue with \u0000, so that their prefixes
+		// are equal.
 		slices.SortFunc(names, func(a, b rankedName) int { return d.compareTails(a, b, from) })
 		return
 	}
 
-	// Skip the beginning that a run's names share, so that their prefixes differ again.
+	// The common beginning of the names in a run is skipped, so that their prefixes differ again.
 	for begin, end := 0, 0; begin < len(names); begin = end {
 		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
 		}
@@ -86,8 +88,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns the length of the beginning that all names share. The first from bytes are already
-// known to be equal.
+// common returns the length of the common beginning of all names. The first from bytes are known to
+// be equal.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -98,7 +100,7 @@ func (d *Document) common(names []rankedName, from int) int {
 	return n
 }
 
-// alike returns the length of the longest prefix that two names share.
+// alike returns the length of the longest common prefix of two names.
 func alike(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -118,8 +120,7 @@ func compareRanked(a, b rankedName) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareTails orders names that share their first from bytes. Equal names are ordered by their
-// positions in the source.
+// compareTails compares names whose first from bytes are equal. Equal names are in source order.
 func (d *Document) compareTails(a, b rankedName, from int) int {
 	if c := compareNames(d.text(a.name)[from:], d.text(b.name)[from:]); c != 0 {
 		return c
@@ -127,8 +128,8 @@ func (d *Document) compareTails(a, b rankedName, from int) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareNames orders member names by their UTF-16 code units (RFC 8785 section 3.2.3), reading
-// UTF-8. A name sorts after its own prefixes.
+// compareNames compares two UTF-8 names by their UTF-16 code units (RFC 8785 section 3.2.3). A name
+// comes after each of its own prefixes.
 func compareNames(a, b []byte) int {
 	if i := alike(a, b); i < min(len(a), len(b)) {
 		return cmp.Compare(utf16Rank(a[i]), utf16Rank(b[i]))
@@ -136,11 +137,12 @@ func compareNames(a, b []byte) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// utf16Rank maps a UTF-8 byte so that byte order becomes UTF-16 order. The two orders differ in
-// only one case: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as surrogates,
-// 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF). Bytes from 0xEE
-// upward are always first bytes, so if two names first differ in such a byte, they differ in entire
-// characters.
+// utf16Rank maps a byte of UTF-8 such that sorting by the mapped bytes is the same as sorting by
+// UTF-16 code units. The two orders differ in only one case: in UTF-16, characters beyond U+FFFF
+// (first byte 0xF0 or higher) are represented by surrogates, 0xD800 to 0xDFFF, so they come before
+// U+E000 to U+FFFF (first byte 0xEE or 0xEF). A byte of 0xEE or higher is always the first byte of
+// a character, so if the first difference between two names is in such a byte, the names differ in
+// the entire character.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4
@@ -151,12 +153,13 @@ func utf16Rank(c byte) byte {
 	return c
 }
 
-// prefix returns a name's first eight bytes as a number that sorts like the name. Shorter names are
-// padded with zeros. Equal prefixes are therefore inconclusive, because \u0000 is also a character.
+// prefix returns the first eight bytes of a name as a number, such that numbers are in the same
+// order as names. Shorter names are padded with zeros. Equal prefixes therefore do not mean equal
+// names, because \u0000 is also a character.
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {
-	case cap(name) >= 8: // the bytes that follow a short name are loaded and masked
+	case cap(name) >= 8: // for a short name, following bytes are loaded, too, and then masked
 		w = binary.BigEndian.Uint64(name[:8])
 		if len(name) < 8 {
 			w &^= math.MaxUint64 >> (8 * len(name))
@@ -167,7 +170,7 @@ func prefix(name []byte) uint64 {
 		}
 	}
 
-	// ASCII has the same order in UTF-8 and UTF-16.
+	// ASCII characters have the same order in UTF-8 and UTF-16.
 	if w&highs == 0 {
 		return w
 	}

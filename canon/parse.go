@@ -9,15 +9,15 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A parser parses a JSON text in one pass without recursion. Open containers are linked through
-// their nodes, so depth uses no stack.
+// A parser parses a JSON text in one pass, without recursion. Open containers are linked through
+// their nodes, so the parser needs no stack, regardless of the depth.
 type parser struct {
 	*Document
-	src    []byte // Document.src, without the indirection
+	src    []byte // a copy of Document.src, which is faster to access
 	limits Limits
 	open   uint32 // the innermost open container, or none
 	level  int    // number of open containers
-	clean  bool   // whether everything so far in the open container is canonical
+	clean  bool   // everything that has been read in the innermost open container is canonical
 }
 
 func (p *parser) document() error {
@@ -49,7 +49,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads a scalar (RFC 8259 section 3) or the opening bracket of a container.
+// value parses a scalar (RFC 8259 section 3) or the opening bracket of a container.
 func (p *parser) value(i int) (int, error) {
 	if i == len(p.src) {
 		return i, p.expected("a value", i)
@@ -75,8 +75,8 @@ func (p *parser) value(i int) (int, error) {
 	}
 }
 
-// next reads what may follow at i in the innermost open container: its end, or a separator and the
-// next value. The first value has no separator before it.
+// next parses what follows at i in the innermost open container: the end of the container, or a
+// separator and the next value. There is no separator before the first value.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
@@ -130,7 +130,7 @@ func (p *parser) begin(kind Kind, i int) (int, error) {
 	}
 	p.depth = max(p.depth, p.level)
 
-	// clean describes the innermost container, so the parent's state is saved in its node.
+	// clean applies to the innermost container, so the state of the parent is saved in its node.
 	parent := p.open
 	if parent != none && !p.clean {
 		p.nodes[parent].flags &^= flagClean
@@ -148,7 +148,7 @@ func (p *parser) end(i int) (int, error) {
 	n := &p.nodes[at]
 	parent := n.next
 
-	// Members in strictly ascending order have no duplicates (RFC 7493 section 2.3).
+	// If names are in strictly ascending order, no name occurs twice (RFC 7493 section 2.3).
 	if n.kind == KindObject && n.flags&flagSorted == 0 {
 		if twice := p.rank(at); twice != none {
 			return i, p.duplicate(at, twice)
@@ -164,7 +164,7 @@ func (p *parser) end(i int) (int, error) {
 	n.end = uint32(i + 1)
 	n.next = uint32(len(p.nodes))
 
-	// The parent remains clean if this value and all earlier values are clean.
+	// The parent remains clean only if this value and all earlier values are clean.
 	p.open = parent
 	p.level--
 	if parent != none {
@@ -175,12 +175,12 @@ func (p *parser) end(i int) (int, error) {
 }
 
 func (p *parser) duplicate(object, name uint32) error {
-	p.nodes[object].aux = name // the error refers to this member, so discard everything that follows
+	p.nodes[object].aux = name // the error is about this member, so later names must be disregarded
 	p.nodes = p.nodes[:name+1]
 	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", untrusted.Cut(p.text(name), maxQuoted)))
 }
 
-// name reads the name of a member and the following colon.
+// name parses the name of a member and the colon after it.
 func (p *parser) name(i int) (int, error) {
 	if i == len(p.src) || p.src[i] != '"' {
 		return i, p.expected("a member name in double quotes", i)
@@ -191,7 +191,7 @@ func (p *parser) name(i int) (int, error) {
 		return i, err
 	}
 
-	// RFC 8785 section 3.2.3: members that are in order need no sorting.
+	// Members that are in order do not have to be sorted (RFC 8785 section 3.2.3).
 	object := &p.nodes[p.open]
 	if previous := object.aux; previous != none && object.flags&flagSorted != 0 &&
 		compareNames(p.text(previous), p.text(at)) >= 0 {
@@ -215,7 +215,7 @@ func (p *parser) literal(i int, text string, kind Kind) (int, error) {
 	return i + len(text), nil
 }
 
-// add appends a node for a scalar.
+// add appends the node of a scalar.
 func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
 	flags := uint8(flagClean)
 	if !clean {
@@ -240,7 +240,7 @@ func (p *parser) space(i int) int {
 func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
-		// Indentation consists mostly of spaces.
+		// Indentation usually consists of spaces.
 		for i+8 <= len(p.src) {
 			w := binary.LittleEndian.Uint64(p.src[i:i+8]) ^ ones*' '
 			i += bits.TrailingZeros64(w) / 8
@@ -256,15 +256,15 @@ func (p *parser) skip(begin int) int {
 		}
 	}
 
-	// RFC 8785 section 3.2.1: the canonical form has no whitespace.
+	// Whitespace is not canonical (RFC 8785 section 3.2.1).
 	if i > begin {
 		p.clean = false
 	}
 	return i
 }
 
-// reserve makes p.nodes large enough for the rest of the source from offset i, which must be
-// outside a string.
+// reserve makes p.nodes large enough for the rest of the source from offset i, which must not be
+// inside a string.
 func (p *parser) reserve(i int) {
 	n := len(p.nodes)
 	larger := make([]node, n, n+mostNodes(p.src[i:])+2)
@@ -272,7 +272,7 @@ func (p *parser) reserve(i int) {
 	p.nodes = larger
 }
 
-// fail returns a SyntaxError. It computes the fields that are needed only for an error.
+// fail returns a *SyntaxError. It computes the fields that only an error needs.
 func (p *parser) fail(code Code, offset int, detail string) error {
 	offset = min(offset, len(p.src))
 	before := p.src[:offset]
@@ -288,7 +288,7 @@ func (p *parser) fail(code Code, offset int, detail string) error {
 	return e
 }
 
-// expected returns a syntax error that quotes the character at offset.
+// expected returns a syntax error that describes the character at offset.
 func (p *parser) expected(what string, offset int) error {
 	return p.fail(CodeSyntax, offset, "expected "+what+", found "+found(p.src, offset))
 }

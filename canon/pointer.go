@@ -6,9 +6,9 @@ import "strings"
 // refers to the entire document.
 type Pointer struct{ tokens []string }
 
-// ParsePointer parses the string form (RFC 6901 section 3). It is empty, or consists of tokens
-// that are each preceded by "/", in which ~0 represents ~ and ~1 represents /. The error is a
-// *[PointerError].
+// ParsePointer parses the string form of a JSON Pointer (RFC 6901 section 3). The string is empty
+// or consists of tokens, each preceded by "/", in which ~0 represents ~ and ~1 represents /. The
+// error is a *[PointerError].
 func ParsePointer(s string) (Pointer, error) {
 	if s == "" {
 		return Pointer{}, nil
@@ -17,7 +17,7 @@ func ParsePointer(s string) (Pointer, error) {
 		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
 	}
 
-	// RFC 6901 section 3, escaped: a tilde must be followed by 0 or 1.
+	// A tilde must be followed by 0 or 1 (RFC 6901 section 3).
 	for i := range len(s) {
 		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
 			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
@@ -26,7 +26,7 @@ func ParsePointer(s string) (Pointer, error) {
 
 	tokens := strings.Split(s[1:], "/")
 	for i, t := range tokens {
-		// Replace ~1 first, because ~01 is the name ~1 (RFC 6901 section 4).
+		// ~1 is replaced first, because ~01 represents the name ~1 (RFC 6901 section 4).
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
 
@@ -36,7 +36,7 @@ func ParsePointer(s string) (Pointer, error) {
 // Tokens returns the unescaped reference tokens.
 func (p Pointer) Tokens() []string { return append([]string(nil), p.tokens...) }
 
-// String returns the string form, which ParsePointer accepts.
+// String returns the string form of the pointer, which ParsePointer accepts.
 func (p Pointer) String() string {
 	var b []byte
 	for _, t := range p.tokens {
@@ -45,7 +45,7 @@ func (p Pointer) String() string {
 	return string(b)
 }
 
-// AppendToken appends "/" and the escaped token to dst.
+// AppendToken appends "/" and the escaped form of token to dst.
 func AppendToken(dst []byte, token string) []byte {
 	dst = append(dst, '/')
 	for i := range len(token) {
@@ -61,8 +61,8 @@ func AppendToken(dst []byte, token string) []byte {
 	return dst
 }
 
-// arrayIndex parses an array index (RFC 6901 section 4): no sign and no leading zeros. The token
-// "-", the position after the last element, never refers to a value.
+// arrayIndex parses an array index (RFC 6901 section 4), which has no sign and no leading zeros.
+// The token "-", which represents the position after the last element, never refers to a value.
 func arrayIndex(token string) (uint64, bool) {
 	if token == "" || len(token) > 10 || token[0] == '0' && len(token) > 1 {
 		return 0, false

@@ -2,21 +2,21 @@ package canon
 
 import "bytes"
 
-// Sizes of the parts of an index, in bytes.
+// These are the sizes, in bytes, of the parts of an index.
 const (
 	nodeBytes   = 20
 	spanBytes   = 8
-	orderBytes  = 8 // of a member: its position in order, and the position of its object
+	orderBytes  = 8 // per member: its position in order, and the position of its object
 	rankedBytes = 16
 )
 
-// largeIndex is the number of nodes from which the remaining source is scanned for its node count
-// before the index grows. Growing step by step would temporarily take more than twice the size of
+// largeIndex is the number of nodes from which on the nodes in the rest of the source are counted
+// before the index grows. Growing step by step would temporarily need more than twice the memory of
 // the index.
 const largeIndex = 1 << 15
 
-// mostNodes returns the maximum number of nodes that a text can have: the first node, and one node
-// after each comma, colon, and opening bracket outside strings.
+// mostNodes returns the maximum number of nodes that a text can have: one node, plus one for each
+// comma, colon, and opening bracket outside strings.
 func mostNodes(src []byte) int {
 	n := 1
 	for i := 0; i < len(src); i++ {
@@ -30,8 +30,8 @@ func mostNodes(src []byte) int {
 	return n
 }
 
-// behindString returns the end of the string whose content begins at i: the position of its closing
-// quotation mark, or the end of the text.
+// behindString returns the end of the string whose content begins at i, which is the position of
+// the closing quotation mark or the end of the text.
 func behindString(src []byte, i int) int {
 	for i < len(src) {
 		end := bytes.IndexByte(src[i:], '"')
@@ -39,7 +39,7 @@ func behindString(src []byte, i int) int {
 			return len(src)
 		}
 
-		// Backslashes escape one another in pairs; an even number of backslashes does not escape
+		// A backslash escapes the next backslash, so an even number of backslashes does not escape
 		// the quotation mark.
 		escapes := 0
 		for at := i + end - 1; at >= i && src[at] == '\\'; at-- {
@@ -53,10 +53,10 @@ func behindString(src []byte, i int) int {
 	return i
 }
 
-// Size returns the maximum amount of memory, in bytes, that [Document.Parse] uses at any time for a
-// text, excluding the text itself. This is typically twice the length of the text, ten times for
-// arrays of single digits, and sixteen times in the worst case. Counting takes about a tenth of the
-// time that parsing takes.
+// Size returns an upper bound, in bytes, on the memory that [Document.Parse] uses at any time to
+// parse a text, not including the text itself. The result is typically twice the length of the
+// text, ten times for an array of single digits, and sixteen times in the worst case. Computing it
+// takes about a tenth of the time that parsing takes.
 func Size(src []byte) int64 {
 	nodes := int64(mostNodes(src))
 	names := min(int64(bytes.Count(src, []byte{':'})), nodes)
@@ -64,5 +64,5 @@ func Size(src []byte) int64 {
 	if escapes := int64(bytes.Count(src, []byte{'\\'})); escapes > 0 {
 		growing += min(escapes, nodes)*spanBytes + int64(len(src))
 	}
-	return (nodes+largeIndex)*nodeBytes + 9*growing/4 // the memory that append holds while it copies
+	return (nodes+largeIndex)*nodeBytes + 9*growing/4 // memory that append uses while it copies
 }

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// string reads the string whose opening quotation mark is at start (RFC 8259 section 7). A string
-// without a backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only
-// characters that JSON requires to be escaped.
+// string parses the string whose opening quotation mark is at start (RFC 8259 section 7). A string
+// without a backslash is canonical, because RFC 8785 section 3.2.2.2 escapes only characters for
+// which JSON requires an escape.
 func (p *parser) string(start int) (int, error) {
 	i := start + 1
 	for {
@@ -36,7 +36,8 @@ func (p *parser) string(start int) (int, error) {
 	}
 }
 
-// escaped continues at the first backslash that string found, and stores the unescaped content.
+// escaped parses the rest of a string from its first backslash on, and stores the unescaped
+// content.
 func (p *parser) escaped(start, i int) (int, error) {
 	begin, clean := len(p.unescaped), true
 	p.unescaped = append(p.unescaped, p.src[start+1:i]...)
@@ -58,7 +59,8 @@ func (p *parser) escaped(start, i int) (int, error) {
 				return i, err
 			}
 			p.unescaped = utf8.AppendRune(p.unescaped, r)
-			// RFC 8785 section 3.2.2.2: each character has exactly one spelling.
+			// In canonical form, each character has exactly one spelling (RFC 8785 section
+			// 3.2.2.2).
 			clean = clean && minimal(r, p.src[i:i+size])
 			i += size
 		default:
@@ -72,17 +74,17 @@ func (p *parser) escaped(start, i int) (int, error) {
 	}
 }
 
-// minimal reports whether RFC 8785 section 3.2.2.2 spells r as sequence.
+// minimal reports whether sequence is the canonical spelling of r (RFC 8785 section 3.2.2.2).
 func minimal(r rune, sequence []byte) bool {
 	if r >= 0x20 && r != '"' && r != '\\' {
-		return false // must be written without an escape
+		return false // these characters must not be escaped
 	}
 	var buf [6]byte
 	return bytes.Equal(appendEscape(buf[:0], byte(r)), sequence)
 }
 
-// character checks the byte at which [plain] stopped: a control character, which must be
-// escaped, or the first byte of a character outside ASCII.
+// character checks the byte at which [plain] stopped: a control character, which is not allowed
+// without an escape, or the first byte of a non-ASCII character.
 func (p *parser) character(i int) (size int, err error) {
 	if c := p.src[i]; c < 0x20 {
 		return 0, p.fail(CodeSyntax, i, fmt.Sprintf(`expected the control character 0x%02x to be escaped as \u%04x`, c, c))
@@ -94,8 +96,8 @@ func (p *parser) character(i int) (size int, err error) {
 	return size, nil
 }
 
-// escape reads the escape sequence at i (RFC 8259 section 7). It reads a surrogate pair as one
-// character.
+// escape parses the escape sequence at i (RFC 8259 section 7). It parses a surrogate pair as a
+// single character.
 func (p *parser) escape(i int) (r rune, size int, err error) {
 	if i+1 < len(p.src) {
 		switch c := p.src[i+1]; c {
@@ -127,7 +129,7 @@ func (p *parser) unicodeEscape(i int) (rune, int, error) {
 		return first, 6, nil
 	}
 
-	// RFC 8259 section 7: a character beyond U+FFFF is a pair of sequences.
+	// A character beyond U+FFFF is written as two escape sequences (RFC 8259 section 7).
 	if i+7 < len(p.src) && p.src[i+6] == '\\' && p.src[i+7] == 'u' {
 		if second, ok := hex4(p.src, i+8); ok {
 			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
@@ -144,7 +146,7 @@ func hex4(src []byte, i int) (rune, bool) {
 		return 0, false
 	}
 
-	// RFC 8259 section 7: the letters A to F in upper or lower case.
+	// The letters A to F may be in uppercase or lowercase (RFC 8259 section 7).
 	var r rune
 	for _, c := range src[i : i+4] {
 		if 'A' <= c && c <= 'F' {
@@ -165,9 +167,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the first position, from i on, that does not hold a plain string character, that
-// is, the position of a quotation mark, a backslash, a control character, or a byte outside ASCII.
-// It checks eight bytes at a time.
+// plain returns the position of the first byte, from i on, that is not a plain character of a
+// string. Such a byte is a quotation mark, a backslash, a control character, or part of a non-ASCII
+// character. It tests eight bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if h := hits(src[i : i+8]); h != 0 {
@@ -180,19 +182,19 @@ func plain(src []byte, i int) int {
 	return i
 }
 
-// hits sets the high bit of each of the eight bytes that is not a plain character. In a byte
-// outside ASCII, the bit is already set. The subtractions set it for the other bytes, and possibly
-// for a byte outside ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest
-// hit, and only the lowest hit counts.
+// hits sets the high bit of each of the eight bytes that is not a plain character of a string. In a
+// non-ASCII byte, the high bit is already set. The subtractions set the high bit of the other
+// bytes, and sometimes of a non-ASCII byte, which is a hit in any case. A borrow can affect only
+// bytes above the lowest hit, and the caller uses only the lowest hit.
 func hits(eight []byte) uint64 {
 	w := binary.LittleEndian.Uint64(eight)
 	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
 // AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in
-// quotation marks, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase
-// digits for the other control characters, and with all other characters unchanged. The text must
-// be valid UTF-8.
+// quotation marks, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx and lowercase
+// digits for other control characters, and with all other characters unchanged. The text must be
+// valid UTF-8.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -224,7 +226,7 @@ func appendEscape(dst []byte, c byte) []byte {
 		return append(dst, `\r`...)
 	}
 
-	// RFC 8785 section 3.2.2.2: lowercase digits.
+	// Digits in escapes are in lowercase (RFC 8785 section 3.2.2.2).
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
