@@ -8,23 +8,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Join joins segments by their links, in any order: a segment whose first receipt names the head of
-// another segment follows that segment. The result is sorted by stream, then by the predecessor of
-// the first receipt. The result does not depend on the order of the segments. In streams without
-// forks, the result also does not depend on earlier joins: joining already joined segments with
-// others produces the same result as joining all of them in one call.
+// Join joins segments by their links: a segment whose first receipt names the head of another
+// segment follows that segment. The result is sorted by stream, then by the predecessor of the
+// first receipt. The order of the given segments does not affect the result. In streams without
+// forks, earlier joins do not affect the result, either: joining segments that are themselves the
+// result of Join is the same as joining all of the original segments in one call.
 //
-// A segment is returned unjoined if it names the same predecessor as another segment (a fork), or
-// if it follows only itself (a cycle). A complete stream is one segment. Join does not look inside
-// segments, so a fork from the middle of a segment looks like a segment whose predecessor is
-// missing.
+// A segment is not joined if another segment names the same predecessor (a fork), or if it can only
+// follow itself (a cycle). A complete stream is joined into a single segment. Join does not know
+// the receipts within a segment, so a segment that forks from the middle of another segment is
+// treated as if its predecessor were missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
 
-	// If several segments name the same head, the stream forks there, and none of these segments
-	// counts as the follower.
-	follower := map[place]int{} // the only segment that names a head; -1 if several segments name it
+	// If several segments name the same head, the stream forks at that head, so none of them is
+	// joined to it.
+	follower := map[place]int{} // the only segment that names a given head; -1 if several segments name it
 	for i, s := range pending {
 		if s.First {
 			continue
@@ -37,26 +37,26 @@ func Join(segments []Segment) []Segment {
 		}
 	}
 
-	owners := map[place]int{} // the number of segments that end in a given head
+	owners := map[place]int{} // number of segments with a given head
 	for _, s := range pending {
 		owners[place{s.Stream, s.Head}]++
 	}
 
-	// If two segments end in the same head, it is unknown which of them the next segment follows.
+	// If two segments have the same head, it is not known which of them the next segment follows.
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
 		return i, named && i >= 0 && owners[at] == 1
 	}
 
-	led := make([]bool, len(pending)) // another segment precedes it
+	led := make([]bool, len(pending)) // another segment comes before it
 	for _, s := range pending {
 		if i, ok := next(s); ok {
 			led[i] = true
 		}
 	}
 
-	// A complete run begins at a segment without a predecessor.
+	// A run of segments begins with a segment that no other segment precedes.
 	var joined []Segment
 	done := make([]bool, len(pending))
 	for i := range pending {
@@ -72,7 +72,7 @@ func Join(segments []Segment) []Segment {
 	}
 
 	for i, s := range pending {
-		if !done[i] { // every segment in it has a predecessor, so it is a cycle
+		if !done[i] { // every remaining segment has a predecessor, so it is part of a cycle
 			joined = append(joined, s)
 		}
 	}

@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Stream identifies the receipts that form one chain: those from one issuer, one tenant or no
-// tenant, and one workspace. An absent tenant differs from every present tenant.
+// A Stream identifies a chain of receipts: those with the same issuer, the same tenant or no
+// tenant, and the same workspace. An absent tenant is different from every tenant that is present.
 type Stream struct {
 	Issuer    string // issuer.id
 	Tenant    string // identifiers.tenant_id
-	HasTenant bool   // whether tenant_id is present
+	HasTenant bool   // tenant_id is present
 	Workspace string // identifiers.workspace_ref
 }
 
-// StreamOf returns the stream to which a receipt or draft belongs.
+// StreamOf returns the stream to which a receipt or a draft belongs.
 func StreamOf(d *canon.Document) Stream {
 	identifiers := d.Root().Member("identifiers")
 	tenant := identifiers.Member("tenant_id")
@@ -27,15 +27,15 @@ func StreamOf(d *canon.Document) Stream {
 	}
 }
 
-// Compare orders streams by issuer, then by tenant with the absent tenant first, and then by
+// Compare compares streams by issuer, then by tenant (with an absent tenant first), and then by
 // workspace.
 func (s Stream) Compare(t Stream) int {
 	return cmp.Or(cmp.Compare(s.Issuer, t.Issuer), compareBool(s.HasTenant, t.HasTenant),
 		cmp.Compare(s.Tenant, t.Tenant), cmp.Compare(s.Workspace, t.Workspace))
 }
 
-// A Head is the end of a stream: the hash of its last receipt, and the number of receipts up to and
-// including that receipt, or 0 if the number is unknown. The zero Head is the end of an empty
+// A Head is the end of a stream: the hash of the last receipt, and the number of receipts up to and
+// including it, or 0 if that number is not known. The zero Head represents the end of an empty
 // stream, because no receipt has a hash of 32 zero bytes.
 type Head struct {
 	Hash  canon.Digest
@@ -45,7 +45,7 @@ type Head struct {
 // IsZero reports whether the stream is empty.
 func (h Head) IsZero() bool { return h == Head{} }
 
-// A Link is a receipt's position in its stream, as stated in the receipt.
+// A Link is the position of a receipt in its stream, as stated by the receipt.
 type Link struct {
 	First    bool         // previous_receipt_hash is null
 	Previous canon.Digest // zero if First

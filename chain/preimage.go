@@ -10,8 +10,8 @@ import (
 // ErrNotObject indicates that a document is not a JSON object and therefore has no preimage.
 var ErrNotObject = errors.New("chain: a receipt is a JSON object")
 
-// AppendPreimage appends a receipt's preimage to dst. It requires only that the receipt is an
-// object, so that an invalid receipt also has a hash.
+// AppendPreimage appends the preimage of a receipt to dst. The receipt only has to be an object, so
+// that even an invalid receipt has a hash.
 func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -20,7 +20,7 @@ func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	return d.AppendCanonical(dst, statedHash(root), root.Member("signatures")), nil
 }
 
-// Hash returns the receipt hash of d, the SHA-256 digest of its preimage.
+// Hash returns the receipt hash of d, which is the SHA-256 digest of its preimage.
 func Hash(d *canon.Document) (canon.Digest, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -33,9 +33,9 @@ func statedHash(root canon.Node) canon.Node {
 	return root.Member("chain").Member("receipt_hash")
 }
 
-// ReferenceHash computes the receipt hash without this module's parser: with gowebpki/jcs, and with
-// encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash]. src must
-// have been accepted by [canon.Parse].
+// ReferenceHash computes the receipt hash without using this module's parser: it uses gowebpki/jcs,
+// and encoding/json for bytes that jcs has already made canonical. It is used to cross-check
+// [Hash]. src must have been accepted by [canon.Parse].
 func ReferenceHash(src []byte) (canon.Digest, error) {
 	preimage, err := referencePreimage(src)
 	if err != nil {
@@ -54,7 +54,7 @@ func referencePreimage(src []byte) ([]byte, error) {
 	delete(members, "signatures")
 	if inner, ok := members["chain"]; ok {
 		var chain map[string]json.RawMessage
-		// If chain is not an object, it has no receipt_hash to remove.
+		// If chain is not an object, there is no receipt_hash to remove.
 		if json.Unmarshal(inner, &chain) == nil && chain != nil {
 			delete(chain, "receipt_hash")
 			if members["chain"], err = json.Marshal(chain); err != nil {
@@ -79,8 +79,8 @@ func ReferenceContent(src []byte) ([]byte, error) {
 }
 
 // referenceMembers returns the members of an object. It first makes src canonical, because jcs
-// rejects duplicate names and invalid Unicode, both of which encoding/json would silently repair.
-// Members are then moved as raw bytes, so encoding/json does not interpret them.
+// rejects duplicate names and invalid Unicode, which encoding/json would silently repair. The
+// members are then copied as raw bytes, so that encoding/json does not interpret them.
 func referenceMembers(src []byte) (members map[string]json.RawMessage, err error) {
 	canonical, err := canon.Reference(src)
 	if err != nil {
@@ -92,8 +92,8 @@ func referenceMembers(src []byte) (members map[string]json.RawMessage, err error
 	return members, nil
 }
 
-// referenceForm returns the canonical form of an object with the given members. It runs jcs again
-// because encoding/json sorts names and escapes strings differently.
+// referenceForm returns the canonical form of an object with the given members. It uses jcs again,
+// because encoding/json sorts names and escapes strings in a different way.
 func referenceForm(members map[string]json.RawMessage) ([]byte, error) {
 	text, err := json.Marshal(members)
 	if err != nil {

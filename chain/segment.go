@@ -2,19 +2,18 @@ package chain
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Segment summarizes a run of receipts in one stream, in the order in which they were read. It
-// contains everything needed to continue with the next receipts. Segments of adjacent runs can be
-// merged into the segment of the combined run, so a stream can be divided among workers or
-// machines.
+// A Segment summarizes consecutive receipts of one stream, in the order in which they were read. It
+// contains all information that is needed to continue with the next receipts. The segments of
+// adjacent parts of a stream can be merged, so a stream can be divided among workers or machines.
 //
-// The zero Segment contains no receipts.
+// The zero Segment is the segment of no receipts.
 type Segment struct {
 	Stream   Stream
 	Count    uint64       // number of receipts
 	First    bool         // the first receipt states that it has no predecessor
-	Previous canon.Digest // the predecessor that the first receipt names; zero if First
+	Previous canon.Digest // the predecessor that the first receipt names; zero if First is set
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures uint64       // number of receipts after the first that do not name the receipt before them
+	Failures uint64       // number of receipts, not counting the first, that do not name the receipt before them
 }
 
 // SegmentOf returns the segment of a single receipt.
@@ -23,14 +22,14 @@ func SegmentOf(s Stream, l Link) Segment {
 }
 
 // Joins reports whether b can follow a, that is, whether the first receipt of b names the head of
-// a, which is the stated hash of its last receipt. Every segment can follow the empty segment.
+// a, which is the stated hash of the last receipt of a. Every segment can follow the empty segment.
 func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
 
-// Merge returns the segment for the receipts of a followed by those of b; both must belong to the
-// same stream. If b does not follow a, the result has one more failure. Merge is associative, and
-// the empty segment is its identity.
+// Merge returns the segment of the receipts of a followed by those of b, which must belong to the
+// same stream. If b cannot follow a, the result has an additional failure. Merge is associative,
+// and the empty segment is its identity.
 func (a Segment) Merge(b Segment) Segment {
 	switch {
 	case a.Count == 0:
