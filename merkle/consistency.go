@@ -9,9 +9,9 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 		return nil, ErrSizes
 	}
 
-	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, and b is whole.
+	// This is SUBPROOF(m, D_n, b) of RFC 9162 section 2.1.4.1, where m is size and b is whole.
 	var down []Hash
-	whole := true // the earlier tree is a complete subtree, whose root the verifier has
+	whole := true // the earlier tree is a complete subtree, whose root the verifier knows
 	for size < uint64(len(leaves)) {
 		k := split(uint64(len(leaves)))
 		if size <= k {
@@ -24,16 +24,16 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 		}
 	}
 
-	// SUBPROOF(m, D_m, b) is MTH(D_m), or empty if b is true.
+	// SUBPROOF(m, D_m, b) is MTH(D_m) if b is false, and empty if b is true.
 	if !whole {
 		down = append(down, Root(leaves))
 	}
 	return reversed(down), nil
 }
 
-// CheckConsistency checks that the tree with size2 and root2 extends the tree with size1 and
-// root1 (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a *[LengthError], or a
-// *[RootError], which names the tree whose root does not match.
+// CheckConsistency checks that the tree with size2 and root2 extends the tree with size1 and root1
+// (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a *[LengthError], or a *[RootError] that
+// states the size of the tree whose root does not match.
 func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) error {
 	if size1 == 0 || size1 > size2 {
 		return ErrSizes
@@ -48,7 +48,7 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return nil
 	}
 
-	// The path begins at the earlier tree's last leaf or, more precisely, at the root of the
+	// The path begins at the last leaf of the earlier tree or, more precisely, at the root of the
 	// largest perfect subtree that ends with that leaf. If that subtree is the entire earlier tree,
 	// its root is root1 and is not part of the proof.
 	inner, border := pathLength(size1-1, size2)
@@ -64,13 +64,13 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return &LengthError{len(proof), inner + border}
 	}
 
-	// RFC 9162 section 2.1.4.2, step 6: only hashes on the left contribute to fr.
+	// Only hashes on the left contribute to fr (RFC 9162 section 2.1.4.2, step 6).
 	index := (size1 - 1) >> shift
 	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
 		return &RootError{size1, earlier, root1}
 	}
 
-	// All hashes contribute to sr.
+	// All hashes contribute to sr, the root of the later tree.
 	later := climb(start, index, rest[:inner])
 	for _, sibling := range rest[inner:] {
 		later = NodeHash(sibling, later)
@@ -82,8 +82,8 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 	return nil
 }
 
-// climbLeft is like climb, but in the earlier tree, in which the siblings on the right did not yet
-// exist.
+// climbLeft is like climb, but for the earlier tree, in which the siblings on the right did not
+// exist yet.
 func climbLeft(node Hash, index uint64, inner, border []Hash) Hash {
 	for level, sibling := range inner {
 		if index>>level&1 == 1 {

@@ -9,13 +9,13 @@
 //	            over the first k leaves, k the largest power of two below n, and
 //	            the others
 //
-// The prefixes prevent a node from being presented as a leaf. Leaves are never duplicated, so two
-// lists never share a root because of padding.
+// The prefixes prevent an inner node from being presented as a leaf. Leaves are never duplicated,
+// so padding cannot give two lists the same root.
 //
 // An inclusion proof shows that a leaf is in a tree ([ProveInclusion], [CheckInclusion]). A
 // consistency proof shows that a tree extends an earlier tree ([ProveConsistency],
-// [CheckConsistency]). A proof is a list of hashes whose length is determined by the index and the
-// sizes. A proof with any other length is rejected before anything is hashed.
+// [CheckConsistency]). A proof is a list of hashes; the index and the sizes determine its length. A
+// proof with any other length is rejected before anything is hashed.
 //
 // In a shell, this command computes the root of a tree whose only leaf is a file:
 //

@@ -2,18 +2,18 @@ package merkle
 
 import "math/bits"
 
-// A Tree is the right edge of a growing tree: the roots of its perfect subtrees, of which there are
-// at most 64. Leaves are added one after another, and earlier leaves are not needed again. The zero
+// A Tree contains the right edge of a growing tree, which consists of the roots of at most 64
+// perfect subtrees. Leaves are added one by one, and earlier leaves are not needed again. The zero
 // Tree is empty. A copy of a Tree is independent of the original.
 type Tree struct {
 	size  uint64
-	roots [64]Hash // of the perfect subtrees, largest first
+	roots [64]Hash // roots of the perfect subtrees, largest first
 }
 
-// Append adds a leaf by its hash.
+// Append adds a leaf, given by its hash.
 func (t *Tree) Append(leaf Hash) {
-	// Each trailing one bit in the size stands for a perfect subtree that the new leaf completes to
-	// the next larger subtree.
+	// Each trailing one bit in the size represents a perfect subtree that the new leaf combines
+	// with others into a larger perfect subtree.
 	n := bits.OnesCount64(t.size)
 	for range bits.TrailingZeros64(^t.size) {
 		n--
@@ -26,7 +26,7 @@ func (t *Tree) Append(leaf Hash) {
 // Size returns the number of leaves.
 func (t *Tree) Size() uint64 { return t.size }
 
-// Root returns the root of the leaves added so far.
+// Root returns the root of the tree with all leaves that have been added.
 func (t *Tree) Root() Hash {
 	n := bits.OnesCount64(t.size)
 	if n == 0 {

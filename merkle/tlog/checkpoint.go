@@ -8,15 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Checkpoint is a log's statement about its tree at a point in time (C2SP tlog-checkpoint). Its
-// string form is the text of a signed note, with each line ended by LF:
+// A Checkpoint is a statement by a log about its tree at a point in time (C2SP tlog-checkpoint).
+// Its string form is the text of a signed note, in which each line ends with LF:
 //
 //	origin           one line, the name of the log, which is also the name of its key
 //	size             decimal, no leading zeros
 //	root             base64, 44 characters
 //	extensions       further lines, opaque, not recommended
 //
-// A log must never sign two checkpoints unless one checkpoint's tree extends the other's.
+// A log must never sign two checkpoints unless the tree of one of them extends the tree of the
+// other.
 type Checkpoint struct {
 	Origin     string
 	Size       uint64
@@ -26,11 +27,11 @@ type Checkpoint struct {
 
 // A CheckpointError describes how a checkpoint or its note is malformed.
 type CheckpointError struct {
-	Line   int // line number, from 1; 0 means the entire note or its signatures
+	Line   int // line number, from 1; 0 if the error concerns the entire note or its signatures
 	Detail string
 }
 
-// Error returns the line, if known, and the detail.
+// Error returns the line number, if known, and the detail.
 func (e *CheckpointError) Error() string {
 	if e.Line == 0 {
 		return "merkle: checkpoint: " + e.Detail
@@ -44,7 +45,7 @@ func (c *Checkpoint) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the strings
+// ParseCheckpoint parses the text of a note, without its signatures. It accepts exactly the texts
 // that String returns. The error is a *[CheckpointError].
 func ParseCheckpoint(text string) (*Checkpoint, error) {
 	body, ended := strings.CutSuffix(text, "\n")
@@ -53,7 +54,8 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 		return nil, &CheckpointError{len(lines), "expected an origin, a size and a root, each on a line"}
 	}
 
-	// C2SP tlog-checkpoint: lines are not empty. C2SP signed-note: no control characters.
+	// Lines are not empty (C2SP tlog-checkpoint). They contain no control characters (C2SP
+	// signed-note).
 	for i, line := range lines {
 		if line == "" {
 			return nil, &CheckpointError{i + 1, "the line is empty"}
@@ -73,7 +75,7 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
 	}
 
-	// RFC 9162 section 2.1.1: the hash of an empty list is the hash of an empty string.
+	// The hash of an empty list is the hash of an empty string (RFC 9162 section 2.1.1).
 	if size == 0 && root != merkle.EmptyRoot() {
 		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
 	}

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// A Witness verifies cosignatures by one key (C2SP tlog-cosignature). A cosignature is a signature
-// line on a checkpoint. It states that, at the given time, this was the largest consistent tree
-// with that origin that the witness had observed. A Witness implements note.Verifier.
+// A Witness verifies the cosignatures of one key (C2SP tlog-cosignature). A cosignature is a
+// signature line in a checkpoint. It states that, at the given time, the tree was the largest
+// consistent tree with its origin that the witness had observed. A Witness implements
+// note.Verifier.
 type Witness struct{ noteKey }
 
-// NewWitness returns the Witness with the given name and public key: an ed25519.PublicKey or a
-// *mldsa.PublicKey for ML-DSA-44.
+// NewWitness returns a Witness with the given name and public key, which must be an
+// ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
 func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 	k, err := newNoteKey(name, cosignatureType, public)
 	if err != nil {
@@ -26,19 +27,19 @@ func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 	return &Witness{*k}, nil
 }
 
-// A Cosigner creates cosignatures with given times. The signatures may be created by a KMS.
+// A Cosigner creates cosignatures with a given time. A KMS may create the underlying signatures.
 type Cosigner struct {
 	*Witness
-	// SignMessage returns the Ed25519 or ML-DSA-44 signature over message.
+	// SignMessage returns an Ed25519 or ML-DSA-44 signature of message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
 // Cosign adds a cosignature with the given time to a signed checkpoint. The caller must have
-// verified that the checkpoint was signed by the log, and that its tree extends the last tree
+// verified that the log signed the checkpoint, and that its tree extends the last tree that was
 // cosigned for its origin. Without these checks, a cosignature is meaningless.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
-	if !found || at.Unix() <= 0 { // a cosignature with time 0 states nothing
+	if !found || at.Unix() <= 0 { // a cosignature with time 0 states nothing about the tree
 		return nil, errors.New("merkle: cosigning: expected a signed note and a time after the beginning of 1970")
 	}
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {
@@ -49,7 +50,7 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 		return nil, fmt.Errorf("merkle: cosigning: %w", err)
 	}
 
-	// C2SP signed-note: the key ID, four bytes, precedes the signature.
+	// The signature is preceded by the key ID, which has four bytes (C2SP signed-note).
 	line := base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, c.hash), payload...))
 	return fmt.Appendf(append([]byte(nil), msg...), "— %s %s\n", c.name, line), nil
 }

@@ -8,16 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// An Extension is a file that contains the proof that one tree extends another. Each line ends with
-// LF:
+// An Extension is a file with a proof that one tree extends another. Each line ends with LF:
 //
 //	receiptkit/consistency-proof@v1
 //	from <size> <base64 root>
 //	to <size> <base64 root>
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
-// C2SP defines no format for it. The sizes and roots are claims of the proof. A verifier must take
-// them from checkpoints that a log signed.
+// C2SP does not define a format for such a file. The sizes and roots in the file are only claims. A
+// verifier must compare them with checkpoints that a log has signed.
 type Extension struct {
 	Size1, Size2 uint64
 	Root1, Root2 merkle.Hash
@@ -26,8 +25,8 @@ type Extension struct {
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
 
-// ProveExtension returns the proof that the tree with the given leaf hashes extends the tree with
-// the first size leaf hashes. The error is [merkle.ErrSizes].
+// ProveExtension returns a proof that the tree with the given leaf hashes extends the tree with the
+// first size leaf hashes. The error is [merkle.ErrSizes].
 func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
@@ -36,13 +35,13 @@ func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
-// Check checks the proof against its own sizes and roots. The error is an error of
+// Check checks the proof against the sizes and roots in x. The error is an error from
 // [merkle.CheckConsistency].
 func (x *Extension) Check() error {
 	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
 }
 
-// Format returns the file, which ParseExtension accepts.
+// Format returns the content of the file, which ParseExtension accepts.
 func (x *Extension) Format() []byte {
 	b := fmt.Appendf(nil, "%s\nfrom %d %v\nto %d %v\n", extensionHeader, x.Size1, x.Root1, x.Size2, x.Root2)
 	for _, h := range x.Hashes {
@@ -51,8 +50,8 @@ func (x *Extension) Format() []byte {
 	return b
 }
 
-// ParseExtension parses exactly the files that Format returns. It does not check the proof. The
-// error is a *[ProofError].
+// ParseExtension parses a file, and accepts exactly the files that Format returns. It does not
+// check the proof. The error is a *[ProofError].
 func ParseExtension(text []byte) (*Extension, error) {
 	malformed := func(line int, what string) (*Extension, error) {
 		return nil, &ProofError{"consistency proof", line, "expected " + what}
@@ -67,7 +66,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
 
-	// Sizes and roots are claims. Whether the claims can be trusted depends on the checkpoints.
+	// The sizes and roots are only claims. Whether they can be trusted depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
@@ -77,7 +76,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(3, "to, a size and a root")
 	}
 
-	const most = 65 // no proof between trees with 64-bit sizes is longer
+	const most = 65 // a proof between trees with 64-bit sizes is never longer
 	if len(lines)-3 > most {
 		return malformed(3+most+1, "at most 65 hashes")
 	}
@@ -92,7 +91,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	return x, nil
 }
 
-// parseHead parses a size and a root that follow a word.
+// parseHead parses a line that consists of a word, a size, and a root.
 func parseHead(line, word string) (size uint64, root merkle.Hash, ok bool) {
 	rest, found := strings.CutPrefix(line, word)
 	digits, text, both := strings.Cut(rest, " ")

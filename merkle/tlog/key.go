@@ -17,16 +17,18 @@ import (
 	"filippo.io/mldsa"
 )
 
-// Types of note signatures (C2SP signed-note, tlog-cosignature). A signature of type 0x01 is an
-// Ed25519 key's signature over a note's text. The payload of any other type is a time, encoded as
-// eight big-endian bytes that count seconds since 1970, and a signature that covers the time.
+// These are the types of signatures in notes (C2SP signed-note, tlog-cosignature). A signature of
+// type 0x01 is an Ed25519 signature of the text of the note. For any other type, the payload
+// consists of a time, which is encoded as the number of seconds since 1970 in eight big-endian
+// bytes, and a signature that covers the time.
 const (
 	logType         = 0x01
 	cosignatureType = 0x04
 	postQuantumType = 0x06
 )
 
-// A noteKey is a log's or a witness's public key, with its name. The zero noteKey is invalid.
+// A noteKey is the public key of a log or a witness, together with its name. The zero noteKey is
+// invalid.
 type noteKey struct {
 	name   string
 	hash   uint32
@@ -38,16 +40,16 @@ type noteKey struct {
 // is not valid UTF-8, or contains a space or a plus sign (C2SP signed-note).
 type NameError struct{ Name string }
 
-// Error returns a text with the name, which is truncated after 80 characters.
+// Error returns a message with the name, which is truncated after 80 characters.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
 }
 
-// errKey indicates a key that cannot sign notes.
+// errKey indicates that a key is not of a type that can sign notes.
 var errKey = errors.New("merkle: signed notes require a key for Ed25519 or ML-DSA-44")
 
-// newNoteKey returns the key with the given name. If the key is an Ed25519 key, it gets the given
-// type.
+// newNoteKey returns a noteKey with the given name and public key. kind is the type of an Ed25519
+// key; an ML-DSA-44 key has its own type.
 func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, error) {
 	k := &noteKey{name: name, kind: kind, public: public}
 	switch p := public.(type) {
@@ -66,17 +68,17 @@ func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, erro
 	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsSpace) || strings.Contains(name, "+") {
 		return nil, &NameError{name}
 	}
-	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the message has one byte for the length
+	if k.kind == postQuantumType && len(name) > math.MaxUint8 { // the length is encoded in one byte of the message
 		return nil, &NameError{name}
 	}
 
-	// The key ID: the first four bytes of SHA-256(name ‖ LF ‖ type ‖ public key).
+	// The key ID consists of the first four bytes of SHA-256(name ‖ LF ‖ type ‖ public key).
 	sum := sha256.Sum256(append(append([]byte(name), '\n', k.kind), k.raw()...))
 	k.hash = binary.BigEndian.Uint32(sum[:])
 	return k, nil
 }
 
-// decodePublic returns the public key that a verifier key contains.
+// decodePublic returns the public key that is encoded in a verifier key.
 func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	switch kind {
 	case logType, cosignatureType:
@@ -91,17 +93,17 @@ func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log), 0x04 (a witness), or 0x06 (either)", kind)
 }
 
-// Name returns the name. The name of a log's key is the log's origin.
+// Name returns the name of the key. The name of a key of a log is the origin of the log.
 func (k *noteKey) Name() string { return k.name }
 
 // KeyHash returns the key ID.
 func (k *noteKey) KeyHash() uint32 { return k.hash }
 
-// Public returns the public key, an ed25519.PublicKey or a *mldsa.PublicKey. Witnesses are counted
-// by key, never by name.
+// Public returns the public key, which is an ed25519.PublicKey or a *mldsa.PublicKey. To count
+// witnesses, compare their keys, never their names.
 func (k *noteKey) Public() crypto.PublicKey { return k.public }
 
-// HasKey reports whether public is the public key.
+// HasKey reports whether the key has the given public key.
 func (k *noteKey) HasKey(public crypto.PublicKey) bool {
 	if p, ok := k.public.(*mldsa.PublicKey); ok {
 		return p.Equal(public)
@@ -121,7 +123,7 @@ func (k *noteKey) raw() []byte {
 	return k.public.(ed25519.PublicKey)
 }
 
-// Verify reports whether payload is the key's signature over a note's text.
+// Verify reports whether payload contains a valid signature of the text of a note.
 func (k *noteKey) Verify(text, payload []byte) bool {
 	seconds, signature := uint64(0), payload
 	if k.kind != logType {
@@ -141,8 +143,8 @@ func (k *noteKey) Verify(text, payload []byte) bool {
 	return ed25519.Verify(k.public.(ed25519.PublicKey), message, signature)
 }
 
-// message returns the bytes that the key signs for a note's text and a time. For Ed25519, a log
-// signs the text, and a witness signs
+// message returns the bytes that the key signs for the text of a note and a time. With Ed25519, a
+// log signs the text, and a witness signs
 //
 //	cosignature/v1
 //	time <seconds>
@@ -157,7 +159,8 @@ func (k *noteKey) Verify(text, payload []byte) bool {
 //	start (0), end (the size)
 //	root hash
 //
-// which does not cover extension lines. Time 0 states nothing about the log's other trees.
+// which does not include extension lines. A signature with time 0 states nothing about other trees
+// of the log.
 func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	switch {
 	case seconds > math.MaxInt64:
@@ -180,7 +183,8 @@ func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	return append(m, c.Root[:]...), true
 }
 
-// sign returns the payload of a signature over a note's text. signer creates the signature.
+// sign returns the payload of a signature line for the text of a note. signer creates the
+// signature.
 func (k *noteKey) sign(ctx context.Context, text []byte, seconds uint64, signer func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	message, ok := k.message(text, seconds)
 	if !ok {
@@ -193,7 +197,7 @@ func (k *noteKey) sign(ctx context.Context, text []byte, seconds uint64, signer 
 	if k.kind != logType {
 		payload = append(binary.BigEndian.AppendUint64(nil, seconds), payload...)
 	}
-	if !k.Verify(text, payload) { // signed by another key, or damaged
+	if !k.Verify(text, payload) { // the signature is damaged or was created by another key
 		return nil, fmt.Errorf("signer returned a signature that the key of %q does not verify", k.name)
 	}
 	return payload, nil

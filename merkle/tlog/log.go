@@ -8,11 +8,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Log verifies the signatures of one of a log's keys. It implements note.Verifier.
+// A Log verifies the signatures of one of the keys of a log. It implements note.Verifier.
 type Log struct{ noteKey }
 
-// NewLog returns the Log with the given origin, which is also the name of its key, and the given
-// public key: an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
+// NewLog returns a Log with the given origin, which is also the name of the key, and the given
+// public key, which must be an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
 func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	k, err := newNoteKey(origin, logType, public)
 	if err != nil {
@@ -21,16 +21,18 @@ func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	return &Log{*k}, nil
 }
 
-// A LogSigner signs checkpoints with one of a log's keys. The signatures may be created by a KMS.
+// A LogSigner signs checkpoints with one of the keys of a log. A KMS may create the underlying
+// signatures.
 type LogSigner struct {
 	*Log
-	// SignMessage returns the Ed25519 or ML-DSA-44 signature over message.
+	// SignMessage returns an Ed25519 or ML-DSA-44 signature of message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
-// SignCheckpoint returns c as a signed note. An ML-DSA-44 signature has the time 0. The caller must
-// have verified that the tree extends the last tree that the log signed. Two signed trees, neither
-// of which extends the other, are evidence that the log misbehaves.
+// SignCheckpoint returns c as a signed note. With ML-DSA-44, the signature has the time 0. The
+// caller must have verified that the tree extends the last tree that the log has signed. If a log
+// signs two trees, neither of which extends the other, the signatures are evidence of its
+// misbehavior.
 func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, error) {
 	text := c.String()
 	if parsed, err := ParseCheckpoint(text); err != nil {
@@ -45,7 +47,7 @@ func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, 
 	return msg, nil
 }
 
-// A noteSigner is a LogSigner with the context for one signature.
+// A noteSigner is a LogSigner, together with the context of a single signature.
 type noteSigner struct {
 	*LogSigner
 	ctx context.Context

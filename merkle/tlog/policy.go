@@ -10,37 +10,40 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Policy specifies which checkpoints to accept (C2SP tlog-policy): those that one of its logs
-// signed and that a quorum of its witnesses cosigned. A policy is a text with one item per line:
+// A Policy specifies which checkpoints are accepted (C2SP tlog-policy): those that are signed by
+// one of its logs and cosigned by a quorum of its witnesses. A policy is a text with one item per
+// line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
 //	group NAME all|any|K MEMBER…     K members, which are witnesses and groups
 //	quorum NAME|none                 exactly one
 //
-// Lines end with LF. Spaces and tabs separate the words of a line. A line that begins with # is a
-// comment. A name must be defined before it is used, and can be a member of at most one group.
+// Lines end with LF. The words in a line are separated by spaces and tabs. A line that begins with
+// # is a comment. A name must be defined before it is used, and it may be a member of at most one
+// group.
 type Policy struct {
-	Logs      []PolicyLog // empty if the log is known from elsewhere
+	Logs      []PolicyLog // empty if the caller knows the log from another source
 	Witnesses []PolicyWitness
 	Quorum    *Group // nil for quorum none
 }
 
-// A PolicyLog is a log in a [Policy].
+// A PolicyLog is a log that a [Policy] names.
 type PolicyLog struct {
 	*Log
 	URL string // "" if absent
 }
 
-// A PolicyWitness is a witness in a [Policy].
+// A PolicyWitness is a witness that a [Policy] names.
 type PolicyWitness struct {
 	Name string
 	*Witness
 	URL string // "" if absent
 }
 
-// A Group is a set of witnesses and groups in a [Policy], with the number of members that must
-// cosign. A quorum of one witness is a group with only that witness.
+// A Group is a set of witnesses and groups in a [Policy], together with the number of members that
+// must cosign. If the quorum is a single witness, it is represented by a group with only that
+// witness.
 type Group struct {
 	Threshold int
 	Witnesses []*Witness
@@ -49,11 +52,11 @@ type Group struct {
 
 // A PolicyError describes why a text is not a valid policy.
 type PolicyError struct {
-	Line   int // line number, from 1; 0 for a missing line
+	Line   int // line number, from 1; 0 if a line is missing
 	Detail string
 }
 
-// Error returns the line, if known, and the detail.
+// Error returns the line number, if known, and the detail.
 func (e *PolicyError) Error() string {
 	if e.Line == 0 {
 		return "merkle: policy: " + e.Detail
@@ -61,7 +64,7 @@ func (e *PolicyError) Error() string {
 	return fmt.Sprintf("merkle: policy, line %d: %s", e.Line, e.Detail)
 }
 
-// ParsePolicy parses a policy. The error is a *[PolicyError].
+// ParsePolicy parses the text of a policy. The error is a *[PolicyError].
 func ParsePolicy(text []byte) (*Policy, error) {
 	p := &policyParser{policy: new(Policy), names: map[string]*policyName{}, keys: map[string]bool{}}
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -81,19 +84,19 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	return p.policy, nil
 }
 
-// A policyParser contains the definitions from the lines parsed so far.
+// A policyParser contains the definitions from the lines that have been parsed.
 type policyParser struct {
 	policy  *Policy
 	names   map[string]*policyName
-	keys    map[string]bool // roles and public keys
-	decided bool            // a quorum line was read
+	keys    map[string]bool // roles and public keys that have occurred
+	decided bool            // a quorum line has been read
 }
 
 // A policyName is the name of a witness or a group.
 type policyName struct {
 	witness *Witness
 	group   *Group
-	member  bool // the name is a member of a group
+	member  bool // a group has this name as a member
 }
 
 func (p *policyParser) line(line string) error {
@@ -103,7 +106,7 @@ func (p *policyParser) line(line string) error {
 		}
 	}
 
-	// Only spaces and tabs separate words, and # is special only at the start.
+	// Only spaces and tabs separate words, and # begins a comment only at the start of a line.
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 || words[0][0] == '#' {
 		return nil
@@ -146,8 +149,9 @@ func (p *policyParser) witness(words []string) error {
 	return p.define(words[0], &policyName{witness: witness})
 }
 
-// key parses a verifier key. The key's type must be the Ed25519 type for the role, or the ML-DSA-44
-// type. A public key must not occur twice in the same role, even under different names.
+// key parses a verifier key. The type of the key must be the Ed25519 type of the role, or the
+// ML-DSA-44 type. The same public key must not occur twice in the same role, even under different
+// names.
 func (p *policyParser) key(role, text string, kind byte) (*noteKey, error) {
 	k, err := parseNoteKey(text)
 	if bad := (*VerifierError)(nil); errors.As(err, &bad) {
@@ -197,7 +201,7 @@ func (p *policyParser) group(words []string) error {
 	return p.define(name, &policyName{group: g})
 }
 
-// join adds the witness or group to the members of g.
+// join makes the witness or group a member of g.
 func (n *policyName) join(g *Group) {
 	if n.group != nil {
 		g.Groups = append(g.Groups, n.group)
@@ -206,7 +210,7 @@ func (n *policyName) join(g *Group) {
 	}
 }
 
-// define defines a name for a witness or a group. Witnesses and groups share one namespace.
+// define defines a name for a witness or a group. Witnesses and groups share a namespace.
 func (p *policyParser) define(name string, n *policyName) error {
 	if p.names[name] != nil || name == "none" {
 		return fmt.Errorf("the name %.80q is reserved or defined on an earlier line", name)
@@ -234,16 +238,16 @@ func (p *policyParser) quorum(words []string) error {
 	return nil
 }
 
-// ErrUnmet indicates that none of a policy's logs signed a checkpoint, or that the policy's quorum
-// did not cosign it. Nothing is invalid.
+// ErrUnmet indicates that no log of a policy has signed a checkpoint, or that the quorum of the
+// policy has not cosigned it. Nothing is invalid.
 var ErrUnmet = errors.New("merkle: the policy is not met")
 
-// Open opens a signed checkpoint with the policy's keys. It returns the checkpoint only if the
-// policy is met. Otherwise, the error is [ErrUnmet], an error from [OpenSigned], or a
-// *[SignatureError] if one of the policy's logs signed a checkpoint with another origin.
+// Open opens a signed checkpoint, using the keys in the policy. It returns the checkpoint only if
+// the policy is met. Otherwise, the error is [ErrUnmet], an error from [OpenSigned], or a
+// *[SignatureError] if one of the logs in the policy has signed a checkpoint with another origin.
 func (p *Policy) Open(msg []byte) (*Signed, error) {
 	s, err := OpenSigned(msg, p.logs(), p.witnesses())
-	if err == nil { // a log is not its own witness
+	if err == nil { // a log cannot be its own witness
 		s.Cosignatures = slices.DeleteFunc(s.Cosignatures, func(c Cosignature) bool {
 			return slices.ContainsFunc(p.Logs, func(l PolicyLog) bool { return l.HasKey(c.Witness.Public()) })
 		})
@@ -251,7 +255,7 @@ func (p *Policy) Open(msg []byte) (*Signed, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(s.Logs) == 0 && len(s.strangers) > 0: // C2SP tlog-policy: the key belongs to that origin
+	case len(s.Logs) == 0 && len(s.strangers) > 0: // the key belongs to another origin (C2SP tlog-policy)
 		return nil, &SignatureError{s.strangers[0].name, s.strangers[0].hash, s.Checkpoint}
 	case len(s.Logs) == 0:
 		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
@@ -275,8 +279,8 @@ func (p *Policy) witnesses() (list []*Witness) {
 	return list
 }
 
-// met reports whether enough members cosigned the checkpoint. No witness is in two groups, and no
-// two witnesses have the same key.
+// met reports whether enough members of the group have cosigned the checkpoint. A witness is never
+// in two groups, and two witnesses never have the same key.
 func (g *Group) met(s *Signed) bool {
 	if g == nil {
 		return true
@@ -303,8 +307,8 @@ func (g *Group) count(signed map[*Witness]bool) bool {
 	return n >= g.Threshold
 }
 
-// CheckProof checks that a tlog-proof shows the inclusion of an entry in a checkpoint that meets
-// the policy, and returns the checkpoint. The error is from [Policy.Open] or
+// CheckProof checks that a tlog-proof proves the inclusion of an entry in a checkpoint that meets
+// the policy, and returns that checkpoint. The error is from [Policy.Open] or
 // [merkle.CheckInclusion].
 func (p *Policy) CheckProof(proof *Proof, entry []byte) (*Signed, error) {
 	s, err := p.Open(proof.Checkpoint)

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Proof is a C2SP tlog-proof file: an inclusion proof, and the checkpoint to which it leads.
+// A Proof is a C2SP tlog-proof file, which contains an inclusion proof and the checkpoint whose
+// root the proof results in.
 //
 //	c2sp.org/tlog-proof@v1
 //	extra <base64>          optional, opaque, not authenticated
@@ -38,7 +39,7 @@ func (e *ProofError) Error() string {
 	return fmt.Sprintf("merkle: malformed %s, line %d: %s", e.Format, e.Line, e.Detail)
 }
 
-// Format returns the file, which ParseProof accepts.
+// Format returns the content of the file, which ParseProof accepts.
 func (p *Proof) Format() []byte {
 	b := []byte(proofHeader + "\n")
 	if p.Extra != nil {
@@ -51,14 +52,14 @@ func (p *Proof) Format() []byte {
 	return append(append(b, '\n'), p.Checkpoint...)
 }
 
-// ParseProof parses a tlog-proof file. It does not open the checkpoint. The error is a
-// *[ProofError].
+// ParseProof parses the content of a tlog-proof file. It does not open the checkpoint. The error is
+// a *[ProofError].
 func ParseProof(text []byte) (*Proof, error) {
 	malformed := func(line int, what string) (*Proof, error) {
 		return nil, &ProofError{"tlog-proof", line, "expected " + what}
 	}
 
-	// C2SP tlog-proof: the first empty line ends the proof, and the checkpoint follows.
+	// The first empty line ends the proof, and the checkpoint follows (C2SP tlog-proof).
 	head, checkpoint, found := strings.Cut(string(text), "\n\n")
 	lines := strings.Split(head, "\n")
 	if lines[0] != proofHeader {
@@ -79,7 +80,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		next++
 	}
 
-	// The index has exactly one spelling, without leading zeros.
+	// The index has only one spelling, without leading zeros.
 	if next == len(lines) {
 		return malformed(next+1, "index and a number")
 	}
@@ -91,7 +92,7 @@ func ParseProof(text []byte) (*Proof, error) {
 	p.Index = index
 	next++
 
-	const most = 64 // no path in a tree with a 64-bit size is longer
+	const most = 64 // a path in a tree with a 64-bit size is never longer
 	if len(lines)-next > most {
 		return malformed(next+most+1, "at most 64 hashes")
 	}

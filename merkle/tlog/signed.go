@@ -12,29 +12,29 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed is a checkpoint together with the keys passed to [OpenSigned] that signed it. Each of
-// its lists may be empty. If Logs is empty, no known log signed the checkpoint.
+// A Signed is a checkpoint, together with those keys passed to [OpenSigned] that have signed it.
+// Each of its lists may be empty. If Logs is empty, the checkpoint was not signed by a known log.
 type Signed struct {
 	Checkpoint
-	Logs         []*Log // logs with the checkpoint's origin
+	Logs         []*Log // logs with the same origin as the checkpoint
 	Cosignatures []Cosignature
-	Unknown      []string // signature lines by other keys, as "name+key id"; not checked
+	Unknown      []string // signature lines of other keys, as "name+key id", which are not checked
 
-	strangers []*Log // logs with a different origin that signed the checkpoint
+	strangers []*Log // logs with another origin that have signed the checkpoint
 }
 
-// A Cosignature states that a witness had observed the checkpoint at a given time. The time is
-// stated and signed by the witness.
+// A Cosignature states that a witness has observed the checkpoint at a given time. The witness
+// states and signs this time.
 type Cosignature struct {
 	Witness *Witness
 	At      time.Time
 }
 
-// OpenSigned opens a checkpoint that may have been signed by any of several logs. It checks every
-// signature line by any of the given keys. An invalid line results in a *[SignatureError],
-// regardless of the other lines. Signature lines by other keys are only listed. The text must be a
-// checkpoint, and each signature must be in strict base64, which has only one spelling
-// (*[CheckpointError]).
+// OpenSigned opens a checkpoint that may be signed by any of several logs. It checks every
+// signature line of the given keys. If one of these lines is invalid, the error is a
+// *[SignatureError], regardless of the other lines. Signature lines of other keys are listed
+// without being checked. If the text is not a checkpoint, or if a signature is not in strict base64
+// (which has only one spelling), the error is a *[CheckpointError].
 func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
 	n, err := readNote(msg)
 	if err != nil {
@@ -56,8 +56,8 @@ func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) 
 	return s, nil
 }
 
-// readNote parses a note with at most 100 signature lines and verifies none of them; note.Open is
-// not used with known keys, because it would skip a key's second line.
+// readNote parses a note with at most 100 signature lines, and verifies none of them. It does not
+// pass known keys to note.Open, which would skip the second line of a key.
 func readNote(msg []byte) (*note.Note, error) {
 	_, err := note.Open(msg, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
@@ -67,7 +67,8 @@ func readNote(msg []byte) (*note.Note, error) {
 	return unverified.Note, nil
 }
 
-// noteFault describes why a text is not a signed note, because package note does not.
+// noteFault describes why a text is not a signed note, because errors from package note do not
+// describe the cause.
 func noteFault(msg []byte) string {
 	control := func(r rune) bool { return r < ' ' && r != '\n' }
 	switch {
@@ -83,16 +84,17 @@ func noteFault(msg []byte) string {
 	return "expected 1 to 100 signatures after the empty line, each as — NAME BASE64 on a line"
 }
 
-// add checks one signature line. Key IDs are short, so several keys may share one. The line is
-// invalid if none of these keys created the signature.
+// add checks one signature line. Key IDs are short, so several keys may have the same ID. The line
+// is invalid if it is not a signature of any of these keys.
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
 		return &CheckpointError{Detail: fmt.Sprintf("signature of %.80q is not strict base64", line.Name)}
 	}
 
-	// C2SP tlog-checkpoint: a log signs with its origin as the key name. Other logs may also sign the text.
-	signature := payload[4:] // note.Open has checked that the payload is longer than the key ID
+	// A log uses its origin as the name of its key (C2SP tlog-checkpoint). Other logs may also sign
+	// the same text.
+	signature := payload[4:] // note.Open has checked that the payload is longer than a key ID
 	known, valid := false, false
 	for _, l := range logs {
 		if l.name != line.Name || l.hash != line.Hash {
@@ -109,8 +111,8 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// C2SP tlog-cosignature: a witness signs under its own name, together with the time. An
-	// ML-DSA-44 signature with time 0 does not state that the tree is the largest.
+	// A witness signs with its own name, and the signature covers the time (C2SP tlog-cosignature).
+	// An ML-DSA-44 signature with time 0 is not a statement that the tree is the largest one.
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -124,7 +126,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// A signature line by an unknown key does not count. An invalid signature line by a known key
+	// A signature line of an unknown key has no effect. An invalid signature line of a known key
 	// refutes the checkpoint.
 	switch {
 	case !known:
@@ -136,19 +138,19 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	return nil
 }
 
-// cosignedAt returns the time stated in a verified cosignature.
+// cosignedAt returns the time that a verified cosignature states.
 func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
 }
 
-// A SignatureError indicates that the checkpoint in a note has an invalid signature by a known key.
+// A SignatureError indicates that a checkpoint has an invalid signature of a known key.
 type SignatureError struct {
 	Name       string
 	KeyHash    uint32
-	Checkpoint Checkpoint // the note's claims; not authenticated
+	Checkpoint Checkpoint // content of the note, which is not authenticated
 }
 
-// Error returns the key's name and ID.
+// Error returns a message with the name and ID of the key.
 func (e *SignatureError) Error() string {
 	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
 }

@@ -8,12 +8,13 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Verifier is a public key for signed notes: a *[Log] or a *[Witness]. Its text form, a verifier
-// key (C2SP signed-note), is
+// A Verifier is a public key that verifies signed notes: a *[Log] or a *[Witness]. Its string form,
+// a verifier key (C2SP signed-note), is
 //
 //	<name>+<key ID, 8 hexadecimal digits>+<base64 of the type and the public key>
 //
-// The type is 0x01 (Ed25519, log), 0x04 (Ed25519, witness), or 0x06 (ML-DSA-44, either).
+// The type is 0x01 (Ed25519, for a log), 0x04 (Ed25519, for a witness), or 0x06 (ML-DSA-44, for
+// either).
 type Verifier interface {
 	note.Verifier
 	fmt.Stringer
@@ -26,8 +27,8 @@ type VerifierError struct{ Detail string }
 // Error returns the detail.
 func (e *VerifierError) Error() string { return "merkle: " + e.Detail }
 
-// ParseVerifier parses the text of a verifier key. A key of type 0x06 is returned as a *[Witness],
-// although it may belong to a log. The error is a *[VerifierError].
+// ParseVerifier parses the string form of a verifier key. A key of type 0x06 is returned as a
+// *[Witness], although it may be the key of a log. The error is a *[VerifierError].
 func ParseVerifier(text string) (Verifier, error) {
 	k, err := parseNoteKey(text)
 	if err != nil {
@@ -58,8 +59,8 @@ func parseNoteKey(text string) (*noteKey, error) {
 		return nil, &VerifierError{strings.TrimPrefix(err.Error(), "merkle: ")}
 	}
 
-	// The key ID is a hash over the name and the key, so it reveals a damaged key or a changed
-	// name.
+	// The key ID is computed from the name and the key, so a damaged key or a changed name is
+	// detected.
 	if parts[1] != fmt.Sprintf("%08x", k.hash) {
 		return nil, &VerifierError{fmt.Sprintf("the verifier key states the key ID %.20q, but its name and key have %08x: it is damaged, or of another name", parts[1], k.hash)}
 	}
