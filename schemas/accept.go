@@ -12,35 +12,35 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An acceptor recognizes documents that match a schema, without building a tree of their values. It
-// can only accept documents, never reject them. Documents that it does not accept are passed to the
-// library, which decides and describes the problems. An acceptor may therefore support less than
-// the schema allows (for example, it parses times only in their usual form), but must never accept
-// more.
+// An acceptor recognizes documents that match a schema without building a tree of their values. It
+// can only accept a document, never reject it. A document that it does not accept is passed to the
+// JSON Schema library, which validates the document and describes the problems. An acceptor may
+// therefore support less than the schema allows, but must never accept more. For example, it parses
+// times only in their most common form.
 //
-// It supports the keywords that occur in the schema of receipts. A schema with any other keyword
+// It supports the keywords that occur in the receipt schema. A schema that has any other keyword
 // has no acceptor.
 type acceptor struct {
-	kinds   uint8 // bit k: values of kind k are accepted
-	integer bool  // numbers must be integral
+	kinds   uint8 // bit k is set if values of kind k are accepted
+	integer bool  // numbers must be integers
 	minimum float64
 
 	nonEmpty bool
-	words    []string // for strings; nil means any text
+	words    []string // accepted strings; nil accepts any string
 	text     func([]byte) bool
 
 	names    []string // of members
 	members  []*acceptor
-	required uint64 // bit i: names[i] is required
+	required uint64 // bit i is set if names[i] is required
 	closed   bool
 
 	items *acceptor
-	any   []*acceptor // at least one of them must also accept the value; nil means no condition
+	any   []*acceptor // at least one of these must also accept the value, unless the list is nil
 }
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
-// newAcceptor returns nil for a schema with a keyword that acceptors do not support.
+// newAcceptor returns an acceptor for a schema, or nil if the schema has an unsupported keyword.
 func newAcceptor(s *jsonschema.Schema) *acceptor {
 	c := acceptorCompiler{done: map[*jsonschema.Schema]*acceptor{}, open: map[*jsonschema.Schema]bool{}}
 	a := c.compile(s)
@@ -70,13 +70,14 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	c.open[s] = true
 	defer delete(c.open, s)
 
-	// In draft 2020-12, the keywords next to a $ref also apply.
+	// In draft 2020-12, keywords next to a $ref also apply.
 	if s.Ref != nil {
 		c.unknown = asserts(s, "Ref")
 		return c.compile(s.Ref)
 	}
 
-	// Every keyword listed here is compiled below. Any other keyword makes the schema unsupported.
+	// All keywords that are listed here are compiled below. With any other keyword, the schema is
+	// not supported.
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
 	defer func() { c.done[s] = a }()
 	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
@@ -92,7 +93,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	return a
 }
 
-// asserts reports whether a schema has an assertion other than the named ones.
+// asserts reports whether a schema has an assertion other than those that are listed.
 func asserts(s *jsonschema.Schema, known ...string) bool {
 	silent := []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment"}
 	v := reflect.ValueOf(*s)
@@ -115,15 +116,15 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
 	}
 
-	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must also be a
-	// double.
+	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must be exactly
+	// representable as a double.
 	if s.Minimum != nil {
 		least, exact := s.Minimum.Float64()
 		a.minimum = least
 		c.unknown = c.unknown || !exact
 	}
 
-	// For enum and const, only string values are supported.
+	// In enum and const, only strings are supported.
 	var words []any
 	if s.Enum != nil {
 		words = s.Enum.Values
@@ -178,7 +179,8 @@ func (c *acceptorCompiler) texts(a *acceptor, s *jsonschema.Schema) {
 	c.unknown = c.unknown || (s.Pattern != nil || s.Format != nil) && a.text == nil
 }
 
-// patternText returns the function for a pattern that receipts use, or nil for any other pattern.
+// patternText returns a function that matches one of the patterns in the receipt schema, or nil for
+// any other pattern.
 func patternText(pattern string) func([]byte) bool {
 	switch pattern {
 	case "^sha256:[0-9a-f]{64}$":
@@ -197,7 +199,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = true
 	}
 
-	// Required members are checked even if properties does not describe them.
+	// Required members are checked even if properties does not contain them.
 	for name := range s.Properties {
 		a.names = append(a.names, name)
 	}
@@ -208,7 +210,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		}
 	}
 
-	// Sorted, because find requires this, and with one bit of required per name.
+	// find requires sorted names, and required has one bit per name.
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
@@ -222,9 +224,9 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 	}
 }
 
-// accepts reports whether n certainly matches the schema.
+// accepts reports whether it is certain that n matches the schema.
 func (a *acceptor) accepts(n canon.Node) bool {
-	if a == nil { // no schema accepts every value
+	if a == nil { // without a schema, every value is accepted
 		return true
 	}
 
@@ -247,7 +249,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 		return a.acceptsArray(n)
 	}
 
-	// For null, true, and false, only the kind matters.
+	// The kind of null, true, or false is sufficient.
 	return true
 }
 
@@ -262,7 +264,7 @@ func (a *acceptor) acceptsNumber(n canon.Node) bool {
 	return f >= a.minimum && (!a.integer || f == math.Trunc(f))
 }
 
-// isCount reports whether raw consists only of digits, as most integers do.
+// isCount reports whether raw consists only of digits, which is true for most integers.
 func isCount(raw []byte) bool {
 	for _, c := range raw {
 		if c < '0' || c > '9' {
@@ -303,7 +305,8 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 		return !a.closed || n.Len() == 0
 	}
 
-	// Each name is searched for after the previous one, because most members are in order.
+	// The search for each name starts after the previous name, because members are usually in
+	// order.
 	var seen uint64
 	i := -1
 	for name, value := range n.Members() {
@@ -323,8 +326,8 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 	return seen&a.required == a.required
 }
 
-// find returns the index of a name, or -1. It first searches from the expected index, because
-// members are usually in canonical order, which is also the order of names.
+// find returns the index of a name, or -1. It starts at the expected index, because members are
+// usually in canonical order, which is also the order of names.
 func (a *acceptor) find(name []byte, expected int) int {
 	for i := expected; i < len(a.names); i++ {
 		if a.names[i] == string(name) {
@@ -340,14 +343,15 @@ func (a *acceptor) find(name []byte, expected int) int {
 }
 
 // isUsualTime reports whether text is a date-time (RFC 3339 section 5.6) in the form
-// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. The library judges other forms and leap seconds.
+// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. The library validates all other forms, including
+// leap seconds.
 func isUsualTime(text []byte) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || text[len(text)-1] != 'Z' {
 		return false
 	}
 
-	// RFC 3339 section 5.6: full-date "T" partial-time, in upper case.
+	// The form is full-date "T" partial-time (RFC 3339 section 5.6), in uppercase only.
 	for i := range form {
 		digit := text[i] >= '0' && text[i] <= '9'
 		if form[i] == '0' && !digit || form[i] != '0' && text[i] != form[i] {
@@ -355,8 +359,7 @@ func isUsualTime(text []byte) bool {
 		}
 	}
 
-	// RFC 3339 section 5.7: the day must exist in the month. A leap second is not accepted
-	// here.
+	// The month must have that day (RFC 3339 section 5.7). Leap seconds are left to the library.
 	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || two(11) > 23 || two(14) > 59 || two(17) > 59 {
@@ -368,7 +371,7 @@ func isUsualTime(text []byte) bool {
 	return len(fraction) == 0 || len(fraction) > 1 && fraction[0] == '.' && isCount(fraction[1:])
 }
 
-// daysOf returns the length of a month in the Gregorian calendar.
+// daysOf returns the number of days in a month of the Gregorian calendar.
 func daysOf(year, month int) int {
 	switch month {
 	case 4, 6, 9, 11:

@@ -17,20 +17,23 @@ const (
 	MaxProblems = 20
 
 	// maxTotal is the number of problems after which counting may stop, because nobody will fix ten
-	// thousand problems.
+	// thousand problems one by one.
 	maxTotal = 10_000
 )
 
-// A Result is the result of [Schema.Check]. If Total is 0, the document matches the schema.
+// A Result is the result of checking a document with [Schema.Check]. If Total is 0, the document
+// matches the schema.
 type Result struct {
 	Problems []Problem // the first MaxProblems problems, sorted by pointer and keyword
-	Total    int       // number of problems; exact up to 10,000
+	Total    int       // number of problems, which is exact up to 10,000
 }
 
-// Check checks a parsed value and all values inside it. Pointers are relative to that value.
+// Check checks a parsed value, including all values that it contains. Pointers in the result are
+// relative to that value.
 //
-// Time and memory are linear in the size of the document. It may be nested as deeply as package
-// canon allows. Checking an ordinary document that matches allocates no memory.
+// Time and memory are proportional to the size of the document. The document may be nested as
+// deeply as package canon allows. Checking an ordinary document that matches the schema allocates
+// no memory.
 func (s *Schema) Check(root canon.Node) Result {
 	if s.accept != nil && s.accept.accepts(root) {
 		return Result{}
@@ -38,7 +41,8 @@ func (s *Schema) Check(root canon.Node) Result {
 	return s.Reference(root)
 }
 
-// Reference is like Check, but uses only the library. It exists to cross-check [Schema.Check].
+// Reference is like Check, but uses only the JSON Schema library. It is used to cross-check
+// [Schema.Check].
 func (s *Schema) Reference(root canon.Node) Result {
 	if root.IsZero() {
 		return Result{[]Problem{{Keyword: "type", Detail: "expected a document, found none"}}, 1}
@@ -50,11 +54,11 @@ func (s *Schema) Reference(root canon.Node) Result {
 
 type checker struct {
 	result   Result
-	base     string // pointer of the checked value
-	elements int    // number of elements to check in one step
+	base     string // pointer to the checked value
+	elements int    // number of array elements to check in one step
 }
 
-// check checks n, and then the elements that were cut from it. at returns the pointer to n.
+// check checks n, and then the elements that were cut from its arrays. at returns the pointer to n.
 func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 	b := builder{left: c.elements}
 	if err, ok := s.Validate(b.value(n, s)).(*jsonschema.ValidationError); ok {
@@ -63,7 +67,7 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 		}
 	}
 
-	// Elements that were cut are checked individually, and may be cut again.
+	// Elements that were cut are checked one by one, and may themselves be cut again.
 	for _, rest := range b.cuts {
 		for i, e := range rest.array.Elements() {
 			if c.result.Total >= maxTotal {
@@ -80,8 +84,8 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 
 func (c *checker) pointer(n canon.Node) string { return strings.TrimPrefix(n.Pointer(), c.base) }
 
-// add counts p, and keeps it if it is among the first problems. If two branches of a schema find
-// the same problem, it is counted once.
+// add counts p, and keeps it if it is one of the first problems. A problem that two branches of a
+// schema report is counted once.
 func (c *checker) add(p Problem) {
 	kept := c.result.Problems
 	i, found := slices.BinarySearchFunc(kept, p, compare)
@@ -93,7 +97,7 @@ func (c *checker) add(p Problem) {
 		return
 	}
 
-	// Keep the first problems in order, and drop the last problem if there are too many.
+	// The first problems are kept in order, and the last one is dropped if there are too many.
 	kept = slices.Insert(kept, i, p)
 	c.result.Problems = kept[:min(len(kept), MaxProblems)]
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// draft is the only dialect that this package supports. The library would follow a $schema to older
-// drafts, in which the same keywords have different meanings.
+// draft is the only dialect of JSON Schema that this package supports. Otherwise, the library would
+// also accept a $schema of an older draft, in which the same keywords have different meanings.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
-	accept   *acceptor // nil for schemas with unsupported keywords
+	accept   *acceptor // nil if the schema has an unsupported keyword
 }
 
-// Compile compiles an embedded schema, which takes a few milliseconds. Each schema is compiled
-// at most once per process, at its first use. Compile fails only for an unknown name.
+// Compile compiles an embedded schema, which takes a few milliseconds. Each schema is compiled only
+// once per process, when it is first used. Compile fails only for an unknown name.
 func Compile(n Name) (*Schema, error) {
 	once, ok := compiled()[n]
 	if !ok {
@@ -30,12 +30,12 @@ func Compile(n Name) (*Schema, error) {
 	return once()
 }
 
-// compiled compiles each embedded schema at most once.
+// compiled contains functions that compile the embedded schemas, each at most once.
 var compiled = sync.OnceValue(func() map[Name]func() (*Schema, error) {
 	each := map[Name]func() (*Schema, error){}
 	for _, n := range Names() {
 		each[n] = sync.OnceValues(func() (*Schema, error) {
-			text, _ := Source(n) // every name has a source
+			text, _ := Source(n) // every listed name has a source
 			return compile(id(n), text, embedded{})
 		})
 	}
@@ -48,10 +48,10 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
 
-	// The dialect, formats, and loader are fixed, regardless of the text.
+	// The dialect, the formats, and the loader do not depend on the schema.
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat() // off by default in 2020-12
+	c.AssertFormat() // formats are not asserted by default in draft 2020-12
 	c.UseLoader(loader)
 	if err := c.AddResource(location, tree); err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
@@ -65,7 +65,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	return &Schema{compiled, newAcceptor(compiled)}, nil
 }
 
-// parse parses a schema's text in the supported dialect.
+// parse parses the text of a schema in the supported dialect.
 func parse(text []byte) (any, error) {
 	doc, err := canon.Parse(text)
 	if err != nil {
@@ -77,8 +77,8 @@ func parse(text []byte) (any, error) {
 	return value(doc.Root()), nil
 }
 
-// embedded resolves references between the embedded schemas and rejects all others, because the
-// library's loader would open file:// references.
+// embedded resolves references between embedded schemas and rejects all other references, because
+// the library's own loader would open file:// references.
 type embedded struct{}
 
 func (embedded) Load(url string) (any, error) {

@@ -5,7 +5,7 @@ import "embed"
 //go:embed *.schema.json
 var files embed.FS
 
-// A Name identifies an embedded schema. The string forms of names are stable:
+// A Name identifies an embedded schema. Names never change; their string forms are:
 //
 //	receipt-2026-04-25  a receipt
 //	report              the verification report of one receipt

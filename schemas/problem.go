@@ -10,34 +10,34 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxPointer is the maximum length of a problem's pointer, in bytes. The members that schemas name
-// need only a tenth of this length.
+// maxPointer is the maximum length, in bytes, of the pointer in a problem. Pointers to the members
+// that the schemas define have at most a tenth of this length.
 const maxPointer = 1024
 
-// A Problem is one location at which a document does not match its schema.
+// A Problem describes one location at which a document does not match its schema.
 type Problem struct {
-	// Pointer (RFC 6901) refers to the invalid value. For a missing member, it refers to the object
-	// without the member; for an unknown member, it refers to that member. If the pointer would be
-	// longer than 1,024 bytes, it refers to an enclosing value instead. Its tokens may be text from
-	// the document and must be escaped before they are shown.
+	// Pointer (RFC 6901) refers to the invalid value. If a member is missing, it refers to the
+	// object that lacks the member; if a member is unknown, it refers to that member. If the
+	// pointer would be longer than 1,024 bytes, it refers to an enclosing value instead. The tokens
+	// of the pointer may be text from the document, so it must be escaped before it is shown.
 	Pointer string
 
 	// Keyword is the JSON Schema keyword that failed, such as "required".
 	Keyword string
 
-	// Detail states the expected and actual values on one line. Text from the document is quoted,
-	// escaped, and truncated after 64 bytes.
+	// Detail states the expected and the actual value on one line. Text from the document is
+	// quoted, escaped, and truncated after 64 bytes.
 	Detail string
 }
 
-// problems yields the leaves of the library's error tree as Problems. at is the pointer to the
+// problems yields the leaves of an error tree of the library as Problems. at is the pointer to the
 // validated value.
 func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) { walk(at, e, yield) }
 }
 
 func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
-	// These errors name several members, and each of them is a problem.
+	// Each of these errors names several members, each of which is a separate problem.
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -59,7 +59,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
 
-	// Other errors with causes serve only to lead to these causes.
+	// Any other error that has causes only groups its causes.
 	for _, cause := range e.Causes {
 		if !walk(at, cause, yield) {
 			return false
@@ -68,8 +68,8 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 	return true
 }
 
-// whole reports whether an error is a single problem even though it has causes. The defects in
-// individual alternatives or elements are not separate problems.
+// whole reports whether an error is a single problem, even if it has causes. The faults that were
+// found in individual alternatives or elements are then not separate problems.
 func whole(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.AnyOf, *kind.OneOf, *kind.Contains:
@@ -80,7 +80,7 @@ func whole(k jsonschema.ErrorKind) bool {
 
 func keyword(k jsonschema.ErrorKind) string {
 	switch k.(type) {
-	case *kind.FalseSchema: // a member that is not allowed
+	case *kind.FalseSchema: // the schema allows no such member
 		return "properties"
 	case *kind.RefCycle:
 		return "$ref"
@@ -88,7 +88,8 @@ func keyword(k jsonschema.ErrorKind) string {
 	return strings.Join(k.KeywordPath(), "/")
 }
 
-// pointer appends the tokens of location and of more to at, until the pointer would be too long.
+// pointer appends the tokens in location and more to at, but stops before the pointer would be too
+// long.
 func pointer(at string, location []string, more ...string) string {
 	b := []byte(at)
 	for _, tokens := range [][]string{location, more} {

@@ -10,20 +10,21 @@ import (
 
 // maxElements is the maximum number of array elements that are checked in one step.
 //
-// The library returns a tree with all of a document's errors, and each error uses a few hundred
-// bytes: 16 MiB of "0,0,0," as approvals would use gigabytes. Long arrays are therefore cut, and
-// the elements after the cut are checked individually. Documents of ordinary size are never cut.
+// The library returns a tree of all errors in a document, and each error uses a few hundred bytes.
+// If approvals were 16 MiB of "0,0,0,", the errors would use gigabytes. Long arrays are therefore
+// cut, and the elements after the cut are checked one by one. A document of ordinary size is never
+// cut.
 const maxElements = 1 << 14
 
-// A builder converts a parsed value into the tree that the library validates. It uses the index
-// from the only parse and never parses again. Numbers are doubles, which are their values in RFC
-// 8785.
+// A builder converts a parsed value into a tree that the library can validate. It uses the index
+// that was created when the document was parsed, and never parses the document again. Numbers in
+// the tree are doubles, which are the values that they have in RFC 8785.
 type builder struct {
-	left int // number of elements until arrays are cut
+	left int // number of elements that can be added before arrays are cut
 	cuts []cut
 }
 
-// A cut is the rest of an array: the elements that are not in the tree.
+// A cut contains the rest of an array, that is, the elements that are not in the tree.
 type cut struct {
 	array canon.Node
 	from  int
@@ -33,8 +34,8 @@ type cut struct {
 // value returns the complete tree for n.
 func value(n canon.Node) any { return new(builder).value(n, nil) }
 
-// value returns the tree for n. The schema s applies to n. If s is nil, nothing in n is checked and
-// nothing is cut.
+// value returns the tree for n, to which the schema s applies. If s is nil, nothing in n is
+// checked, so nothing is cut.
 func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	switch n.Kind() {
 	case canon.KindBool:
@@ -51,7 +52,7 @@ func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	return nil
 }
 
-// object omits the members that the schema ignores, because a tree for 16 MiB of unknown members
+// object omits members that the schema ignores, because the tree for 16 MiB of unknown members
 // would use a few hundred bytes per member.
 func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	members := map[string]any{}
@@ -63,7 +64,7 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 			members[name] = b.value(v, nil)
 		case !ignoresMember(s, name, maxBranches):
 			members[name] = b.value(v, onlySchema(s, name))
-		case s.AdditionalProperties == false && unknown <= maxTotal: // the member's name is the problem
+		case s.AdditionalProperties == false && unknown <= maxTotal: // only the name of the member matters, because it is not allowed
 			members[name] = nil
 			unknown++
 		}
@@ -72,8 +73,8 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	return members
 }
 
-// onlySchema returns the only schema that applies to a member, or nil if branches of s have further
-// conditions for the member.
+// onlySchema returns the only schema that applies to a member, or nil if branches of s impose
+// further conditions on the member.
 func onlySchema(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	if all(s, maxBranches, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, maxBranches-1) }) {
 		return s.Properties[name]
@@ -87,8 +88,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		return elements
 	}
 
-	// Elements can be cut only if they have a schema, because the rest is checked against that
-	// schema later. Without a schema, keep all of them.
+	// Elements can be cut only if a schema applies to them, because the rest is checked against
+	// that schema later. Without such a schema, all elements are kept.
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))
@@ -97,7 +98,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	}
 
 	for i, e := range n.Elements() {
-		// One element more than maxItems must remain, or the excess would not be detected.
+		// The tree must contain at least one element more than maxItems, so that the excess is
+		// detected.
 		if b.left <= 0 && (s.MaxItems == nil || i > *s.MaxItems) {
 			b.cuts = append(b.cuts, cut{n, i, s.Items2020})
 			break
@@ -109,8 +111,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	return elements
 }
 
-// ignoresMember reports whether s has no condition for a member, except for whether a member with
-// that name is allowed. An unknown keyword may impose any condition.
+// ignoresMember reports whether s imposes no condition on a member, except whether its name is
+// allowed. A keyword that is not recognized may impose any condition.
 func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	if _, open := s.AdditionalProperties.(*jsonschema.Schema); open || compares(s) ||
 		s.PropertyNames != nil || s.PatternProperties != nil || s.Dependencies != nil || s.DependentRequired != nil ||
@@ -123,7 +125,7 @@ func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, depth-1) })
 }
 
-// ignoresElements reports whether s has no condition for the elements of an array or for their
+// ignoresElements reports whether s imposes no condition on the elements of an array or on their
 // number.
 func ignoresElements(s *jsonschema.Schema, depth int) bool {
 	if compares(s) || s.MinItems != nil || s.MaxItems != nil || s.UniqueItems || s.Contains != nil || s.Items != nil ||
@@ -133,14 +135,14 @@ func ignoresElements(s *jsonschema.Schema, depth int) bool {
 	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresElements(branch, depth-1) })
 }
 
-// compares reports whether s has a condition for an entire value, or refers to another schema
-// that is not examined here.
+// compares reports whether s imposes a condition on an entire value, or refers to a schema that is
+// not examined here.
 func compares(s *jsonschema.Schema) bool {
 	return s.Enum != nil || s.Const != nil || s.RecursiveRef != nil || s.DynamicRef != nil || len(s.Extensions) > 0
 }
 
-// maxBranches is the maximum depth of nested branches that are examined, because branches may
-// be recursive.
+// maxBranches is the maximum depth to which nested branches are examined, because branches may be
+// recursive.
 const maxBranches = 4
 
 // all reports whether holds is true for every branch of s.
@@ -155,7 +157,7 @@ func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) b
 	return true
 }
 
-// target follows $ref, but not in cycles. In the embedded schemas, a $ref has only descriptions
+// target follows $ref, but never in a cycle. In the embedded schemas, a $ref has only descriptions
 // next to it.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 8 {

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// detail describes one error.
+// detail describes a single validation error.
 func detail(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -39,7 +39,7 @@ func detail(e *jsonschema.ValidationError) string {
 	return bound(e.ErrorKind)
 }
 
-// bound describes errors about a minimum or maximum value or length.
+// bound describes an error about a minimum or maximum value or length.
 func bound(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
@@ -54,14 +54,13 @@ func bound(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("expected at most %s, found %d", count(k.Want, "character"), k.Got)
 	case *kind.MinItems:
 		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "element"), k.Got)
-	case *kind.MaxItems: // a long array is cut, so its length is not known here
+	case *kind.MaxItems: // a long array has been cut, so its length is not known
 		return fmt.Sprintf("expected at most %s, found more", count(k.Want, "element"))
 	}
 	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
 }
 
-// lacks describes the requirement that one alternative of an anyOf states and that the value does
-// not meet.
+// lacks describes the requirement of one alternative in an anyOf that a value does not meet.
 func lacks(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Required); ok {
 		return join(k.Missing, " and ", quote)
@@ -77,8 +76,8 @@ func join[T any](list []T, separator string, text func(T) string) string {
 	return strings.Join(words, separator)
 }
 
-// kindOf describes the type of a rejected value, and the length of a string. It never shows the
-// value, which may be a misplaced secret, because reports are passed on.
+// kindOf describes the type of a rejected value, including the length of a string. It never shows
+// the value itself, because the value may be a misplaced secret and reports are passed on.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil, bool:
@@ -110,8 +109,8 @@ func show(v any) string {
 	return "an object"
 }
 
-// rational formats a number as RFC 8785 does. Every number in a document was a double, so nothing
-// is rounded.
+// rational formats a number in the same way as RFC 8785. Every number in a document has been
+// converted to a double, so nothing is rounded here.
 func rational(r *big.Rat) string {
 	f, _ := r.Float64()
 	return string(canon.AppendFloat(nil, f))
@@ -131,8 +130,8 @@ func last(location []string) string {
 	return quote(location[len(location)-1])
 }
 
-// quote quotes and escapes foreign text, and truncates it after 64 bytes. If the text was
-// truncated, "…" follows the closing quote.
+// quote quotes and escapes untrusted text, and truncates it after 64 bytes. If the text was
+// truncated, the closing quote is followed by "…".
 func quote(s string) string {
 	const most = 64
 	if len(s) <= most {
