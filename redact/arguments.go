@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A list of arguments is treated like a command line:
+// A list of arguments is searched like a command line:
 //
 //	["curl", "-u", "bob:…", "https://…"]
 
@@ -15,8 +15,8 @@ const (
 	maxArgumentList = 4096 // bytes
 )
 
-// secretArguments returns the rules that withhold elements of a list, by index. The list is
-// searched as a command line, and a secret must follow at least one element.
+// secretArguments returns the rules that withhold elements of a list, keyed by index. The list is
+// searched as a command line, and a secret must be preceded by at least one element.
 func secretArguments(p *Policy, list canon.Node) map[int]string {
 	if !p.members || list.Len() < 2 || list.Len() > maxArguments {
 		return nil
@@ -26,8 +26,8 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 		return nil
 	}
 
-	// The first element is the program's name. A secret must lie entirely within one of the other
-	// elements.
+	// The first element is the name of the program. A secret must be entirely within one of the
+	// following elements.
 	var rules map[int]string
 	for _, s := range p.scanner.Scan(line, nil) {
 		start := 0
@@ -45,9 +45,9 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 	return rules
 }
 
-// commandLine formats a list of strings as a shell command, and returns the position at which each
-// string ends. It returns false unless the list is a list of arguments: strings, of which at least
-// one is an option.
+// commandLine formats a list of strings as a shell command, and returns the positions at which the
+// strings end. It returns false unless the list looks like arguments, that is, unless all elements
+// are strings and at least one is an option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {
 		if v.Kind() != canon.KindString {
@@ -67,11 +67,11 @@ func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	return line, ends, ok
 }
 
-// appendArgument appends an argument, in quotation marks if a shell would split it.
+// appendArgument appends an argument, in quotation marks if a shell would otherwise split it.
 func appendArgument(line, text []byte) []byte {
 	switch {
 	case bytes.ContainsAny(text, "\n\r"):
-		return append(line, '.') // a document, which is searched separately
+		return append(line, '.') // this is a document, which is searched separately
 	case !bytes.ContainsAny(text, " \t\"'|;&<>$\\`(){}*?[]#~!"):
 		return append(line, text...)
 	case bytes.IndexByte(text, '\'') < 0:

@@ -10,24 +10,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// commitmentPrefix separates commitments from all other hashes of JSON.
+// commitmentPrefix distinguishes commitments from all other hashes of JSON.
 const commitmentPrefix = "receipt-redaction-v1\n"
 
-// saltSize is the size of a salt in bytes. As text, a salt is twice as long.
+// saltSize is the size of a salt in bytes. The text of a salt is twice as long.
 const saltSize = 16
 
-// Commitment returns the proof_hash of a withheld value:
+// Commitment returns the proof_hash for a withheld value:
 //
 //	SHA-256("receipt-redaction-v1\n" ‖ JCS({"field": field, "salt": salt, "value": value}))
 //
-// where the field is the value's JSON Pointer in the unredacted form, the salt
-// is 32 lowercase hexadecimal digits, and the value is the entire original value,
-// which must be in its RFC 8785 form. With a shell:
+// where the field is the JSON Pointer to the value in the unredacted form, the salt is 32 lowercase
+// hexadecimal digits, and the value is the complete original value in RFC 8785 form. With a shell:
 //
 //	(printf 'receipt-redaction-v1\n'; printf '{"field":"/metadata/pin","salt":"%s","value":"1234"}' "$salt") | sha256sum
 //
-// Without the salt, a guess cannot be confirmed. The hash also covers the field, so that no value
-// can be presented as another field's value.
+// Without the salt, nobody can confirm a guess of the value. The hash also covers the field, so
+// that a value cannot be presented as the value of another field.
 func (d Disclosure) Commitment() canon.Digest {
 	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), d.Field)
 	b = canon.AppendString(append(b, `,"salt":`...), d.Salt)
@@ -35,7 +34,7 @@ func (d Disclosure) Commitment() canon.Digest {
 	return canon.Sum(append(b, '}'))
 }
 
-// lossy reports whether a value contains an integer whose canonical form is shared by neighboring
+// lossy reports whether a value contains an integer that has the same canonical form as neighboring
 // integers. Receipts contain no such integer, and a commitment could not distinguish it from its
 // neighbors.
 func lossy(value []byte) bool {
@@ -47,10 +46,11 @@ func lossy(value []byte) bool {
 	return found
 }
 
-// anyDepth leaves the depth limit to package canon, because the document has already been parsed.
+// anyDepth imposes no depth limit, because the document has already been parsed within the limits
+// of package canon.
 const anyDepth = 1 << 30
 
-// disclose creates a disclosure for each hit, each with its own salt.
+// disclose creates a disclosure with its own salt for each hit.
 func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	d := &Disclosures{}
 	seen := map[[saltSize]byte]bool{{}: true}

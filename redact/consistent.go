@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Consistent checks that the receipt could have contained all of its disclosed values. At the
-// location of each value, the receipt must have no member, an empty value, a placeholder, or a text
-// to which redaction can reduce the value. If an ancestor was also disclosed, it must contain the
-// value at that location, or the result of an earlier redaction of the value. The values must match
-// their commitments; see [Disclosures.Check].
+// Consistent checks that the receipt could have contained all of the disclosed values. At the
+// location of each value, the receipt must have no member, an empty value, a placeholder, or text
+// that can result from redacting the value. If an ancestor of the value was also disclosed, the
+// ancestor must contain the value at that location, or the result of an earlier redaction of the
+// value. Consistent assumes that the values match their commitments; see [Disclosures.Check].
 //
 // The error is a *[DisclosureError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
@@ -27,7 +27,8 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		values[f.Field] = &ancestor{value: f.Value}
 	}
 
-	// Each value is compared with its location, and with the disclosed values that contain it.
+	// Each value is compared with the receipt at its location, and with the disclosed values that
+	// contain it.
 	shape := receiptShape()
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
@@ -49,7 +50,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 }
 
 // placed checks the location of a disclosed value in the receipt. A protected member is always
-// present, so only its own value may be disclosed.
+// present, so a value that is disclosed for it must be equal to its value in the receipt.
 func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {
 	n, led := descend(receipt, tokens, root)
 	s := root.find(tokens)
@@ -70,8 +71,8 @@ type ancestor struct {
 	doc   *canon.Document
 }
 
-// holds reports whether the ancestor, to which the first tokens lead, contains the disclosed value
-// at its location, or a value to which redaction can reduce it.
+// holds reports whether the ancestor, which is at the first tokens of the pointer, contains the
+// disclosed value at its location, or a value that can result from redacting the disclosed value.
 func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bool {
 	if a.doc == nil {
 		a.doc = new(canon.Document)
@@ -87,14 +88,14 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 		return false
 	case wayHidden:
 		return true
-	case wayAbsent: // an optional member that accepts no placeholder is removed
+	case wayAbsent: // a withheld member is removed if it is optional and cannot be a placeholder
 		return s != nil && s.form == formDrop
 	}
 	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// leaves reports whether redaction can reduce a disclosed value to a given value: a placeholder, or
-// a text from which parts were withheld.
+// leaves reports whether redacting a disclosed value can result in the given value, which is a
+// placeholder or text of which parts were withheld.
 func leaves(n canon.Node, value []byte) bool {
 	switch {
 	case n.Kind() != canon.KindString:
@@ -106,28 +107,28 @@ func leaves(n canon.Node, value []byte) bool {
 	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil || doc.Root().Kind() != canon.KindString {
 		return false
 	}
-	// A text that was not changed is not listed.
+	// Text that was not changed is not listed.
 	whole := doc.Root().Text()
 	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }
 
-// emptied reports whether a value is the substitute for a value whose location accepts no
-// placeholder.
+// emptied reports whether a value is the replacement for a withheld value at a location that cannot
+// have a placeholder.
 func emptied(n canon.Node, s *shape) bool {
 	return s != nil && s.form == formLiteral && string(n.AppendCanonical(nil)) == s.literal
 }
 
-// A way is the result of following a pointer's tokens.
+// A way describes the result of following the tokens of a pointer.
 type way int
 
 const (
 	wayFound  way = iota // to a value
-	wayAbsent            // to a member that the object does not have
-	wayHidden            // to a value that was withheld, before the last token
-	wayBroken            // to a member or an element that no original can have contained
+	wayAbsent            // the object does not have the member
+	wayHidden            // a value on the way to the last token was withheld
+	wayBroken            // no original document can have had this member or element
 )
 
-// descend follows tokens as far as possible from a value with a given shape.
+// descend follows the tokens as far as possible, starting at a value with the given shape.
 func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	for i, token := range tokens {
 		index := n.Kind() == canon.KindArray
@@ -142,7 +143,7 @@ func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 			return n, wayBroken
 		}
 
-		// Redaction removes members, but never elements.
+		// Redaction can remove a member, but never an element.
 		child := childOf(n, token)
 		switch {
 		case child.IsZero() && index:
@@ -155,13 +156,13 @@ func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	return n, wayFound
 }
 
-// isIndex reports whether a token can be an element's index (RFC 6901 section 4).
+// isIndex reports whether a token can be the index of an element (RFC 6901 section 4).
 func isIndex(token string) bool {
 	i, err := strconv.Atoi(token)
 	return err == nil && i >= 0 && strconv.Itoa(i) == token
 }
 
-// childOf returns the member or the element to which a token refers.
+// childOf returns the member or element that a token refers to.
 func childOf(n canon.Node, token string) canon.Node {
 	if n.Kind() == canon.KindObject {
 		return n.Member(token)
@@ -174,14 +175,14 @@ func childOf(n canon.Node, token string) canon.Node {
 	return canon.Node{}
 }
 
-// isNothing reports whether a value is null or an empty string, with which other programs replace a
-// withheld value.
+// isNothing reports whether a value is null or an empty string, which other programs use to replace
+// a withheld value.
 func isNothing(n canon.Node) bool {
 	return n.Kind() == canon.KindNull || n.Kind() == canon.KindString && len(n.Text()) == 0
 }
 
-// hollow reports whether a value has no content: it is null, an empty string, a placeholder, or a
-// list or object that contains only values without content.
+// hollow reports whether a value has no content, that is, whether it is null, an empty string, a
+// placeholder, or a list or object in which no value has content.
 func hollow(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindNull, canon.KindString:

@@ -9,38 +9,38 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Disclosures are withheld values with the salts of their commitments: all values from one
-// redaction, or a selection that is disclosed to a recipient. They are secret. When printed, they
-// show only their field names.
+// Disclosures are withheld values with the salts of their commitments. They are all values from one
+// redaction, or a selection for a recipient. They are secret. When printed, Disclosures show only
+// how many fields they have.
 type Disclosures struct {
-	ReceiptHash canon.Digest // hash of the receipt to which they belong; zero before the receipt is sealed
-	Fields      []Disclosure // in the order of the receipt's entries
+	ReceiptHash canon.Digest // hash of the receipt to which the values belong; zero until the receipt is sealed
+	Fields      []Disclosure // in the order of the entries in the receipt
 }
 
-// A Disclosure is one withheld value.
+// A Disclosure is a withheld value with the salt of its commitment.
 type Disclosure struct {
-	Field string // JSON Pointer (RFC 6901) into the unredacted form
+	Field string // JSON Pointer (RFC 6901) to the value in the unredacted form
 	Salt  string // 32 lowercase hexadecimal digits
 	Value []byte // RFC 8785 form
 }
 
-// Format prints the field for every verb, because every representation of the value would reveal
+// Format prints only the field for every verb, because any representation of the value would reveal
 // it.
 func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.Field) }
 
-// MarshalJSON returns an error, so that programs that write disclosures by accident, for example to
-// a log, fail. [Disclosures.Marshal] writes them.
+// MarshalJSON always returns an error, so that a program that writes a disclosure by mistake, for
+// example to a log, fails. [Disclosures.Marshal] writes them.
 func (d Disclosure) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("redact: disclosures are secret; use Disclosures.Marshal to write them")
 }
 
-// Format prints the number of fields for every verb.
+// Format prints only the number of fields, for every verb.
 func (d *Disclosures) Format(w fmt.State, verb rune) {
 	fmt.Fprintf(w, "%d disclosures", len(d.Fields))
 }
 
-// Bind returns the disclosures bound to the receipt with the given hash. They must not be bound to
-// another receipt.
+// Bind returns a copy of the disclosures that is bound to the receipt with the given hash. The
+// disclosures must not already be bound to another receipt.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	if err := d.belong(receipt); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 
 var errNoHash = errors.New("redact: the receipt has no hash: disclosures can only be bound to a sealed receipt")
 
-// belong returns an error if the disclosures are bound to another receipt.
+// belong returns an error if the disclosures are bound to a receipt with another hash.
 func (d *Disclosures) belong(receipt canon.Digest) error {
 	switch {
 	case d.ReceiptHash.IsZero() || d.ReceiptHash == receipt:
@@ -64,8 +64,8 @@ func (d *Disclosures) belong(receipt canon.Digest) error {
 	return fmt.Errorf("redact: the disclosures belong to the receipt %v, not to %v", d.ReceiptHash, receipt)
 }
 
-// Select returns the disclosures for the given fields, each field once. The error is a
-// *[DisclosureError].
+// Select returns the disclosures for the given fields, with each field included once. The error is
+// a *[DisclosureError].
 func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
 	for _, f := range d.Fields {
@@ -74,7 +74,7 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 		}
 	}
 
-	// Every requested field needs a disclosure.
+	// Every field that is selected must have a disclosure.
 	for _, name := range fields {
 		if !slices.ContainsFunc(chosen.Fields, func(f Disclosure) bool { return f.Field == name }) {
 			return nil, unknown(name, "the file has no disclosure of it")
@@ -83,8 +83,8 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	return chosen, nil
 }
 
-// Marshal returns the disclosures as a file in RFC 8785 form, followed by a newline. The file is
-// valid against schemas/disclosures.schema.json.
+// Marshal returns the content of a disclosure file, in RFC 8785 form and followed by a newline. The
+// content is valid against schemas/disclosures.schema.json.
 func (d *Disclosures) Marshal() []byte {
 	b := []byte(`{"disclosures_version":1,"fields":[`)
 	for i, f := range d.Fields {
@@ -102,7 +102,7 @@ func (d *Disclosures) Marshal() []byte {
 	return append(canon.AppendString(b, d.ReceiptHash.String()), "}\n"...)
 }
 
-// check checks the rules that do not depend on the receipt.
+// check checks the requirements that do not depend on a receipt.
 func (d *Disclosures) check() error {
 	fields, salts := map[string]bool{}, map[string]bool{}
 	for i, f := range d.Fields {
@@ -129,25 +129,26 @@ func (d *Disclosures) check() error {
 	return nil
 }
 
-// Check verifies that each disclosed value is the value that the receipt withholds. It does not
-// check the receipt's own hash. Verify the receipt first, because the disclosures are compared with
-// its entries. Bound disclosures must be bound to the hash that the receipt states.
+// Check verifies that the receipt has withheld exactly the disclosed values. It does not verify the
+// hash of the receipt. Verify the receipt first, because the disclosures are compared with entries
+// in the receipt. If the disclosures are bound, they must be bound to the hash that the receipt
+// states.
 //
-// The error joins a *[DisclosureError] for each field that does not match, comes from [Consistent],
-// or reports that the disclosures are malformed or bound to another receipt.
+// The error joins a *[DisclosureError] for each field that does not match, is an error from
+// [Consistent], or reports that the disclosures are malformed or are bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
 	}
 
-	// A receipt without a hash states the zero digest, to which no disclosures are bound.
+	// For a receipt without a hash, this is the zero digest, to which no disclosures are bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
 	if err := d.belong(stated); err != nil {
 		return err
 	}
 
-	// Every field is compared, so that one error lists all faults. Mismatched values are listed
-	// first.
+	// All fields are compared, so that the error contains every mismatch. Values that do not match
+	// their commitments are listed first.
 	var differ, absent []error
 	commitments := commitmentsOf(receipt)
 	for _, f := range d.Fields {
@@ -165,8 +166,8 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	return Consistent(receipt, d.Fields)
 }
 
-// commitmentsOf returns a receipt's commitments, keyed by field. A field may have several
-// commitments, and a disclosure must match one of them.
+// commitmentsOf returns the commitments in a receipt, keyed by field. A field may have several
+// commitments; a disclosure must match one of them.
 func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
@@ -178,16 +179,16 @@ func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	return commitments
 }
 
-// Fitting returns the indexes in Fields of the values that match a receipt's commitments. If the
-// disclosures are bound to no receipt, these values belong to the receipt. For bound disclosures,
-// it returns no indexes.
+// Fitting returns the indexes in Fields of the values that match commitments in a receipt. If the
+// disclosures are not bound, the values at these indexes belong to the receipt. If the disclosures
+// are bound, there are no indexes.
 func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	if !d.ReceiptHash.IsZero() {
 		return nil
 	}
 	commitments := commitmentsOf(receipt)
 	for i, f := range d.Fields {
-		if lossy(f.Value) { // neighboring integers share its commitment; Consistent rejects it
+		if lossy(f.Value) { // neighboring integers have the same commitment, so Consistent rejects the value
 			if canonical, err := canon.Transform(f.Value); err == nil {
 				f.Value = canonical
 			}
@@ -199,8 +200,8 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	return places
 }
 
-// check compares a disclosure with the commitments for its field. A field has several commitments
-// if a part of its value was withheld first and the remaining part later.
+// check compares a disclosure with the commitments for the same field. There are several
+// commitments if part of a value was withheld first and the rest was withheld later.
 func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
 		return unknown(d.Field, "the receipt has no commitment for the disclosed field")
@@ -215,9 +216,9 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 	return &DisclosureError{d.Field, "disclosure_mismatch", "the disclosed value is not the one that was withheld", commitments[0], computed}
 }
 
-// ParseDisclosures parses the output of [Disclosures.Marshal], in any JSON spelling. It rejects a
-// duplicate field or salt, and a salt that is not 32 lowercase hexadecimal digits. The error may be
-// a *[DisclosureError].
+// ParseDisclosures parses a disclosure file, as written by [Disclosures.Marshal], in any JSON
+// spelling. It rejects files in which a field or a salt occurs twice or a salt is not 32 lowercase
+// hexadecimal digits. The error may be a *[DisclosureError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -232,7 +233,8 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, malformed("/disclosures_version", "expected 1")
 	}
 
-	// null means unbound, which the zero digest represents here. A digest of zeros is invalid.
+	// null means that the disclosures are not bound, which is represented by the zero digest. A
+	// digest that consists of zeros is therefore invalid in a file.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
@@ -253,14 +255,14 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
 
-	// The same rules apply to disclosures supplied by a caller.
+	// The same requirements apply to disclosures that a caller has created.
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// members returns an error unless the value is an object with exactly these members.
+// members returns an error unless the value is an object with exactly the named members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
 		return malformed(at, "expected an object")
@@ -276,7 +278,8 @@ func members(n canon.Node, at string, names ...string) error {
 	return nil
 }
 
-// notJSON reports the location at which a text is not JSON, without quoting the text.
+// notJSON returns an error with the location at which a text is not valid JSON, without quoting the
+// text.
 func notJSON(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Errors from this package never quote a document's values or parts of them.
+// Errors from this package never quote values from a document, or parts of them.
 
-// A code identifies the reason for a refusal. Codes are never renamed.
+// A code identifies the reason why rules or a document are refused. Codes are never renamed.
 type code string
 
 const (
-	codeInvalidRule   code = "invalid_rule"   // the rule matches nothing or everything
+	codeInvalidRule   code = "invalid_rule"   // the rule would match nothing or everything
 	codeAlreadySealed code = "already_sealed" // the document has a hash or signatures
 	codeNotObject     code = "not_object"     // the document is not a JSON object
 	codeSizeLimit     code = "size_limit"     // the redacted draft would be larger than canon.MaxBytes
@@ -22,20 +22,21 @@ const (
 	// A rule would withhold a member that receipts require, or a value that contains one.
 	codeProtectedField code = "protected_field"
 
-	// A pointer refers to no value, and no entry states that the value was withheld.
+	// The pointer refers to no value, and no entry states that the value was withheld.
 	codeNoSuchPath code = "no_such_path"
 
-	// The format requires a value at this location that cannot be hidden.
+	// The format requires a value at this location and accepts no replacement for it.
 	codeSchemaBreak code = "schema_break"
 
-	// The value is an integer outside ±(2^53−1), or contains one. Such an integer shares its
-	// canonical form with other integers.
+	// The value is or contains an integer outside ±(2^53−1). Such an integer has the same canonical
+	// form as other integers.
 	codePrecision code = "number_precision"
 )
 
-// A ruleError identifies an invalid rule. The error of a detector is a *[secret.DetectorError].
+// A ruleError identifies an invalid rule. For an invalid detector, the error is a
+// *[secret.DetectorError].
 type ruleError struct {
-	Rule   string // such as "pointer 0": the index in the list
+	Rule   string // for example "pointer 0", with the index in the list
 	Code   code   // codeInvalidRule or codeProtectedField
 	Detail string
 }
@@ -43,14 +44,14 @@ type ruleError struct {
 // Error returns the rule and the detail.
 func (e *ruleError) Error() string { return fmt.Sprintf("redact: %s: %s", e.Rule, e.Detail) }
 
-// A problem is a reason why a draft cannot be redacted.
+// A problem is one reason why a draft cannot be redacted.
 type problem struct {
 	Code    code
-	Pointer string // RFC 6901 pointer; for codeNoSuchPath, the policy's pointer
-	Rule    string // rules that would withhold the value; may be empty
+	Pointer string // RFC 6901 pointer; for codeNoSuchPath, the pointer in the policy
+	Rule    string // rules that would withhold the value, if any
 }
 
-// detail describes the problem and its remedy.
+// detail describes the problem and how to resolve it.
 func (p problem) detail() string {
 	switch p.Code {
 	case codeProtectedField:
@@ -75,13 +76,13 @@ func (p problem) detail() string {
 // counted.
 const maxProblems = 20
 
-// A refusedError lists the problems in a draft.
+// A refusedError lists the problems with a draft.
 type refusedError struct {
 	Problems []problem // the first maxProblems
 	Total    int
 }
 
-// Error lists the problems, one per line after the first.
+// Error lists the problems, each on a separate line after the first line.
 func (e *refusedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redact: the draft cannot be redacted: %d problem", e.Total)
@@ -108,14 +109,13 @@ func (e *refusedError) add(p problem) {
 	}
 }
 
-// A DisclosureError describes why the value disclosed for a field is not accepted. It quotes no
-// value.
+// A DisclosureError describes why a disclosed value is not accepted. It never quotes the value.
 type DisclosureError struct {
-	Field  string // JSON Pointer (RFC 6901) into the unredacted form
+	Field  string // JSON Pointer (RFC 6901) to the value in the unredacted form
 	Code   string // disclosure_unknown, disclosure_mismatch, or number_precision, as in reports
 	Detail string
 
-	// The commitments in the receipt and from the disclosure, if they differ.
+	// These are the commitments in the receipt and from the disclosure, if they differ.
 	Stated, Computed canon.Digest
 }
 
@@ -128,26 +128,27 @@ func (e *DisclosureError) Error() string {
 	return text
 }
 
-// unknown returns the error for a field for which the receipt has no entry with a proof_hash, or
-// for which the file has no disclosure.
+// unknown returns the error for a field without an entry that has a proof_hash, or without a
+// disclosure in the file.
 func unknown(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_unknown", Detail: detail}
 }
 
 // imprecise returns the error for a value that contains an integer outside ±(2^53−1). Other
-// integers have the same canonical form, and therefore the same commitment.
+// integers have the same canonical form and therefore the same commitment.
 func imprecise(field string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: string(codePrecision),
 		Detail: "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"}
 }
 
-// contradictory returns the error for a value that matches its commitment, but contradicts the rest
+// contradictory returns the error for a value that matches its commitment but contradicts the rest
 // of the receipt or another disclosed value.
 func contradictory(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_mismatch", Detail: detail}
 }
 
-// malformed returns an error that states where disclosures are malformed. It does not quote them.
+// malformed returns an error with the location at which disclosures are malformed. It does not
+// quote them.
 func malformed(pointer, detail string) error {
 	if pointer != "" {
 		detail += fmt.Sprintf(" at %q", pointer)

@@ -7,25 +7,25 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hunt finds hashes of values that a walk withholds.
+// A hunt finds the hashes of values that a walk withholds.
 type hunt struct {
 	*walk
-	values   int                // number of hits found by rules, which precede the others
-	at       map[canon.Node]int // the index of the hit for a value
+	values   int                // number of hits that rules have found, which come first
+	at       map[canon.Node]int // index of the hit for each value
 	digests  map[canon.Digest]bool
 	affected map[canon.Node]*affected
 }
 
-// An affected object contains withheld values.
+// An affected object is an object that contains withheld values.
 type affected struct {
 	at      *place
-	members map[string]bool // members that are withheld, or contain a withheld value
+	members map[string]bool // members that are withheld or that contain a withheld value
 }
 
-// addHashes adds the hashes of withheld values to the hits.
+// addHashes adds the hashes of withheld values to the hits of a walk.
 func addHashes(w *walk, root canon.Node) {
-	// For each value that the rules withhold, record its place, the enclosing objects, and its
-	// digests.
+	// For each value that the rules withhold, its place, the objects around it, and its digests are
+	// recorded.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
 		v := &w.hits[i]
@@ -38,13 +38,14 @@ func addHashes(w *walk, root canon.Node) {
 		}
 	}
 
-	// Add the accompanying hashes, and the hashes of deltas whose path leads to the value.
+	// Then, the hashes next to the value are added, as well as the hashes of deltas whose path
+	// leads to the value.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
 
-	// A digest makes it possible to guess a withheld value, wherever the digest occurs.
+	// A digest allows guesses of a withheld value to be checked, wherever the digest occurs.
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -56,7 +57,7 @@ func addHashes(w *walk, root canon.Node) {
 	}
 }
 
-// affect records a withheld value in all objects that contain it.
+// affect records a withheld value in each object that contains the value.
 func (h *hunt) affect(p *place) {
 	for ; p.parent != nil; p = p.parent {
 		if p.index >= 0 {
@@ -78,7 +79,7 @@ func (h *hunt) affect(p *place) {
 // add withholds a hash and all other occurrences of the same digest.
 func (h *hunt) add(p *place, rule string) {
 	if i, ok := h.at[p.node]; ok {
-		if hit := &h.hits[i]; hit.text != nil { // withholding only part of the text is not sufficient
+		if hit := &h.hits[i]; hit.text != nil { // it is not enough to withhold part of the text
 			hit.text, hit.rule = nil, addRule(hit.rule, rule)
 		}
 		return
@@ -87,23 +88,23 @@ func (h *hunt) add(p *place, rule string) {
 		return
 	}
 
-	// The same digest may occur elsewhere.
+	// The same digest may also occur elsewhere.
 	h.at[p.node] = len(h.hits)
 	h.hits = append(h.hits, hit{at: p, rule: rule})
 	digestsIn(p.node.Text(), func(d canon.Digest) { h.digests[d] = true })
 }
 
-// addMember withholds an object's member.
+// addMember withholds a member of an object.
 func (h *hunt) addMember(object *place, name string, value canon.Node) {
 	if k := value.Kind(); k == canon.KindString || k == canon.KindNumber {
 		h.add(&place{object, value, name, -1, object.shape.child(name)}, ruleHash)
 	}
 }
 
-// beside withholds the hashes that accompany withheld values.
+// beside withholds the hashes that are stored next to withheld values.
 func (h *hunt) beside(a *affected) {
 	object, s := a.at.node, a.at.shape
-	// If the format defines the members, its table maps hashes to values.
+	// If the format defines the members of the object, a table maps hashes to values.
 	if s != nil && !s.open {
 		for _, rule := range s.hashes {
 			for member := range a.members {
@@ -116,7 +117,8 @@ func (h *hunt) beside(a *affected) {
 		return
 	}
 
-	// In an open object, names map hashes to values, such as password_sha256 to password.
+	// In an open object, names map hashes to values; for example, password_sha256 is a hash of
+	// password.
 	folded := map[string]bool{}
 	for member := range a.members {
 		folded[foldName(member)] = true
@@ -135,15 +137,15 @@ func (h *hunt) addAll(object *place, members string) {
 	}
 }
 
-// deltaHashes withholds a delta's digests if its path leads to a withheld value, into a withheld
-// value, or to a value that contains a withheld value.
+// deltaHashes withholds the digests of a delta whose path leads to a withheld value, to a value
+// within it, or to a value that contains it.
 func (h *hunt) deltaHashes(root canon.Node) {
 	deltas := root.Member("deltas")
 	if deltas.Len() == 0 || h.values == 0 {
 		return
 	}
 
-	// Only values that rules withhold are considered, not the hashes that were added above.
+	// Only values that rules withhold are considered, not the hashes that have been added.
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)
@@ -161,20 +163,22 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 }
 
-// touches reports whether a pointer equals, is below, or is above one of the fields. No field lies
-// below another field, so only the two fields adjacent to the pointer in sort order can match.
+// touches reports whether a pointer is equal to one of the fields, is below one, or is above one.
+// No field is below another field, so only the two fields next to the pointer in sort order can
+// match.
 func touches(fields []string, pointer string) bool {
 	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
 }
 
-// below reports whether a pointer leads into the value to which another pointer refers.
+// below reports whether a pointer refers to a value within the value that another pointer refers
+// to.
 func below(pointer, other string) bool {
 	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
 }
 
-// comparePointers orders pointers by their tokens, so that locations within a value directly follow
-// the value itself.
+// comparePointers compares pointers token by token, so that locations within a value sort directly
+// after the value.
 func comparePointers(a, b string) int {
 	rank := func(c byte) int {
 		if c == '/' {

@@ -8,21 +8,21 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A Marker replaces secrets in texts in the same way as the protocol's own harness. Its
-// placeholders are those used in session bundles: <redacted:NAME:LEN>, where LEN is the secret's
-// length in bytes. Placeholders in receipts do not state a length; see [Policy].
+// A Marker replaces secrets in text in the same way as the protocol's own harness. Its placeholders
+// are those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the secret in
+// bytes. The placeholders in receipts do not state a length; see [Policy].
 //
-// It is immutable and safe for concurrent use.
+// A Marker is immutable and safe for concurrent use.
 type Marker struct {
-	whole urlRule                           // upstream's rule, for texts that consist of one http(s) URL
-	urls  urlRule                           // for URLs with any scheme, anywhere in a text
-	all   *secret.Scanner                   // all 16 patterns in one scan; most texts match none
-	each  func() ([]*secret.Scanner, error) // the patterns one by one, in order, for texts that match
+	whole urlRule                           // upstream's rule, for text that consists of a single http(s) URL
+	urls  urlRule                           // for URLs with any scheme, anywhere in the text
+	all   *secret.Scanner                   // all 16 patterns in one scan, which most text does not match
+	each  func() ([]*secret.Scanner, error) // the individual patterns, in order, for text that matches
 	names []string
 }
 
-// NewMarker returns a Marker that applies the URL rules from [Upstream] and [Default], and the
-// patterns from [Upstream]. Creating a Marker takes a few milliseconds.
+// NewMarker returns a Marker with the patterns from [Upstream] and the URL rules from [Upstream]
+// and [Default]. Creating a Marker takes a few milliseconds.
 func NewMarker() (*Marker, error) {
 	patterns := secret.Upstream()
 	all, err := secret.Compile(patterns)
@@ -47,30 +47,30 @@ func NewMarker() (*Marker, error) {
 	return m, nil
 }
 
-// A Marked is the result for a text in which Mark found something to replace.
+// A Marked is the result for text in which Mark has found something to replace.
 type Marked struct {
 	Text    []byte   // with placeholders
-	Rules   []string // rules that matched, in the order of application: url, and names of patterns
-	Certain bool     // at least one of the rules matches only secrets; if false, all of them are heuristics
+	Rules   []string // the rules that matched, in the order in which they were applied: url, and names of patterns
+	Certain bool     // at least one of the rules matches only secrets; if false, all of the rules are heuristics
 }
 
-// shortest is the minimum length, in bytes, of a text that can match: http://@ has eight bytes, and
-// token=1 has seven.
+// shortest is the minimum length, in bytes, of text that can match: token=1 has seven bytes, and
+// http://@ has eight.
 const shortest = len("token=1")
 
-// Mark returns a text with placeholders, and reports whether anything was found. Every URL in the
-// text loses its user information and the values of its sensitive parameters. Then each pattern, in
-// order, replaces its matches. These steps are repeated until nothing is found, so marking the
-// result again finds nothing.
+// Mark replaces secrets in a text with placeholders, and reports whether it found any. It removes
+// the user information and the values of sensitive parameters from every URL in the text. Then it
+// replaces the matches of each pattern, in order. These steps are repeated until nothing is found,
+// so marking the result again changes nothing.
 //
-// The patterns are based on ASCII: they find a word boundary next to a letter from another script.
-// A text is searched as a whole, regardless of its length.
+// The patterns treat only ASCII letters as letters, so there is a word boundary next to a letter
+// from another script. The entire text is searched, regardless of its length.
 func (m *Marker) Mark(text []byte) (Marked, bool) {
 	if len(text) < shortest || len(m.urlEdits(text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
 		return Marked{}, false
 	}
 
-	// Each round applies the URL rule, and then each pattern in order.
+	// Each round applies the URL rule and then the individual patterns, in order.
 	marked := Marked{Text: text}
 	each, err := m.each()
 	for range maxRounds {
@@ -84,7 +84,7 @@ func (m *Marker) Mark(text []byte) (Marked, bool) {
 	return marked, true
 }
 
-// round applies each rule once, and reports whether a rule matched.
+// round applies each rule once, and reports whether any rule matched.
 func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	urls := m.urlEdits(marked.Text)
 	found := len(urls) > 0
@@ -109,12 +109,13 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	return found
 }
 
-// urlEdits returns the edits to a text's URLs, as written and with one level of escapes removed.
+// urlEdits returns the edits for the URLs in a text, both as written and with one level of escapes
+// removed.
 func (m *Marker) urlEdits(text []byte) []edit {
 	return union(m.urls.deep(m.whole.edits(nil, text), text))
 }
 
-// apply applies a rule's edits.
+// apply applies the edits of a rule.
 func (marked *Marked) apply(rule string, edits []edit) {
 	text := make([]byte, 0, len(marked.Text))
 	at := 0
@@ -130,6 +131,6 @@ func (marked *Marked) apply(rule string, edits []edit) {
 	marked.Certain = marked.Certain || !heuristic(rule)
 }
 
-// heuristic reports whether a pattern from [Upstream] often matches texts that are not secrets. The
-// last two patterns do.
+// heuristic reports whether a pattern from [Upstream] often matches text that is not a secret. This
+// is true for the last two patterns.
 func heuristic(name string) bool { return name == "bearer_token" || name == "sensitive_assignment" }

@@ -7,26 +7,26 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A member of an object corresponds to an assignment in a text. In lists of
-// variables, headers, and cookies, two members form an assignment:
+// A member of an object is searched like an assignment in a text. In lists of variables, headers,
+// and cookies, two members together form an assignment:
 //
 //	{"SecretAccessKey": "…"}
 //	{"name": "DB_PASSWORD", "value": "…"}
 //	["X-Api-Key", "…"]
 //
-// Detectors search each of them as an assignment, so that names are interpreted consistently. A
-// value is withheld entirely if a detector matches all of it. A match in a part of the value does
+// Detectors search each of these as an assignment, so that names have the same meaning everywhere.
+// A value is withheld entirely if a detector matches the whole value. A match within the value does
 // not depend on the name.
 
 // maxAssigned is the maximum length, in bytes, of a value that is searched together with its name.
-// A longer value is a document with its own names.
+// A longer value is treated as a document that contains names of its own.
 const maxAssigned = 4096
 
-// maxPair is the maximum number of members in an object that is treated as a pair.
+// maxPair is the maximum number of members of an object that is treated as a pair.
 const maxPair = 16
 
-// memberRules withhold a value because of its member name, the name of the enclosing collection, or
-// the other half of its pair.
+// memberRules withhold a value because of its own name, the name of the collection that contains
+// it, or the name that it forms a pair with.
 type memberRules struct {
 	cleaner
 	naming
@@ -44,14 +44,14 @@ func (p *memberRules) assigned(name, value []byte, inCookies bool) (rule string,
 	return p.foundWhole(p.assignment(name, value, inCookies), value)
 }
 
-// assignment formats a member as an assignment in a program or a settings file.
+// assignment formats a name and a value as an assignment in a program or a settings file.
 func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	var b []byte
 	if inCookies {
 		return append(append(append(append(b, "Cookie: "...), name...), '='), value...)
 	}
 
-	// A value that contains double quotation marks is enclosed in single ones.
+	// A value that contains double quotation marks is enclosed in single quotation marks.
 	quote := byte('"')
 	if strings.IndexByte(string(value), '"') >= 0 {
 		quote = '\''
@@ -60,8 +60,8 @@ func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	return append(append(b, value...), quote)
 }
 
-// foundWhole returns the rule whose match covers the value, except for a quotation mark at the end
-// of the text.
+// foundWhole returns the rule whose match covers the whole value, except for a quotation mark at
+// the end of the text.
 func (p *memberRules) foundWhole(text, value []byte) (rule string, ok bool) {
 	for _, s := range p.scanner.Scan(text, nil) {
 		end := len(text)
@@ -84,14 +84,14 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 	return false
 }
 
-// A pair is an object that has a name and a value.
+// A pair is an object with separate members for a name and a value.
 type pair struct {
 	name  []byte
-	value string // the member that contains the value
-	weak  bool   // the name is a label, which may denote only a kind of value
+	value string // name of the member that contains the value
+	weak  bool   // the name comes from a label, which may denote only a kind of value
 }
 
-// pairOf interprets an object as a pair.
+// pairOf interprets an object as a pair, if possible.
 func pairOf(object canon.Node) (pair, bool) {
 	if object.Kind() != canon.KindObject || object.Len() < 2 || object.Len() > maxPair {
 		return pair{}, false
@@ -117,7 +117,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 	}
 
-	// If there is no name, the label is used, as weaker evidence.
+	// If the object has no name, its label is used instead, although it is weaker evidence.
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
@@ -128,8 +128,8 @@ func pairOf(object canon.Node) (pair, bool) {
 	return found, len(found.name) > 0 && found.value != ""
 }
 
-// memberRule returns the rule that withholds the value on top of the stack because of its name in
-// the enclosing object or array.
+// memberRule returns the rule that withholds the value on top of the stack because of its name or
+// position in the enclosing object or array.
 func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	switch {
 	case !p.members:
@@ -149,8 +149,8 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 	return "", false
 }
 
-// namedRule returns the rule that withholds an object's member because of the member's own name,
-// because of the name of the enclosing collection, or because the member is the value of a pair.
+// namedRule returns the rule that withholds a member because of its own name, because of the name
+// of the collection that contains it, or because it is the value of a pair.
 func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 		return rule, true
@@ -169,8 +169,8 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 	return p.pairRule(pair.name, f.node, w.listName(3))
 }
 
-// secondRule returns the rule that withholds the second of two strings in an array. The second
-// string may be the value that belongs to the first string, as in a list of headers.
+// secondRule returns the rule that withholds the second of two strings in an array. The first
+// string may be the name of the second one, as in a list of headers.
 func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
 	list := w.listName(2)
 	switch {
@@ -188,8 +188,8 @@ func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule stri
 	return p.assigned(f.prior.Text(), f.node.Text(), false)
 }
 
-// isCollection reports whether a folded name denotes a collection whose members and elements are
-// secrets, regardless of their own names.
+// isCollection reports whether a folded name denotes a collection of secrets, whose members and
+// elements are secrets regardless of their own names.
 func isCollection(folded string) bool {
 	for _, end := range []string{"passwords", "passwds", "passphrases", "secrets", "tokens", "apikeys", "credentials", "creds", "basicauth", "recoverycodes", "backupcodes"} {
 		if strings.HasSuffix(folded, end) {
@@ -200,7 +200,7 @@ func isCollection(folded string) bool {
 }
 
 // collected returns the rule that withholds a value because of the name of the object or array that
-// contains it: {"secrets": {"smtp": "…"}}.
+// contains the value, as in {"secrets": {"smtp": "…"}}.
 func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	folded := foldName(string(list))
 	if !isCollection(folded) {
@@ -209,7 +209,7 @@ func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	return p.assigned(secretOf(folded), f.node.Text(), false)
 }
 
-// secretOf returns the name with which each value in a collection is searched.
+// secretOf returns the name under which each value in a collection is searched.
 func secretOf(collection string) []byte {
 	switch {
 	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
@@ -218,11 +218,11 @@ func secretOf(collection string) []byte {
 	return []byte("secret")
 }
 
-// secretDetector is the detector that finds such secrets in texts.
+// secretDetector is the name of the detector that finds such secrets in text.
 const secretDetector = "kubernetes_secret"
 
-// pairRule returns the rule that withholds a pair's value. list is the folded name of the enclosing
-// list.
+// pairRule returns the rule that withholds the value of a pair. list is the folded name of the list
+// that contains the pair.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {
 		return "", false
@@ -235,7 +235,7 @@ func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule
 		}
 	}
 
-	// In a collection, the collection's name is used instead of the pair's name.
+	// In a collection, the name of the collection is used instead of the name in the pair.
 	if isCollection(list) {
 		return p.assigned(secretOf(list), value.Text(), false)
 	}

@@ -6,8 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// foldName returns the common form of all spellings of a name: api_key, API-Key, "api key", and
-// apiKey. Only ASCII letters are folded; full-width and Cyrillic letters are different letters.
+// foldName returns the common form of the spellings of a name, such as api_key, API-Key, "api key",
+// and apiKey. Only ASCII letters are folded; full-width and Cyrillic letters are treated as
+// different letters.
 func foldName(name string) string {
 	clean := func(c byte) bool { return c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z') }
 	at := 0
@@ -15,7 +16,7 @@ func foldName(name string) string {
 		at++
 	}
 
-	// Most names are already in this form and are not copied.
+	// Most names already have this form, so they are not copied.
 	if at == len(name) {
 		return name
 	}
@@ -33,7 +34,7 @@ func foldName(name string) string {
 	return string(b)
 }
 
-// A nameSet holds folded names.
+// A nameSet is a set of folded names.
 type nameSet struct {
 	exact  map[string]bool
 	suffix []string
@@ -46,7 +47,7 @@ func newNameSet(names ...string) (s nameSet) {
 	return s
 }
 
-// add adds a name. It returns false if folding leaves nothing of the name.
+// add adds a name to the set. It returns false if nothing remains of the name after folding.
 func (s *nameSet) add(name string) bool {
 	end, isSuffix := strings.CutPrefix(name, "*")
 	folded := foldName(end)
@@ -64,7 +65,7 @@ func (s *nameSet) add(name string) bool {
 	return true
 }
 
-// has reports whether a folded name is in the set.
+// has reports whether the set contains a folded name.
 func (s *nameSet) has(folded string) bool {
 	if s.exact[folded] {
 		return true
@@ -80,11 +81,11 @@ func (s *nameSet) has(folded string) bool {
 // isHeaders reports whether a folded name denotes an object that contains headers.
 func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
 
-// sensitiveHeader implements upstream's rule: it keeps a few names, and withholds other names that
-// contain a sensitive word. It also withholds x-idempotency-key.
+// sensitiveHeader implements the header rule of upstream, which keeps some headers and withholds
+// any other header whose name contains a sensitive word. It also withholds x-idempotency-key.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
-	// These headers are kept, even if their names contain a sensitive word.
+	// These headers are kept even if their names contain a sensitive word.
 	switch name {
 	case "content-length", "content-type", "request-id", "user-agent", "x-a2a-delivery", "x-correlation-id", "x-github-delivery",
 		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":
@@ -112,7 +113,7 @@ func sensitiveHeader(name string) bool {
 	return false
 }
 
-// reference reports whether a text consists only of ${NAME} or $NAME.
+// reference reports whether a text consists only of a variable, written as ${NAME} or $NAME.
 func reference(text string) bool {
 	name, ok := strings.CutPrefix(text, "$")
 	if inner, open := strings.CutPrefix(name, "{"); open {
@@ -129,8 +130,8 @@ func reference(text string) bool {
 	return true
 }
 
-// describes reports whether a value is an object that only describes a value, as a JSON Schema
-// does.
+// describes reports whether a value is an object that describes a value instead of containing it,
+// as a JSON Schema does.
 func describes(value canon.Node) bool {
 	if value.Kind() != canon.KindObject {
 		return false
@@ -152,15 +153,15 @@ func describes(value canon.Node) bool {
 	return value.Member("type").Kind() == canon.KindString
 }
 
-// A naming is a set of rules that withhold values because of their member names.
+// A naming is a set of rules that withhold values because of the names of their members.
 type naming struct {
 	names      nameSet
 	headers    bool
 	references bool // are kept
 }
 
-// named returns the rule, if any, that withholds a member's value. headers reports whether the
-// object contains headers.
+// named returns the rule that withholds the value of a member, if there is one. headers reports
+// whether the object contains headers.
 func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
 	case p.names.has(foldName(name)):
@@ -176,8 +177,8 @@ func (p *naming) named(name string, headers bool, value canon.Node) (rule string
 	return rule, true
 }
 
-// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6, RFC 9964).
-// Elsewhere, these names do not have this meaning.
+// isPrivateJWK reports whether a member is a private member of a JWK (RFC 7518 section 6, RFC
+// 9964). In other objects, these names have other meanings.
 func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k", "priv":
@@ -186,28 +187,28 @@ func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	return false
 }
 
-// Names of members whose values the protocol's own harness removes from exported data. [Upstream]
-// contains all of them.
+// These are the names of members whose values the protocol's own harness removes when it exports
+// data. [Upstream] includes all of them.
 const (
-	// localPaths are names of members that contain local paths. They are compared in lowercase,
-	// without further folding.
+	// localPaths are the names of members that contain local paths. Names are compared with these
+	// in lowercase, without further folding.
 	localPaths = `persisted_path primary run_path snapshot_ref snapshot_path source_path`
 
-	// secretNames are written without _ and -, because names are compared in this form.
+	// secretNames are in lowercase and without _ and -, because names are compared in this form.
 	secretNames = `authorization proxyauthorization cookie setcookie apikey xamzsecuritytoken xapikey xauthtoken xcsrftoken xxsrftoken
 		accesstoken refreshtoken idtoken bearertoken clientsecret password secret passwd privatekey sessiontoken`
 
-	// secretEndings are suffixes of further names, also without _ and -.
+	// secretEndings are the endings of further sensitive names, in the same form.
 	secretEndings = `token secret password apikey`
 )
 
-// Sensitive reports whether a member's name alone is sufficient reason to remove its value from a
-// session bundle. A name is sensitive if, in lowercase, it is one of six names for local paths, or
-// if, in lowercase and without _ and -, it is one of twenty names for secrets or ends in token,
-// secret, password, or apikey. For example, access_token, X-Api-Key, and dbPassword are sensitive,
-// but input_tokens is not.
+// Sensitive reports whether the name of a member alone is sufficient reason to remove the member's
+// value from a session bundle. A name is sensitive if, in lowercase, it is one of six names for
+// local paths, or if, in lowercase and without _ and -, it is one of twenty names for secrets or
+// ends in token, secret, password, or apikey. For example, access_token, X-Api-Key, and dbPassword
+// are sensitive, but input_tokens is not.
 //
-// This is the rule for session bundles. A [Policy] folds names further and adds rules.
+// This rule applies to session bundles. A [Policy] folds names further and has additional rules.
 func Sensitive(name string) bool {
 	lower := strings.ToLower(name)
 	if anyOf(localPaths, func(path string) bool { return path == lower }) {
@@ -219,8 +220,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether is returns true for any word in a list. It is called for every name in
-// every document, so it does not allocate memory.
+// anyOf reports whether is returns true for any of the words in list. It is called for every name
+// in every document, so it allocates no memory.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {
@@ -230,7 +231,7 @@ func anyOf(list string, is func(word string) bool) bool {
 	return false
 }
 
-// upstreamNames returns the names in the form that [Rules] uses.
+// upstreamNames returns upstream's sensitive names, in the form that [Rules] uses.
 func upstreamNames() (names []string) {
 	names = append(strings.Fields(localPaths), strings.Fields(secretNames)...)
 	for _, end := range strings.Fields(secretEndings) {

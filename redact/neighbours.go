@@ -9,52 +9,52 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// The hash of a value with few candidates, such as a PIN, reveals the value to anyone who tries all
-// candidates. Therefore, three kinds of hashes are withheld with a value, each with its own entry
-// and commitment:
+// The hash of a value with only a few candidates, such as a PIN, reveals the value to anyone who
+// tries all candidates. Three kinds of hashes are therefore withheld together with a value, each
+// with its own entry and commitment:
 //
-//  1. digests that the format stores in a member next to the value: [hashRules];
-//  2. members of an open object whose names indicate that they are hashes of the value:
-//     [isHashName];
-//  3. anywhere, written as sha256:… or as 64 hexadecimal digits: the SHA-256 of the value, of a
-//     string in it, and the digests of 1 and 2.
+//  1. digests that the format stores in a member next to the value (see [hashRules]);
+//  2. members of an open object whose names show that they are hashes of the value (see
+//     [isHashName]);
+//  3. anywhere, written as sha256:… or as 64 hexadecimal digits: the SHA-256 of the value or of a
+//     string in it, and the digests of kinds 1 and 2.
 //
-// Digests that cover the value together with other data (digests of files or of other receipts) are
-// kept, and so are the chain's links.
+// Digests that cover the value together with other data, such as digests of files or of other
+// receipts, are kept, and so are the links of the chain.
 
-// A hashRule maps an element's digests to the values that they cover.
+// A hashRule maps the digests in an element to the values that they cover.
 type hashRule struct {
 	element string
-	values  string                  // members; * matches any member
-	hashes  string                  // members that contain digests of them
+	values  string                  // names of members with values; * matches any member
+	hashes  string                  // names of members with digests of these values
 	when    func(e canon.Node) bool // nil: always
 }
 
 func hashRules() []hashRule {
 	return []hashRule{
-		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // of the data that the actor saw
+		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // digest of the data that the actor saw
 		{"/replay_input/materials/*", "bytes_base64", "sha256", nil},
 		{"/replay_input/materials/*", "metadata", "sha256", describedOnly},
 		{"/replay_input/materials/*", "uri", "sha256", inlineURI},
 		{"/side_effects/tool_calls/*", "*", "input_hash output_hash", nil},
 		{"/final_artifacts/*", "uri", "sha256", inlineURI},
-		{"/deltas/*", "path override_key", "before_sha256 after_sha256", nil}, // also by path: deltaHashes
+		{"/deltas/*", "path override_key", "before_sha256 after_sha256", nil}, // deltaHashes also uses the path
 	}
 }
 
-// describedOnly reports whether a material has only metadata. Otherwise, its sha256 is the digest
-// of bytes in bytes_base64 or elsewhere.
+// describedOnly reports whether a material has only metadata. If not, its sha256 is the digest of
+// bytes, which are in bytes_base64 or elsewhere.
 func describedOnly(e canon.Node) bool {
 	return e.Member("uri").IsZero() && e.Member("bytes_base64").IsZero()
 }
 
-// inlineURI reports whether the URI contains the content (RFC 2397).
+// inlineURI reports whether the URI itself contains the content (RFC 2397).
 func inlineURI(e canon.Node) bool {
 	uri := e.Member("uri").Text()
 	return len(uri) > 5 && bytes.EqualFold(uri[:5], []byte("data:"))
 }
 
-// covers reports whether the rule's digests cover the named member.
+// covers reports whether the digests of the rule cover the named member.
 func (r hashRule) covers(e canon.Node, member string) bool {
 	if r.values != anyToken && !hasWord(r.values, member) || hasWord(r.hashes, member) {
 		return false
@@ -71,12 +71,12 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// hashWords are the words at the beginning or the end of a hash's name.
+// hashWords are words with which the name of a hash may begin or end.
 const hashWords = "sha256sum sha256 sha512 sha384 sha224 sha1 md5 sha hash digest checksum fingerprint hmac crc32"
 
 // isHashName reports whether the name of a member of an open object denotes a hash of a withheld
-// member: pin_sha256 or hash_of_pin for pin, just hash, or a name used for hashes of tool inputs
-// and results. All names are folded.
+// member. For a member pin, such names are pin_sha256, hash_of_pin, just hash, or a name that is
+// used for hashes of tool inputs and results. All names must be folded.
 func isHashName(name string, withheld map[string]bool) bool {
 	switch name {
 	case "argshash", "argumentshash", "inputhash", "outputhash", "resulthash", "contenthash", "bodyhash", "valuehash":
@@ -93,11 +93,11 @@ func isHashName(name string, withheld map[string]bool) bool {
 	return false
 }
 
-// digestsIn yields the digests in a text, written as 64 hexadecimal digits.
+// digestsIn yields the digests in a text that are written as 64 hexadecimal digits.
 func digestsIn(text []byte, yield func(canon.Digest)) {
 	const size = 2 * len(canon.Digest{})
 	for at := 0; len(text)-at >= size; {
-		// Only a run of exactly this length is a digest.
+		// Only a run of exactly this many digits is treated as a digest.
 		n := 0
 		for at+n < len(text) && isHex(text[at+n]) {
 			n++
@@ -113,9 +113,9 @@ func digestsIn(text []byte, yield func(canon.Digest)) {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// sums yields the digests that could confirm a value: the digest of its canonical form, and those
-// of each string in it, unchanged, with a newline, and decoded from base64. Empty values yield no
-// digests.
+// sums yields the digests that could confirm a guess of a value: the digest of its canonical form
+// and, for each string in it, the digests of the string unchanged, with a newline, and decoded from
+// base64. It yields no digests of empty values.
 func sums(n canon.Node, add func(canon.Digest)) {
 	switch n.Kind() {
 	case canon.KindObject, canon.KindArray:

@@ -9,32 +9,33 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An Entry is an element of redactions[] and describes a withheld value.
+// An Entry is an element of redactions[], which describes a withheld value.
 type Entry struct {
-	Field     string       // JSON Pointer (RFC 6901) into the unredacted form
+	Field     string       // JSON Pointer (RFC 6901) to the value in the unredacted form
 	Reason    string       // the rules that withheld the value, separated by commas
 	ProofHash canon.Digest // the commitment; see [Disclosure.Commitment]
 }
 
-// A Result is a redacted draft and the values withheld from it.
+// A Result consists of a redacted draft and the values that were withheld from it.
 type Result struct {
-	Draft       *canon.Document // its source is in RFC 8785 form
+	Draft       *canon.Document // the redacted draft, whose source is in RFC 8785 form
 	Entries     []Entry         // the new entries, in the order of redactions[]
-	Disclosures *Disclosures    // the withheld values, which are secret
+	Disclosures *Disclosures    // the withheld values, which must be kept secret
 }
 
-// A Finding is a location at which a policy would withhold a value, with the rules that apply.
+// A Finding is a location at which a policy would withhold a value, together with the rules that
+// apply.
 type Finding struct {
 	Pointer string // RFC 6901
 	Rule    string
 }
 
-// Redact withholds the values in a draft that match the policy. For each entry, it reads 16 bytes
-// from salts, which must supply random, secret bytes, as crypto/rand.Reader does. Redacting a
+// Redact withholds the values in a draft that the policy matches. For each entry, it reads 16 bytes
+// from salts, which must return random and secret bytes, as crypto/rand.Reader does. Redacting the
 // result again changes nothing.
 //
 // If the draft cannot be redacted, the error lists the first 20 problems and states the total
-// number.
+// number of problems.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	var refused refusedError
 	if root := d.Root(); root.Kind() != canon.KindObject {
@@ -42,7 +43,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// A hash or a signature would cover the values that are withheld here.
+	// A hash or a signature would cover the values that are to be withheld.
 	for _, pointer := range sealedBy(d.Root()) {
 		refused.add(problem{Code: codeAlreadySealed, Pointer: pointer})
 	}
@@ -50,7 +51,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// All problems are reported together, so that the draft can be corrected in one pass.
+	// All problems are reported together, so that they can be corrected in one pass.
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
@@ -68,7 +69,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		}
 	}
 
-	// Entries require a list.
+	// If redactions is present, it must be a list, because entries are added to it.
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
 		refused.add(problem{codeSchemaBreak, "/redactions", ""})
 	}
@@ -76,7 +77,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// A separate salt protects each value from being guessed.
+	// Each value has its own salt, which prevents guesses of the value from being confirmed.
 	disclosures, err := disclose(hits, salts)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		r.Entries = append(r.Entries, Entry{f.Field, hits[i].rule, f.Commitment()})
 	}
 
-	// The result was parsed, so it is strict JSON within the size limit of a receipt.
+	// The result is parsed, so it is strict JSON and within the size limit for receipts.
 	redacted, limits := new(canon.Document), canon.Limits{Depth: anyDepth}
 	err = redacted.Parse(write(d, hits, r.Entries), limits)
 	if err == nil {
@@ -95,17 +96,18 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		err = r.Draft.Parse(redacted.AppendCanonical(nil), limits)
 	}
 	if err != nil {
-		refused.add(problem{Code: codeSizeLimit}) // the only possible error, which might quote a name
+		refused.add(problem{Code: codeSizeLimit}) // no other error is possible, and the error itself might quote a name
 		return nil, &refused
 	}
 
 	return r, nil
 }
 
-// Find returns the locations of the values that the policy would withhold from a document, sealed
-// or not, including values that cannot be withheld. The pointers contain no secret that the policy
-// detects. Findings are in the order of redactions[]. If the findings are too long to list, there
-// is a single finding for the entire document, with the rule size_limit.
+// Find returns the locations of all values that the policy would withhold from a document,
+// including values that cannot be withheld. The document may be sealed. The pointers in the result
+// contain no secret that the policy can detect. Findings are in the order of redactions[]. If the
+// findings are too long to be listed, the only finding is the entire document, with the rule
+// size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)
 	if !ok {
@@ -118,7 +120,7 @@ func (p *Policy) Find(d *canon.Document) []Finding {
 	return found
 }
 
-// sealedBy returns the members that only sealed receipts have.
+// sealedBy returns pointers to those members of a document that only sealed receipts have.
 func sealedBy(root canon.Node) (pointers []string) {
 	if !root.Member("chain").Member("receipt_hash").IsZero() {
 		pointers = append(pointers, "/chain/receipt_hash")
@@ -129,21 +131,21 @@ func sealedBy(root canon.Node) (pointers []string) {
 	return pointers
 }
 
-// checkPaths reports pointers that refer to no value, unless an entry states that the value was
-// already withheld.
+// checkPaths reports pointers of the policy that refer to no value, unless an entry states that the
+// value was already withheld.
 func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 	for _, pat := range p.patterns {
 		if pat.wild() {
 			continue
 		}
-		ptr, _ := canon.ParsePointer(pat.text) // Compile has already checked it
+		ptr, _ := canon.ParsePointer(pat.text) // Compile has checked the pointer
 		if _, ok := d.Find(ptr); !ok && !listed(d.Root().Member("redactions"), ptr.String()) {
 			refused.add(problem{Code: codeNoSuchPath, Pointer: pat.text})
 		}
 	}
 }
 
-// listed reports whether an entry refers to the pointer's value, to a value inside it, or to a
+// listed reports whether an entry refers to the value at a pointer, to a value within it, or to a
 // value that contains it.
 func listed(redactions canon.Node, pointer string) bool {
 	for _, e := range redactions.Elements() {
@@ -155,9 +157,9 @@ func listed(redactions canon.Node, pointer string) bool {
 	return false
 }
 
-// plan returns all values to withhold, in the order of their pointers. It returns false if the
-// pointers alone are longer than a document may be, as is possible if one long name occurs in many
-// pointers.
+// plan returns all values that are to be withheld, in the order of their pointers. It returns false
+// if the pointers alone would be longer than a document may be, which is possible if many pointers
+// contain the same long name.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	w := find(p, d)
 	if !w.point(0) {
@@ -169,16 +171,17 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, true
 	}
 
-	// A hash makes it possible to guess a withheld value.
+	// Hashes are included, because they allow guesses of a withheld value to be checked.
 	addHashes(w, d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
 
-	// In this order, values inside a value directly follow it.
+	// In this order, values within a value come directly after it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
-	// If a name contains a hash, its object is withheld, together with other hits in it.
+	// If a name contains a hash, the object with that name is withheld, including all other hits in
+	// the object.
 	outermost := w.hits[:0]
 	for _, h := range w.hits {
 		if n := len(outermost); n == 0 || !below(h.pointer, outermost[n-1].pointer) {
@@ -189,13 +192,13 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	return outermost, true
 }
 
-// Summary returns one line, in readable form, with the number of withheld values per rule.
+// Summary describes, in one line, how many values were withheld by each rule.
 func (r *Result) Summary() string {
 	if len(r.Entries) == 0 {
 		return "nothing to withhold"
 	}
 
-	// A value is counted for each of its rules.
+	// If several rules match a value, the value is counted for each of them.
 	counts := map[string]int{}
 	for _, e := range r.Entries {
 		for rule := range strings.SplitSeq(e.Reason, ", ") {
@@ -221,16 +224,16 @@ func (r *Result) Summary() string {
 	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
 }
 
-// A Policy determines which values are withheld from a draft. [Rules.Compile] returns one. It is
-// immutable and safe for concurrent use.
+// A Policy determines which values are withheld from a draft. [Rules.Compile] returns one. A Policy
+// is immutable and safe for concurrent use.
 type Policy struct {
 	memberRules
 	patterns patterns
-	reasons  map[string]bool // reasons that the policy writes
+	reasons  map[string]bool // the reasons that this policy can write
 	shape    *shape          // of a receipt
 }
 
-// everyReason returns the rules that can occur in a reason.
+// everyReason returns the set of rules that a reason may contain.
 func (p *Policy) everyReason() map[string]bool {
 	all := map[string]bool{rulePointer: true, ruleName: true, ruleHeader: true, ruleURL: true, ruleURL + inName: true, ruleHash: true, ruleHash + inName: true}
 	for d := range p.detectors {
@@ -239,8 +242,8 @@ func (p *Policy) everyReason() map[string]bool {
 	return all
 }
 
-// wrote reports whether this policy writes a reason. Reasons written by this policy are not
-// searched for secrets.
+// wrote reports whether this policy can have written a reason. Such a reason is not searched for
+// secrets.
 func (p *Policy) wrote(reason string) bool {
 	for rule := range strings.SplitSeq(reason, ", ") {
 		if !p.reasons[rule] {
@@ -250,7 +253,7 @@ func (p *Policy) wrote(reason string) bool {
 	return true
 }
 
-// append writes the entry as an element of redactions[].
+// append appends the entry, as an element of redactions[], to b.
 func (e Entry) append(b []byte) []byte {
 	b = canon.AppendString(append(b, `{"field":`...), e.Field)
 	b = canon.AppendString(append(b, `,"proof_hash":`...), e.ProofHash.String())

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// masked reports whether a text consists only of a placeholder: from this package, from a session
-// bundle, from a recording (for a path outside the workspace), or from another program that uses a
-// common placeholder.
+// masked reports whether a text consists only of a placeholder, which may be from this package,
+// from a session bundle, from a recording (for a path outside the workspace), or from another
+// program that uses a common placeholder.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -25,8 +25,8 @@ func masked(text []byte) bool {
 	}
 }
 
-// isOutside reports whether the remainder of a label occurs in recordings. The list of classes is
-// that of package event.
+// isOutside reports whether the rest of a label is of a form that recordings contain. The classes
+// are those of package event.
 func isOutside(label string) bool {
 	if label == "the workspace)" {
 		return true
@@ -39,8 +39,9 @@ func isOutside(label string) bool {
 	return false
 }
 
-// remnantAt returns the length of the placeholder with which a text begins, or 0. The detectors of
-// the policy that wrote the placeholder are not known, so the placeholder may have any name.
+// remnantAt returns the length of the placeholder at the beginning of a text, or 0 if there is
+// none. The placeholder may contain any name, because the detectors of the policy that wrote it are
+// not known.
 func remnantAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -52,7 +53,7 @@ func remnantAt(text []byte) int {
 		return 0
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>. A name consists of these characters.
+	// <redacted:NAME> or <redacted:NAME:LENGTH>. A name consists only of these characters.
 	name := bytes.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz0123456789_-")
 	if len(name) == len(rest) {
 		return 0
@@ -69,13 +70,13 @@ func remnantAt(text []byte) int {
 	return len(text) - len(name) + 1
 }
 
-// maxVariants is the maximum number of texts that are compared. Each round of each URL rule creates
-// one text, and further rounds rarely find more.
+// maxVariants is the maximum number of texts that are compared. Each round of each URL rule results
+// in one text, and later rounds rarely find anything.
 const maxVariants = 16
 
-// isRemnant reports whether redaction can reduce an original text to the given text. Detectors
-// leave placeholders. The URL rules remove user information without a trace, so they are applied to
-// the original text, in any order and for any number of rounds.
+// isRemnant reports whether redacting an original text can result in the given text. Detectors
+// leave placeholders. The URL rules remove user information without leaving a trace, so they are
+// applied to the original text, in any order and any number of times.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
 		return covers(left, whole)
@@ -100,8 +101,8 @@ func isRemnant(left, whole []byte) bool {
 	return false
 }
 
-// hasSlashes reports whether a text contains the two slashes of a URL, as written or with one level
-// of escapes removed.
+// hasSlashes reports whether a text contains the two slashes of a URL, either as written or with
+// one level of escapes removed.
 func hasSlashes(text []byte) bool {
 	if bytes.Contains(text, []byte("//")) {
 		return true
@@ -114,13 +115,13 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether a text equals the original text, where each placeholder stands for any
-// part of the original. A parameter's placeholder stands for a part of one parameter: the part ends
-// before a fragment, but may extend beyond the value if a detector found a secret that begins in
-// the value.
+// covers reports whether a text is equal to the original text if each placeholder is taken to
+// represent any part of the original. The placeholder of a URL parameter represents part of a
+// single parameter. This part ends before a fragment, but may extend beyond the value if a detector
+// has found a secret that begins in the value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
-	literal := func() []byte { // up to the next placeholder, which it skips
+	literal := func() []byte { // returns the text up to the next placeholder, and skips that placeholder
 		start := at
 		for ; at < len(left); at++ {
 			n := 0
@@ -149,7 +150,7 @@ func covers(left, whole []byte) bool {
 		return false
 	}
 	for {
-		within := parameter // the placeholder before next
+		within := parameter // the placeholder that precedes next
 		next := literal()
 		last := at > len(left)
 		i := bytes.Index(whole, next)

@@ -10,55 +10,58 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Rules specify which values to withhold. [Upstream], [Default], and [Strict] return rules to use
-// or to extend. A zero field withholds nothing. [Rules.Compile] compiles the rules into a [Policy].
+// Rules specify the values to withhold from a draft. [Upstream], [Default], and [Strict] return
+// rules to use or to extend. The zero value of each field withholds nothing. [Rules.Compile]
+// compiles the rules into a [Policy].
 type Rules struct {
 	Name string // for people
 
-	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * matches any single token.
-	// The token ** matches any number of tokens, but at least one at the end of the pointer:
-	// /metadata/** is everything in metadata, and /metadata/**/pin is every pin in it. A pointer
-	// without such tokens must refer to a value in the document.
+	// Pointers contains JSON Pointers (RFC 6901) to values to withhold. In a pointer, the token *
+	// matches any single token. The token ** matches any number of tokens, and at least one token
+	// at the end of a pointer: /metadata/** matches everything in metadata, and /metadata/**/pin
+	// matches every pin in it. A pointer without such tokens must refer to a value that exists in
+	// the document.
 	Pointers []string
 
-	// Names lists member names that match anywhere in the document. The case of ASCII letters and
-	// the characters _, -, and space are ignored: api_key also matches apiKey. A name that begins
-	// with * matches all names that end in the rest of it.
+	// Names contains member names that are matched anywhere in the document. The case of ASCII
+	// letters and the characters _, -, and space are ignored, so api_key also matches apiKey. A
+	// name that begins with * matches all names that end with the rest of it.
 	Names []string
 
-	// Headers withholds sensitive headers: members of an object whose name is headers or ends in
+	// Headers withholds sensitive headers, which are members of an object whose name is or ends in
 	// headers.
 	Headers bool
 
-	// Members searches a string member together with its name, as NAME="VALUE", so that detectors
-	// that depend on a name find secrets in objects as they do in texts. Objects with a name and a
-	// value, as in lists of variables, headers, and cookies, and pairs of strings are also treated
-	// as members.
+	// Members searches each string member together with its name, as NAME="VALUE", so that
+	// detectors that depend on a name also find secrets in objects. Objects with separate members
+	// for a name and a value, as in lists of variables, headers, and cookies, and pairs of strings
+	// are searched in the same way.
 	Members bool
 
-	// URLs specifies in which strings URLs are cleaned.
+	// URLs specifies in which strings secrets are removed from URLs.
 	URLs URLs
 
 	// References keeps the value of a sensitive name or URL parameter if the value is only a
 	// reference, such as ${NPM_TOKEN}.
 	References bool
 
-	// Detectors find secrets in strings and in names. If two detectors match the same text, the
-	// earlier detector determines the name.
+	// Detectors search strings and names for secrets. If two detectors match the same text, the
+	// placeholder has the name of the earlier one.
 	Detectors []secret.Detector
 }
 
-// URLs specifies in which strings a URL loses its user information and the values of its
-// sensitive parameters.
+// URLs specifies in which strings the user information and the values of sensitive parameters are
+// removed from URLs.
 type URLs int
 
 const (
 	URLsKept     URLs = iota // in none
-	URLsWhole                // in strings that consist of one http or https URL: upstream's rule
-	URLsAnywhere             // in every string, for every scheme, including in fragments and path parameters
+	URLsWhole                // in strings that consist of a single http or https URL, as upstream does
+	URLsAnywhere             // in every string and for every scheme, including in fragments and path parameters
 )
 
-// Compile checks the rules. The error for a detector is a *[secret.DetectorError].
+// Compile checks the rules and returns a policy that applies them. If a detector is invalid, the
+// error is a *[secret.DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
 		shape: receiptShape(),
@@ -69,7 +72,8 @@ func (r Rules) Compile() (*Policy, error) {
 		},
 	}
 
-	// If a policy without rules were compiled by mistake, it would report every draft as clean.
+	// A policy without rules would report every draft as free of secrets, so it is likely to be a
+	// mistake.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "policy has no rules, so nothing would be withheld"}
 	}
@@ -97,7 +101,7 @@ func (r Rules) Compile() (*Policy, error) {
 		return nil, err
 	}
 
-	// Only placeholders with these detectors' names are recognized.
+	// A placeholder is recognized only if it has the name of one of these detectors.
 	p.scanner = scanner
 	for _, d := range r.Detectors {
 		p.detectors[d.Name] = true
@@ -107,23 +111,25 @@ func (r Rules) Compile() (*Policy, error) {
 	return p, nil
 }
 
-// everyday is filled by [Everyday]. It does not refer to [Default], so that a program that does
-// not call Everyday, such as the verification page, links no detectors.
+// everyday contains the policy that [Everyday] has compiled. It does not refer to [Default], so
+// that a program that never calls Everyday, such as the verification page, does not link the
+// detectors.
 var everyday struct {
 	once   sync.Once
 	policy *Policy
 	err    error
 }
 
-// Everyday returns the policy for [Default], which is compiled once per process. All callers share
-// the policy, including detectors that were compiled for other callers' texts.
+// Everyday returns the policy for the rules from [Default], which is compiled only once per
+// process. All callers share this policy, including the detectors that have been compiled for the
+// texts of other callers.
 func Everyday() (*Policy, error) {
 	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
 	return everyday.policy, everyday.err
 }
 
-// compilePointer rejects an invalid pointer, and a pointer that can refer only to a value that is
-// never withheld.
+// compilePointer rejects a pointer that is invalid or that can refer only to values that are never
+// withheld.
 func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	ptr, err := canon.ParsePointer(text)
 	if err != nil {
@@ -134,7 +140,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 		return pattern{}, &ruleError{Code: codeInvalidRule, Detail: detail}
 	}
 
-	// A pointer with wildcards is checked against a draft; any other pointer is checked here.
+	// Pointers with wildcards are checked against a draft; all other pointers are checked here.
 	pat := pattern{text: text, tokens: ptr.Tokens()}
 	if pat.wild() {
 		return pat, nil
@@ -146,7 +152,8 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	return pat, nil
 }
 
-// Names of rules, used in findings and in the reasons of entries. ruleOf returns a detector's name.
+// These are the names of rules in findings and in the reasons of entries. ruleOf returns the name
+// for a detector.
 const (
 	rulePointer = "pointer"
 	ruleName    = "name"
@@ -159,8 +166,8 @@ const (
 func ruleOf(detector string) string { return "pattern " + detector }
 
 // Upstream returns the rules of the protocol's own harness: its sensitive names, its rule for
-// strings that consist of one http(s) URL, and its 16 patterns. These rules miss many secrets and
-// match many other texts. Use them only for comparison.
+// strings that consist of a single http(s) URL, and its 16 patterns. These rules miss many secrets
+// and match much text that is not secret. They are intended only for comparison.
 func Upstream() Rules {
 	return Rules{
 		Name:      "upstream",
@@ -171,9 +178,9 @@ func Upstream() Rules {
 	}
 }
 
-// Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a text,
-// the name of a home directory, and [secret.Default], which finds more secrets and produces fewer
-// false positives.
+// Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a string,
+// user names in home directories, and [secret.Default], which finds more secrets than upstream's
+// patterns and has fewer false positives.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
@@ -182,15 +189,15 @@ func Default() Rules {
 	return r
 }
 
-// Strict returns the rules of [Default], and additionally withholds content from people and models:
-// the members that usually contain it, by name, and a receipt's free-text members. This includes
-// the inputs and results of tools.
+// Strict returns the rules from [Default], and additional rules that withhold content from people
+// and models: members that usually contain such content, by name, and the free-text members of a
+// receipt. Such content includes the inputs and results of tools.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"
 
-	// The first line corresponds to upstream's replay-only mode, and the second line adds names
-	// that this mode omits.
+	// The first line corresponds to the replay-only mode of upstream, and the second line adds
+	// names that this mode omits.
 	r.Names = append(r.Names, strings.Fields(`
 		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
 		input output stdout stderr message title description`)...)
@@ -218,19 +225,19 @@ const (
 	anyTokens = "**"
 )
 
-// wild reports whether the pattern may match several values, or none.
+// wild reports whether the pattern may match no value or several values.
 func (p pattern) wild() bool {
 	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
 }
 
-// patterns are a policy's patterns.
+// patterns contains the patterns of a policy.
 type patterns []pattern
 
-// A state means that a pattern's tokens before at lead to the current value.
+// A state means that the tokens of a pattern before index at match the path to the current value.
 type state struct{ pattern, at int }
 
-// start returns the states for the entire document. Only a pattern without wildcards could match
-// the document itself, and such a pattern is rejected.
+// start returns the states for the root of the document. Only a pattern without wildcards could
+// match the root itself, and such a pattern is rejected.
 func (list patterns) start() []state {
 	var s []state
 	for i := range list {
@@ -239,8 +246,8 @@ func (list patterns) start() []state {
 	return s
 }
 
-// enter adds a state. If the state is at a **, enter also adds the state after it, because ** may
-// match no token.
+// enter adds a state to states. If the state is at **, enter also adds the state after **, because
+// ** may match no tokens.
 func (list patterns) enter(states []state, s state) []state {
 	tokens := list[s.pattern].tokens
 	for {
@@ -255,7 +262,7 @@ func (list patterns) enter(states []state, s state) []state {
 }
 
 // step returns the states for the child with the given token, and reports whether a pattern matches
-// the child.
+// that child.
 func (list patterns) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {
 		next = make([]state, 0, len(states)+2)
@@ -266,7 +273,8 @@ func (list patterns) step(states []state, token string) (next []state, named boo
 		if s.at == len(tokens) {
 			continue
 		}
-		// The last token matches the child. At **, a pattern also keeps its position.
+		// The last token of the pattern matches the child. A pattern at ** also stays at the same
+		// position.
 		switch t := tokens[s.at]; {
 		case t == anyTokens:
 			named = named || s.at+1 == len(tokens)

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// receiptTable lists the substitutes for withheld values that keep a receipt valid; a test derives
-// the same list from the schema. An unlisted location accepts a placeholder, because it is free
-// text or is in an open object.
+// receiptTable lists the replacements for withheld values that keep a receipt valid; a test derives
+// the same list from the schema. Any location that is not listed accepts a placeholder, because it
+// is free text or is in an open object.
 //
 //	protected  never withheld, nor is any value inside it or any value that contains it
 //	list       redactions[], to which rules by pointer and name do not apply
@@ -13,9 +13,9 @@ import "strings"
 //	refuse     required, but not text: the value cannot be withheld
 //	open       an open object, withheld as {}
 //
-// Any other word is the JSON value that replaces the withheld value. An object or array element
-// that contains only listed locations is treated as refuse. Elements are never removed, so that
-// indexes do not change.
+// Any other word is the JSON value that replaces the withheld value. An object or array element in
+// which all locations are listed is treated as refuse. Elements are never removed, so that indexes
+// do not change.
 const receiptTable = `
 protected /schema
 protected /receipt_id
@@ -102,7 +102,7 @@ open      /metadata
 `
 
 // Protected reports whether a JSON Pointer refers to a member that is never withheld because it
-// identifies the receipt, to a part of such a member, or to a value that contains one.
+// identifies the receipt, to part of such a member, or to a value that contains such a member.
 func Protected(pointer []byte) bool {
 	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
 		n := min(len(pointer), len(member))
@@ -114,7 +114,7 @@ func Protected(pointer []byte) bool {
 	return false
 }
 
-// A form is the substitute for a withheld value.
+// A form specifies how a withheld value is replaced.
 type form uint8
 
 const (
@@ -124,20 +124,20 @@ const (
 	formLiteral             // shape.literal
 )
 
-// A shape describes a location in a receipt. The nil shape stands for a location that accepts a
-// placeholder, as do the locations below it.
+// A shape describes a location in a receipt. The nil shape represents a location that accepts a
+// placeholder, as do all locations below it.
 type shape struct {
-	members   map[string]*shape // "*" stands for the elements, or for all members
+	members   map[string]*shape // "*" represents all elements, or all members
 	form      form
 	literal   string
-	open      bool // an object whose members may have any name
+	open      bool // the object may have members with any name
 	protected bool
-	holds     bool // contains a protected member
-	list      bool // redactions[], or an entry in it
+	holds     bool // the value contains a protected member
+	list      bool // the location is redactions[] or an entry in it
 	hashes    []hashRule
 }
 
-// receiptShape reads the tables.
+// receiptShape creates the shape of a receipt from the tables.
 func receiptShape() *shape {
 	root := &shape{form: formRefuse}
 	for line := range strings.Lines(receiptTable) {
@@ -174,7 +174,7 @@ func receiptShape() *shape {
 	return root
 }
 
-// grow returns the shape at a path, creating it if necessary.
+// grow returns the shape at a path, and creates it if necessary.
 func (s *shape) grow(path string) *shape {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		next := s.members[token]
@@ -190,7 +190,7 @@ func (s *shape) grow(path string) *shape {
 	return s
 }
 
-// mark records, in the shapes above a path, that they contain a protected member.
+// mark records in each shape on a path that it contains a protected member.
 func (s *shape) mark(path string) {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		s.holds = true
@@ -212,7 +212,7 @@ func (s *shape) child(token string) *shape {
 	return s.members[anyToken]
 }
 
-// find returns the shape of the place to which tokens lead.
+// find returns the shape of the location to which the tokens refer.
 func (s *shape) find(tokens []string) *shape {
 	for _, t := range tokens {
 		s = s.child(t)
@@ -220,10 +220,10 @@ func (s *shape) find(tokens []string) *shape {
 	return s
 }
 
-// guarded reports whether the place is never withheld.
+// guarded reports whether the value at this location is never withheld.
 func (s *shape) guarded() bool { return s != nil && (s.protected || s.holds || s.list) }
 
-// inList reports whether the shape is redactions[] or an entry in it.
+// inList reports whether the location is redactions[] or an entry in it.
 func (s *shape) inList() bool { return s != nil && s.list }
 
 func (s *shape) isMaterial() bool {

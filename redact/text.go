@@ -9,32 +9,33 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Placeholders. None of the placeholders reveals the length of the withheld text.
+// Placeholders. None of these placeholders reveals the length of the withheld text.
 const (
-	placeholder = "[redacted]" // for an entire value
-	withheld    = "[withheld]" // upstream's, for an entire prompt or payload
+	placeholder = "[redacted]" // replaces an entire value
+	withheld    = "[withheld]" // used by upstream for an entire prompt or payload
 )
 
-// placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder states
-// the length after the name.
+// placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder also
+// states a length, after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
-// A cleaner removes from texts everything that detectors and the URL rule find.
+// A cleaner removes everything that the detectors and the URL rule find in a text.
 type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
-	detectors map[string]bool // names whose placeholders are recognized
+	detectors map[string]bool // names of detectors whose placeholders are recognized
 	longest   int             // length of the longest of these names
 }
 
-// isPlaceholder reports whether a text consists only of a placeholder, so that there is nothing to
-// withhold.
+// isPlaceholder reports whether a text consists only of a placeholder, so that nothing has to be
+// withheld.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
 
-// placeholderAt returns the length of the placeholder with which a text begins, or 0. Only the
-// names of the policy's own detectors are recognized, because any other name could be a secret.
+// placeholderAt returns the length of the placeholder at the beginning of a text, or 0 if there is
+// none. Only placeholders with the names of the policy's own detectors are recognized, because any
+// other name could be a secret.
 func (p *cleaner) placeholderAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld, urlPlaceholder} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -42,8 +43,8 @@ func (p *cleaner) placeholderAt(text []byte) int {
 		}
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name that is no longer than the longest
-	// detector name.
+	// The form is <redacted:NAME> or <redacted:NAME:LENGTH>, where NAME is no longer than the
+	// longest name of a detector.
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
@@ -58,9 +59,9 @@ func (p *cleaner) placeholderAt(text []byte) int {
 	return len(text) - len(rest) + end + 1
 }
 
-const maxLength = 9 // digits that form a length
+const maxLength = 9 // maximum number of digits in LENGTH
 
-// pieces yields the parts of a text between its placeholders.
+// pieces yields the parts of a text that are between placeholders.
 func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	start := 0
 	if bytes.Contains(text, []byte("redacted")) || bytes.Contains(text, []byte("withheld")) {
@@ -78,26 +79,26 @@ func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	yield(start, len(text))
 }
 
-// A cleaned is a text after cleaning.
+// A cleaned value is a text after cleaning.
 type cleaned struct {
 	text    []byte
-	rules   []string // names of the rules that changed the text; empty if it is unchanged
+	rules   []string // names of the rules that changed the text, if any
 	secrets [][]byte // the removed parts
 }
 
-// maxRounds is the maximum number of rounds in which a text is cleaned. One round suffices, unless
-// a pattern matches another pattern's result.
+// maxRounds is the maximum number of times that a text is cleaned. Usually, one round is enough,
+// because few patterns match the result of another pattern.
 const maxRounds = 8
 
-// clean repeatedly removes from a text everything that the detectors and the URL rule find, until
-// they find nothing. Cleaning the result again changes nothing.
+// clean removes everything that the detectors and the URL rule find in a text, and repeats this
+// until they find nothing. Cleaning the result again changes nothing.
 func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
 		return c
 	}
 
-	// A pattern may match another pattern's result.
+	// A pattern may match text that results from replacing a match of another pattern.
 	for range maxRounds {
 		edits := p.edits(&c)
 		if len(edits) == 0 {
@@ -111,13 +112,13 @@ func (p *cleaner) clean(text []byte) cleaned {
 	return c
 }
 
-// edits returns the changes, in order and without overlaps.
+// edits returns the edits for a text, in order and without overlaps.
 func (p *cleaner) edits(c *cleaned) []edit {
 	urls := p.urls.edits(nil, c.text)
 	var finds []edit
 	p.pieces(c.text, func(start, end int) {
 		piece := c.text[start:end]
-		// Search the text as is, and with one level of escapes removed.
+		// The text is searched as written, and with one level of escapes removed.
 		finds = p.finds(finds, c, piece, start, nil)
 		toolNames(piece, func(name []byte, at int) { finds = p.finds(finds, c, name, start+at, nil) })
 		for _, l := range levels() {
@@ -130,14 +131,14 @@ func (p *cleaner) edits(c *cleaned) []edit {
 		}
 	})
 
-	// A match is redundant where the URL is changed anyway.
+	// A match is dropped if an edit of the URL rule already removes it.
 	urls = union(urls)
 	finds = slices.DeleteFunc(finds, func(f edit) bool { return covered(urls, f) })
 	return union(append(urls, finds...))
 }
 
-// finds appends the detectors' matches in a piece of a text that begins at start, or in a view of
-// that piece.
+// finds appends edits for the matches of detectors in a piece of a text that begins at start, or in
+// a view of that piece.
 func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {
@@ -161,14 +162,14 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 	return list
 }
 
-// covered reports whether the URL rule removes a match, so that only the name of a parameter
+// covered reports whether the URL rule removes a match, so that at most the name of a parameter
 // remains.
 func covered(urls []edit, f edit) bool {
 	i := sort.Search(len(urls), func(i int) bool { return urls[i].end >= f.end })
 	return i < len(urls) && urls[i].from <= f.start
 }
 
-// union merges edits that overlap. A detector's placeholder takes precedence.
+// union combines edits that overlap. If one of them is from a detector, its placeholder is used.
 func union(list []edit) []edit {
 	slices.SortStableFunc(list, func(a, b edit) int { return a.start - b.start })
 	merged := list[:0]
@@ -178,7 +179,7 @@ func union(list []edit) []edit {
 			continue
 		}
 
-		// The two edits overlap, so one edit covers both.
+		// The two edits overlap, so they are combined into one edit.
 		last := &merged[len(merged)-1]
 		last.end, last.from = max(last.end, e.end), min(last.from, e.from)
 		if last.rule == ruleURL && e.rule != ruleURL {
@@ -205,7 +206,7 @@ func addRule(list, rules string) string {
 	return list
 }
 
-// apply applies the edits.
+// apply applies the edits to the text.
 func (c *cleaned) apply(edits []edit) {
 	var out []byte
 	at := 0

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// urlPlaceholder replaces a parameter's value: [redacted], encoded in characters that are valid in
-// a URL.
+// urlPlaceholder replaces the value of a parameter; it is [redacted], with the brackets
+// percent-encoded as URLs require.
 const urlPlaceholder = "%5Bredacted%5D"
 
-// A urlRule cleans URLs. It has its own parser, which accepts URLs as written, valid or not, and
-// changes only the removed parts. net/url rejects some URLs, and drops parameters that are
-// separated by a semicolon.
+// A urlRule removes secrets from URLs. It has its own parser, which accepts URLs as they are
+// written, whether valid or not, and changes only the removed parts. net/url would reject some URLs
+// and drop parameters that are separated by a semicolon.
 type urlRule struct {
 	mode       URLs
 	params     nameSet
@@ -35,12 +35,12 @@ func newURLRule(mode URLs, references bool) urlRule {
 // An edit replaces the bytes of a text from start up to, but not including, end.
 type edit struct {
 	start, end int
-	from       int // start of the parameter's name; equal to start if there is no parameter
+	from       int // start of the name of the parameter; equal to start if there is no parameter
 	with       string
 	rule       string
 }
 
-// edits appends the changes to be made to a text.
+// edits appends the edits that remove secrets from the URLs in a text.
 func (u *urlRule) edits(list []edit, text []byte) []edit {
 	switch {
 	case u.mode == URLsKept:
@@ -52,7 +52,7 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 		return list
 	}
 
-	// Anywhere in a text, two slashes indicate a URL.
+	// Two slashes anywhere in the text may belong to a URL.
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("//"))
 		if i < 0 {
@@ -69,8 +69,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
-// within appends the changes to be made to a text, of which a view begins at start. A rule for
-// entire texts does not use views.
+// within appends the edits for the part of a text that begins at start, given a view of that part.
+// A rule that applies only to entire texts does not use views.
 func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	if u.mode != URLsAnywhere {
 		return list
@@ -81,7 +81,7 @@ func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	return list
 }
 
-// deep appends the changes to be made to a text, as written and with one level of escapes removed.
+// deep appends the edits for a text, both as written and with one level of escapes removed.
 func (u *urlRule) deep(list []edit, text []byte) []edit {
 	list = u.edits(list, text)
 	for _, l := range levels() {
@@ -92,7 +92,7 @@ func (u *urlRule) deep(list []edit, text []byte) []edit {
 	return list
 }
 
-// wholeURL returns the start of the authority if the text consists of one http(s) URL, and 0
+// wholeURL returns the start of the authority if the text consists of a single http(s) URL, and 0
 // otherwise.
 func wholeURL(text []byte) int {
 	for _, scheme := range []string{"http://", "https://"} {
@@ -103,8 +103,8 @@ func wholeURL(text []byte) int {
 	return 0
 }
 
-// opensURL reports whether an authority follows the two slashes at i: after a scheme, or at the
-// start of a word (RFC 3986 section 4.2).
+// opensURL reports whether an authority follows the two slashes at i, which must come after a
+// scheme or be at the start of a word (RFC 3986 section 4.2).
 func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
 }
@@ -124,7 +124,7 @@ func urlEnd(text []byte, i int) int {
 	}
 
 	stops := `"<>` + "`"
-	// An apostrophe is part of a URL, unless the URL is enclosed in apostrophes.
+	// An apostrophe may be part of a URL, unless the URL is enclosed in apostrophes.
 	if start > 0 && text[start-1] == '\'' {
 		stops += "'"
 	}
@@ -145,10 +145,10 @@ func isSchemeByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '.' || c == '-' || c == ':'
 }
 
-// clean appends the changes to be made to the URL whose authority begins at start.
+// clean appends the edits for the URL whose authority begins at start.
 func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	list = u.userinfo(list, text, start, end)
-	if u.mode == URLsAnywhere { // URLs within the URL
+	if u.mode == URLsAnywhere { // a URL may contain other URLs
 		for at := start; ; {
 			i := bytes.Index(text[at:end], []byte("://"))
 			if i < 0 {
@@ -161,9 +161,10 @@ func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	return u.parameters(list, text, start, end)
 }
 
-// userinfo removes the user information before the @ in the authority (RFC 3986 section 3.2.1). The
-// last @ counts, as in all parsers. As in some parsers, a backslash does not end the authority. If
-// a password contains an unescaped slash, the authority looks like a host with a non-numeric port.
+// userinfo removes the user information, which precedes the @ in the authority (RFC 3986 section
+// 3.2.1). If there are several @ characters, the last one is used, as in all URL parsers. As in
+// some URL parsers, a backslash does not end the authority. If a password contains an unescaped
+// slash, the authority looks like a host with a port that is not a number.
 func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	authority := text[start:end]
 	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
@@ -180,8 +181,8 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	return append(list, edit{start, start + at + 1, start, "", ruleURL})
 }
 
-// referencePassword reports whether user information contains no secret because it has a variable
-// in place of the password or is SSH's user git.
+// referencePassword reports whether user information contains no secret, because the password is a
+// variable or the user is git, as in SSH URLs.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
 	if !ok {
@@ -196,7 +197,8 @@ func badPort(authority []byte) bool {
 		return false
 	}
 
-	// Template variables and IPv6 addresses (RFC 3986 section 3.2.2) are accepted.
+	// The port may be a template variable, and the host may be an IPv6 address (RFC 3986 section
+	// 3.2.2).
 	port := authority[i+1:]
 	if strings.IndexByte("${<%", port[0]) >= 0 || bytes.IndexByte(port, ']') >= 0 {
 		return false
@@ -230,7 +232,7 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 			stops = "/;?#"
 		}
 
-		// A parameter without = before its end has no value.
+		// A parameter has no value if there is no = before its end.
 		equals := bytes.IndexAny(text[at:end], "=?/"+stops)
 		if equals < 0 || text[at+equals] != '=' || !u.sensitive(text[at:at+equals], fragment) {
 			continue
@@ -252,10 +254,11 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	return list
 }
 
-// maxParameter is the maximum length of a parameter's name, in bytes.
+// maxParameter is the maximum length, in bytes, of the name of a parameter.
 const maxParameter = 256
 
-// sensitive interprets a name as servers do: token[], to%6ben, and TOKEN all mean token.
+// sensitive interprets the name of a parameter in the way servers do: token[], to%6ben, and TOKEN
+// all mean token.
 func (u *urlRule) sensitive(name []byte, fragment bool) bool {
 	if len(name) == 0 || len(name) > maxParameter {
 		return false

@@ -7,23 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// A view is a text with one level of encoding removed, together with the corresponding positions in
-// the original text.
+// A view is a text with one level of encoding removed, together with a mapping to positions in the
+// original text.
 type view struct {
 	text  []byte
 	marks []mark // ascending
 }
 
-// A mark maps the bytes of the view from at on to the bytes of the original text from source on.
+// A mark maps the bytes of a view starting at at to the bytes of the original text starting at
+// source.
 type mark struct{ at, source uint32 }
 
-// source returns the original position of a byte in the view.
+// source returns the position in the original text of a byte in the view.
 func (v *view) source(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return int(v.marks[i].at) > at }) - 1
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
-// A level is an encoding of a text within a text: the first byte of its escapes, and a decoder for
+// A level is an encoding of text within text: the first byte of its escapes, and a decoder for
 // them.
 type level struct {
 	begins  byte
@@ -32,11 +33,11 @@ type level struct {
 
 func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 
-// decode removes one level of an encoding. It returns false if the text does not use the encoding.
-// The decoder returns the decoded form of the escape at the beginning of the source, and the
-// escape's length in the source.
+// decode removes one level of an encoding from a text. It returns false if the text contains no
+// escapes of that encoding. The decoder returns the decoded form of the escape at the beginning of
+// its argument, and the length of that escape.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
-	// Most texts have no escapes.
+	// Most texts contain no escapes.
 	at := bytes.IndexByte(source, begins)
 	if at < 0 {
 		return view{}, false
@@ -55,7 +56,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 			continue
 		}
 
-		// Mark both ends, so that positions map back to the source.
+		// Both ends of the escape are marked, so that positions can be mapped to the original text.
 		v.text = append(v.text, source[copied:at]...)
 		v.mark(at)
 		v.text = append(v.text, decoded...)
@@ -88,7 +89,8 @@ func percent(s []byte) ([]byte, int) {
 	return []byte{hexValue(s[1])<<4 | hexValue(s[2])}, 3
 }
 
-// escape decodes a JSON escape (RFC 8259 section 7), for JSON text within a string.
+// escape decodes a JSON escape sequence (RFC 8259 section 7), which may occur in JSON text within a
+// string.
 func escape(s []byte) ([]byte, int) {
 	if len(s) < 2 {
 		return nil, 0
@@ -107,7 +109,7 @@ func escape(s []byte) ([]byte, int) {
 		return []byte{'\t'}, 2
 	}
 
-	// \uXXXX, or two such escapes for a surrogate pair (RFC 8259 section 7).
+	// The sequence is \uXXXX, or two such sequences for a surrogate pair (RFC 8259 section 7).
 	r, ok := unicodeEscape(s)
 	if !ok {
 		return nil, 0
@@ -141,17 +143,19 @@ func hexValue(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// Agents log MCP servers' tools as mcp__SERVER__TOOL. In a pattern, "_" counts as a letter, so
-// there is no word boundary between "__" and a token.
+// Agents record the tools of MCP servers under names of the form mcp__SERVER__TOOL. In a pattern,
+// "_" is a word character, so there is no word boundary between "__" and a token.
 const (
 	toolPrefix = "mcp__"
 	joint      = "__"
 
-	// part replaces a joint. It occurs in no pattern and in no word.
+	// part replaces the "__" between the parts of such a name. It occurs in no pattern, and it is
+	// not a word character.
 	part = "\x1f\x1f"
 )
 
-// nameEnds are bytes that do not occur in a name, and maxToolName is the maximum length of a name.
+// nameEnds contains bytes that cannot occur in a name, and maxToolName is the maximum length of a
+// name.
 const (
 	nameEnds    = " \t\r\n\"'`,;()[]{}<>\\"
 	maxToolName = 512

@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A place is the position of a value in a document. Places are created only for values that are
-// withheld or may be.
+// A place is the location of a value in a document. Places are created only for values that are, or
+// may be, withheld.
 type place struct {
 	parent *place // nil: the root
 	node   canon.Node
 	name   string // of a member
-	index  int    // index of an element; -1 for a member
+	index  int    // index of the element; -1 for a member
 	shape  *shape
 }
 
-// appendPointer appends the pointer to the place.
+// appendPointer appends the JSON Pointer of the place to b.
 func (p *place) appendPointer(b []byte) []byte {
 	switch {
 	case p.parent == nil:
@@ -30,32 +30,33 @@ func (p *place) appendPointer(b []byte) []byte {
 	return canon.AppendToken(p.parent.appendPointer(b), p.name)
 }
 
-// A hit is a value that rules withhold, either entirely or, if text is not nil, in part.
+// A hit is a value that is withheld, either entirely or, if text is not nil, in part.
 type hit struct {
 	at      *place
 	rule    string
-	text    []byte   // a string, as it is after cleaning
+	text    []byte   // the string after cleaning
 	secrets [][]byte // the parts that were removed from the string
 	pointer string
 }
 
-// A frame is a step on the path to the current value. Its place is created on demand.
+// A frame is one step on the path to the current value. Its place is created only when it is
+// needed.
 type frame struct {
 	node  canon.Node
 	name  canon.Node
 	index int
 	shape *shape
 	kept  *place
-	prior canon.Node // the element before it
+	prior canon.Node // the preceding element
 }
 
-// A mention is the location of a text that contains 64 hexadecimal digits.
+// A mention is the location of a text that contains 64 consecutive hexadecimal digits.
 type mention struct {
 	at     *place
-	inName bool // in a member's name
+	inName bool // the text is in the name of a member
 }
 
-// A walk finds the values that a policy withholds from a document.
+// A walk finds the values in a document that a policy withholds.
 type walk struct {
 	policy   *Policy
 	stack    []frame
@@ -63,7 +64,7 @@ type walk struct {
 	mentions map[canon.Digest][]mention
 }
 
-// find walks the entire document.
+// find returns a walk that has visited the entire document.
 func find(p *Policy, d *canon.Document) *walk {
 	w := &walk{policy: p, mentions: map[canon.Digest][]mention{}}
 	root := d.Root()
@@ -86,8 +87,8 @@ func (w *walk) keepAt(i int) *place {
 	return f.kept
 }
 
-// withhold records that a rule withholds the current value. It reports false if there is nothing to
-// hide, because the value is null or already withheld.
+// withhold records that a rule withholds the current value. It returns false if there is nothing to
+// withhold, because the value is null or is already withheld.
 func (w *walk) withhold(rule string) bool {
 	f := &w.stack[len(w.stack)-1]
 	if w.shows(f.node, f.shape) {
@@ -97,8 +98,8 @@ func (w *walk) withhold(rule string) bool {
 	return false
 }
 
-// shows reports whether withholding the value would hide anything. null is kept because it states
-// that there is no value.
+// shows reports whether the value shows something that withholding it would hide. null is kept
+// because it states that there is no value.
 func (w *walk) shows(n canon.Node, s *shape) bool {
 	switch n.Kind() {
 	case canon.KindNull:
@@ -111,11 +112,11 @@ func (w *walk) shows(n canon.Node, s *shape) bool {
 	return true
 }
 
-// maxLiteral is greater than the length of every literal in the table.
+// maxLiteral is more than the length of any literal in the table.
 const maxLiteral = 256
 
-// visit visits the value on top of the stack. headers reports whether the value is an object of
-// headers.
+// visit visits the value on top of the stack. headers means that the value is an object that
+// contains headers.
 func (w *walk) visit(states []state, headers bool) {
 	f := w.stack[len(w.stack)-1]
 	switch f.node.Kind() {
@@ -128,12 +129,12 @@ func (w *walk) visit(states []state, headers bool) {
 		}
 		for name, value := range f.node.Members() {
 			if len(w.stack) == 1 && name.String() == "signatures" {
-				continue // found in a sealed receipt, which Find accepts
+				continue // present in sealed receipts, which Find accepts
 			}
 			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
 		}
 	case canon.KindArray:
-		// A list of strings may be a command with its arguments.
+		// A list of strings may be a command and its arguments.
 		var prior canon.Node
 		secrets := secretArguments(w.policy, f.node)
 		for i, value := range f.node.Elements() {
@@ -156,8 +157,8 @@ func (w *walk) withholdElement(f frame, rule string) {
 	w.stack = w.stack[:len(w.stack)-1]
 }
 
-// visitChild visits a member or an element. A value that a rule withholds entirely is not visited,
-// because the outermost rule applies.
+// visitChild visits a member or an element of the current value. A value that is withheld entirely
+// is not visited, because the outermost rule applies.
 func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	object := w.stack[len(w.stack)-1].node
 	parent := w.stack[len(w.stack)-1].shape
@@ -165,14 +166,14 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.stack = append(w.stack, f)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 
-	// Entries from earlier redactions have their own rules.
+	// Different rules apply to entries from earlier redactions.
 	if f.shape.inList() || parent.inList() {
 		w.visitEntry(f, token)
 		return
 	}
 
-	// The first match determines the reason: pointers, names, private keys, and then the enclosing
-	// object.
+	// The first match determines the reason. The order is pointers, names, private keys, and the
+	// enclosing object.
 	next, named := w.policy.patterns.step(states, token)
 	if named {
 		w.withhold(rulePointer)
@@ -197,9 +198,9 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.visit(next, headers)
 }
 
-// visitEntry visits an entry in redactions[]. Rules by pointer and by name do not apply there. A
-// field is searched token by token, because the names in it were searched separately, and a reason
-// that this policy writes is not searched at all.
+// visitEntry visits a value in an entry of redactions[]. Rules for pointers and names do not apply
+// to entries. A field is searched token by token, because each name in it was searched separately,
+// and a reason that this policy can have written is not searched at all.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
@@ -235,7 +236,7 @@ func (w *walk) visitText(f frame) {
 		return // detectors do not search digests
 	}
 
-	// A text in a location that accepts no placeholder is withheld entirely.
+	// At a location that does not accept a placeholder, the entire text is withheld.
 	switch c := w.cleanLeaf(f); {
 	case len(c.rules) == 0:
 	case f.shape != nil && f.shape.form != formText:
@@ -245,7 +246,8 @@ func (w *walk) visitText(f frame) {
 	}
 }
 
-// cleanLeaf cleans a string. For a material's bytes_base64, it cleans the decoded bytes.
+// cleanLeaf cleans the current string. For the bytes_base64 of a material, it cleans the decoded
+// bytes.
 func (w *walk) cleanLeaf(f frame) cleaned {
 	text := f.node.Text()
 	if f.shape != nil && f.shape.form == formDrop && f.name.String() == "bytes_base64" {
@@ -256,7 +258,7 @@ func (w *walk) cleanLeaf(f frame) cleaned {
 	return w.policy.clean(text)
 }
 
-// dirtyName returns the rule that finds a secret in a member's name.
+// dirtyName returns the rule that finds a secret in the name of a member, if there is one.
 func (w *walk) dirtyName(object canon.Node) string {
 	for name := range object.Members() {
 		text := name.Text()
@@ -277,19 +279,20 @@ func (w *walk) dirtyName(object canon.Node) string {
 	return ""
 }
 
-// guarded reports whether a hit is not allowed, because it is a protected member or a value that
-// contains one.
+// guarded reports whether a hit is not allowed, because the value is a protected member or contains
+// one.
 func (h *hit) guarded() bool {
 	s := h.at.shape
 	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
 }
 
-// blocked reports whether no valid value could replace the withheld value.
+// blocked reports whether no valid value can replace the withheld value.
 func (h *hit) blocked() bool {
 	return h.text == nil && h.at.shape != nil && h.at.shape.form == formRefuse
 }
 
-// replacement returns the value that replaces the withheld value, or nil to remove the member.
+// replacement returns the value that replaces the withheld value, or nil if the member is to be
+// removed.
 func (h *hit) replacement() []byte {
 	switch {
 	case h.text != nil:
@@ -324,7 +327,8 @@ func (w *walk) point(from int) bool {
 	return true
 }
 
-// listName returns the folded name of the value at a given depth in the stack, where 1 is the top.
+// listName returns the folded name of the value at the given depth of the stack, where 1 is the
+// top.
 func (w *walk) listName(depth int) string {
 	if depth > len(w.stack) {
 		return ""

@@ -2,11 +2,12 @@ package redact
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A writer writes a document with values replaced or removed, and with entries added. Members keep
-// their order, because the result is parsed again.
+// A writer writes a document in which values are replaced or removed and entries are added. Members
+// are not sorted, because the result is parsed again.
 type writer struct {
 	hits map[canon.Node]*hit
-	// holds are the objects and arrays that contain a hit. All other objects and arrays are copied.
+	// holds contains the objects and arrays that contain a hit. All other objects and arrays are
+	// copied.
 	holds   map[canon.Node]*shape
 	entries []Entry
 	root    canon.Node
@@ -18,7 +19,8 @@ func write(d *canon.Document, hits []hit, entries []Entry) []byte {
 	}
 	w := writer{map[canon.Node]*hit{}, map[canon.Node]*shape{}, entries, d.Root()}
 
-	// Only values that contain a hit are rewritten. If a value is recorded, so are its ancestors.
+	// Only values that contain a hit are rewritten. If a value has been recorded, so have its
+	// ancestors.
 	for i := range hits {
 		w.hits[hits[i].at.node] = &hits[i]
 		for p := hits[i].at.parent; p != nil; p = p.parent {
@@ -36,7 +38,7 @@ func (w *writer) value(b []byte, n canon.Node) []byte {
 		return append(b, h.replacement()...)
 	}
 
-	// A value without hits is copied unchanged.
+	// A value that contains no hit is copied unchanged.
 	s, ok := w.holds[n]
 	switch {
 	case !ok:
@@ -73,19 +75,19 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 		left[name.String()] = true
 	}
 
-	// A draft without a list gets one for its entries.
+	// A draft without redactions gets a list for the new entries.
 	if n == w.root && !left["redactions"] {
 		b = w.redactions(append(w.comma(b), `"redactions":`...), canon.Node{})
 	}
 
-	// A material has its bytes, a digest of them, or metadata.
+	// A material must have its bytes, a digest of them, or metadata.
 	if dropped && s.isMaterial() && !left["metadata"] && !(left["sha256"] && (left["uri"] || left["bytes_base64"])) {
 		b = append(w.comma(b), `"metadata":{}`...)
 	}
 	return append(b, '}')
 }
 
-// comma separates the following text from the previous member.
+// comma appends a comma unless the next member is the first one.
 func (w *writer) comma(b []byte) []byte {
 	if b[len(b)-1] == '{' {
 		return b
@@ -93,7 +95,7 @@ func (w *writer) comma(b []byte) []byte {
 	return append(b, ',')
 }
 
-// redactions writes the list of redactions, with the new entries after the old ones.
+// redactions writes the list of redactions, with new entries after existing entries.
 func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	b = append(b, '[')
 	for _, e := range list.Elements() {
@@ -102,6 +104,6 @@ func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	for _, e := range w.entries {
 		b = append(e.append(b), ',')
 	}
-	b[len(b)-1] = ']' // the list has entries; otherwise, nothing would be written
+	b[len(b)-1] = ']' // the list has entries, because otherwise nothing would be written
 	return b
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A gitleaks is a gitleaks configuration (see the gitleaks README, section "Configuration").
+// A gitleaks value is a parsed gitleaks configuration (see the section "Configuration" in the
+// gitleaks README).
 type gitleaks struct {
 	Title, Description, MinVersion string
 	Extend                         map[string]any
@@ -41,13 +42,13 @@ type allowlist struct {
 	TargetRules            []string
 }
 
-// ParseGitleaks converts the rules of a gitleaks configuration into detectors that compile. The
+// ParseGitleaks converts the rules in a gitleaks configuration to detectors, which are valid. The
 // error is an *[Error].
 //
-// The secret is the submatch with the number secretGroup, or the first non-empty submatch. An id is
-// converted to a lowercase name, with - in place of characters that a name cannot contain. extend
-// is rejected because it refers to rules outside the file, and required is rejected because a
-// detector applies to a single string.
+// The secret is the submatch with the number secretGroup or, by default, the first non-empty
+// submatch. An id is converted to a lowercase name, in which - replaces characters that a name
+// cannot contain. extend is rejected because it refers to rules outside the file, and required is
+// rejected because a detector searches only a single string.
 func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	var list []secret.Detector
 	var ids []string
 	for _, r := range g.Rules {
-		// A rule that has only a path applies to files, and receipts have no files.
+		// A rule with only a path applies to files, which receipts do not contain.
 		if r.Regex == "" && r.Path != "" || r.SkipReport {
 			continue
 		}
@@ -93,7 +94,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 		list, ids = append(list, d), append(ids, r.ID)
 	}
 
-	// Rules are compiled here, where an error can name the rule in the file.
+	// Rules are compiled here, so that an error can state the rule in the file.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
@@ -110,7 +111,7 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 	if d.Group == 0 {
 		d.Group = secret.FirstGroup
 	}
-	// gitleaks requires an entropy that is greater than the stated value.
+	// In gitleaks, the entropy must be greater than the stated value.
 	if d.Entropy > 0 {
 		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1))
 	}
@@ -119,8 +120,8 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
 
-	// The rule's own allowlists come first, followed by those of the configuration, which are for
-	// all rules or for this rule by name.
+	// The allowlists of the rule itself come first, followed by those in the configuration that
+	// apply to all rules or name this rule.
 	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
@@ -148,8 +149,8 @@ func one(a *allowlist) []allowlist {
 	return []allowlist{*a}
 }
 
-// allowance returns the allowance, if any, that is equivalent to an allowlist when it is applied to
-// a text.
+// allowance returns an allowance that is equivalent to an allowlist for a single text, if there is
+// one.
 func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 	r := secret.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
 	switch strings.ToUpper(a.Condition) {
@@ -170,8 +171,8 @@ func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
-	// If all criteria are required, the allowlist never applies to a text if it has a criterion for
-	// paths or commits.
+	// An allowlist that requires all of its criteria never applies to a text if it has a criterion
+	// for paths or commits.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

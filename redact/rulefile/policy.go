@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Parse reads a policy. The returned rules compile. The error is an *[Error], or an error of
-// [redact.Rules.Compile] for a pointer or a name.
+// Parse parses a policy file. The rules that it returns are valid. The error is an *[Error], or an
+// error from [redact.Rules.Compile] about a pointer or a name.
 func Parse(data []byte) (redact.Rules, error) {
 	rules, err := parse(data)
 	if err == nil {
@@ -38,7 +38,7 @@ func parse(data []byte) (redact.Rules, error) {
 		return redact.Rules{}, err
 	}
 
-	// Members may be in any order, because they are combined after all have been read.
+	// Members are combined after all of them have been read, so their order does not matter.
 	var p policy
 	if err := members(root, map[string]func(*yaml.Node) error{
 		"name":       text(&p.own.Name),
@@ -58,7 +58,7 @@ func parse(data []byte) (redact.Rules, error) {
 	return p.rules()
 }
 
-// A policy is the parsed content of a file.
+// A policy is the parsed content of a policy file.
 type policy struct {
 	base, own                    redact.Rules
 	headers, members, references *bool
@@ -73,8 +73,8 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Name = p.own.Name
 	}
 
-	// Lists are added to those in the extended rules; booleans and urls replace the extended
-	// values.
+	// Lists are added to the lists in the extended rules, and booleans and urls replace the values
+	// in the extended rules.
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
 
@@ -91,8 +91,8 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.URLs = *p.url
 	}
 
-	// This step precedes adding the file's own detectors, so that a detector can be removed and its
-	// name can be reused.
+	// Detectors are removed before the file's own detectors are added, so that the name of a
+	// removed detector can be reused.
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
@@ -107,7 +107,7 @@ func (p *policy) rules() (redact.Rules, error) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
 
-	// A detector replaces any other detector with the same name.
+	// A detector replaces any other detector that has the same name.
 	for _, d := range p.own.Detectors {
 		if i := slices.IndexFunc(r.Detectors, func(o secret.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
@@ -170,7 +170,7 @@ func (p *policy) detectors(n *yaml.Node) error {
 	})
 }
 
-// document returns the mapping that makes up a file.
+// document returns the top-level mapping of a file.
 func document(data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
@@ -186,9 +186,9 @@ func document(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// syntaxError removes two things from a library error: the line, which the library stores only in
-// the error's text, and the part of the file that the library quotes, because a user who forgot the
-// quotation marks around a pattern may have written *AKIA….
+// syntaxError separates the line from a library error, because the library states the line only in
+// its message, and removes the part of the file that the library quotes, because it may be a
+// pattern, such as *AKIA…, that a user wrote without quotation marks.
 func syntaxError(err error) error {
 	detail := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -204,7 +204,7 @@ func refuse(n *yaml.Node, format string, args ...any) error {
 	return &Error{Line: n.Line, Detail: fmt.Sprintf(format, args...)}
 }
 
-// members parses a mapping's members, each of which must be known and unique.
+// members parses the members of a mapping, each of which must be known and may occur only once.
 func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode || n.Anchor != "" {
 		return refuse(n, "expected a mapping, without an anchor or an alias")
@@ -235,7 +235,7 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	return nil
 }
 
-// each parses a sequence's elements.
+// each parses the elements of a sequence.
 func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
 		return refuse(n, "expected a list, without an anchor or an alias")

@@ -1,9 +1,9 @@
-// Package rulefile parses an organization's rules: policies of package redact, written in YAML, and
-// detectors in the TOML format of gitleaks.
+// Package rulefile parses rules that an organization has written: policies for package redact in
+// YAML, and detectors in the TOML format of gitleaks.
 //
 // # Policies
 //
-// A policy is one YAML mapping. Every member is optional:
+// A policy is a single YAML mapping, in which every member is optional:
 //
 //	name: company             # a name for display
 //	extends: default          # or upstream, strict: start with those rules
@@ -24,24 +24,24 @@
 //	    allow: ['^BADGE-000'] # patterns of texts that are not secrets
 //	    stop_words: [example]
 //
-// Lists are added to those in the extended rules, and a boolean member or urls replaces the
-// extended value. The members are those of [redact.Rules] and [secret.Detector], which document
-// them. Unknown or duplicate members, anchors, aliases, and second documents are rejected, because
-// a misunderstood rule protects nothing.
+// Lists are added to the lists in the extended rules; a boolean member or urls replaces the value
+// in the extended rules. The members correspond to the fields of [redact.Rules] and
+// [secret.Detector], where they are documented. Unknown or duplicate members, anchors, aliases, and
+// second documents are rejected, because a rule that is misunderstood protects nothing.
 //
 // # gitleaks
 //
-// [ParseGitleaks] parses the rules of a gitleaks configuration. Receipts have no files or commits.
-// A rule's path is therefore ignored, and a rule that has only a path is omitted. An allowlist's
-// path and commit criteria are also omitted, and an allowlist that requires all of its criteria is
-// never met if it has a path or commit criterion.
+// [ParseGitleaks] parses the rules in a gitleaks configuration. Receipts contain no files and no
+// commits. The path of a rule is therefore ignored, and a rule with only a path is omitted. The
+// path and commit criteria of an allowlist are also omitted, and an allowlist that requires all of
+// its criteria never applies if it has a path or commit criterion.
 //
 // # Limits
 //
-// A file may contain at most [MaxBytes] bytes, and at most 10,000 entries in each list. Package
-// secret limits the detectors themselves.
+// A file may have at most [MaxBytes] bytes and at most 10,000 entries in each list. Package secret
+// imposes further limits on detectors.
 //
-// The API may still change.
+// The API of this package may still change.
 package rulefile
 
 import (
@@ -50,16 +50,16 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Limits on the input.
+// These are limits on the input.
 const (
 	MaxBytes   = 1 << 20
 	maxEntries = 10_000
 )
 
-// An Error describes an error in a file, with its location.
+// An Error describes an error in a file and its location.
 type Error struct {
-	Line   int    // line number, from 1; 0 if the error concerns the entire file or the line is unknown
-	Rule   string // the ID of a gitleaks rule; may be empty
+	Line   int    // line number, from 1; 0 if the error concerns the entire file or if the line is not known
+	Rule   string // ID of a gitleaks rule, if the error is about one
 	Detail string
 }
 
@@ -81,7 +81,7 @@ func checkSize(data []byte) error {
 	return nil
 }
 
-// builtin returns the rules that a policy may extend.
+// builtin returns the built-in rules with the given name, which a policy may extend.
 func builtin(name string) (redact.Rules, bool) {
 	switch name {
 	case "upstream":
