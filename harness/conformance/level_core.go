@@ -13,8 +13,8 @@ import (
 func levelCore() []Probe {
 	return group(Ours, "level-core", slices.Concat([]Probe{
 		probe("version_missing", versionMissing, "a request without the version of the protocol is refused on every route except discovery, 426 unsupported_protocol_version, and changes nothing", "Version negotiation"),
-		probe("version_unknown", versionUnknown, "a request of another version of the protocol is refused on every route, 426 unsupported_protocol_version, and changes nothing", "Version negotiation"),
-		probe("absent_resources", absentResources, "a request that names an absent resource is answered 404 resource_not_found on every route", "Errors"),
+		probe("version_unknown", versionUnknown, "a request with an unknown version of the protocol is refused on every route, 426 unsupported_protocol_version, and changes nothing", "Version negotiation"),
+		probe("absent_resources", absentResources, "a request for an absent resource is answered with 404 resource_not_found on every route", "Errors"),
 		probe("bad_requests", badRequests, "a page size outside 1 to 200, a task without input, and a body that is not JSON are refused, 400 invalid_request", "Pagination; Errors; SubmitTaskRequest"),
 		probe("refused_clients_learn_nothing", refusedClients, "a client without a valid key is refused on every route, learns nothing about what exists, and changes nothing", "Authentication"),
 		probe("hidden_is_absent", hiddenIsAbsent, "a client can neither read nor change the resources of other clients: it gets the answer for absent resources, and no list or stream contains them", "Authentication; Errors"),
@@ -22,7 +22,7 @@ func levelCore() []Probe {
 		probe("message_once", messageOnce, "one Idempotency-Key appends one message", "Idempotency"),
 		probe("list_pages", listPages, "the pages of a list contain each item once, even if items are added in the meantime", "Pagination; PageInfo"),
 		probe("event_ranges", eventRanges, "reading events range by range returns the same events as reading all of them in one request", "Pagination; after_event_id"),
-		probe("stale_places", stalePlaces, "a request to continue after an event that does not exist is answered by an error, 410 cursor_expired or an error event, and by nothing else", "Pagination; Server-Sent Events"),
+		probe("stale_places", stalePlaces, "a request to continue after an event that does not exist is answered only with an error, 410 cursor_expired or an error event", "Pagination; Server-Sent Events"),
 		probe("event_sequences", eventSequences, "the events of a resource are numbered without gaps, and each has a unique id", "Event; sequence"),
 		probe("events_tell_states", eventsTellStates, "the events of a task report each of its states in an allowed order, and end in the state in which the task ended", "Task lifecycle"),
 		probe("stream_is_the_log", streamIsLog, "a stream without a Last-Event-ID begins at the first event and contains the events of the log", "Server-Sent Events"),

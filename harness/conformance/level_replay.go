@@ -22,7 +22,7 @@ func levelReplay() []Probe {
 		probe("replay_overrides", replayOverrides, "each override is one delta in the receipt, with the digests before and after, and nothing else is replaced", post+"; mode with_overrides; deltas"),
 		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores the answers recorded before the checkpoint and replays the rest; an unknown checkpoint is refused", post+"; mode from_checkpoint"),
 		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, except for IDs, times of issue, and positions in a chain", "Replay: determinism"),
-		probe("replay_events_are_marked", replayEventsMarked, "replayed events are marked and name the source's events that they repeat, in order and with the same payloads", "Replay: events; ReplayEventMetadata"),
+		probe("replay_events_are_marked", replayEventsMarked, "replayed events are marked and refer to the source's events that they repeat, in order and with the same payloads", "Replay: events; ReplayEventMetadata"),
 		probe("replay_refuses", replayRefuses, "an invalid or contradictory request is refused, 400, and starts no replay", "ReplayTaskRequest"),
 		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that cannot be completed names the first resource that is missing", "Replay: failure reporting"),
 		probe("replay_once", replayOnce, "one Idempotency-Key starts one replay", post+"; Idempotency"),

@@ -87,9 +87,9 @@ func visibilityProbes() []Probe {
 	const where = "Message, Part; visibility"
 	return []Probe{
 		probe("internal_parts", func(ctx context.Context, s *suite) { hiddenParts(ctx, s, "internal") },
-			"for a key that sees only public parts, no list, stream, event, outcome, or artifact contains an internal part", where),
+			"with a key that may read only public parts, no list, stream, event, outcome, or artifact contains an internal part", where),
 		probe("receipt_only_parts", func(ctx context.Context, s *suite) { hiddenParts(ctx, s, "receipt_only") },
-			"for a key that sees only public parts, a receipt_only part appears only in receipts", where),
+			"with a key that may read only public parts, a receipt_only part appears only in receipts", where),
 	}
 }
 
