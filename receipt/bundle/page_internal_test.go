@@ -53,14 +53,14 @@ type sample struct{ what, json string }
 func modeRows(t *testing.T) string {
 	code := func(names string) string { return "`" + strings.Join(strings.Fields(names), "` `") + "`" }
 	samples := []sample{
-		{"members with paths of the machine: " + code(strings.Join(namesOf(true), " ")), `{"persisted_path": "/a"}`},
-		{"members that are named as secrets: " + code(strings.Join(namesOf(false), " ")), `{"api_key": "a"}`},
+		{"members that contain paths of the machine: " + code(strings.Join(namesOf(true), " ")), `{"persisted_path": "/a"}`},
+		{"members whose names indicate secrets: " + code(strings.Join(namesOf(false), " ")), `{"api_key": "a"}`},
 		{"`path` below `event_log_pointers` and `transcript_pointers`", `{"event_log_pointers": [{"path": "/a"}]}`},
 		{"`path` of `additional_roots`", `{"additional_roots": [{"path": "/a"}]}`},
-		{"in any text: what looks like a secret, and credentials in URLs", `"see https://a:b@c/ there"`},
+		{"in any text: strings that look like secrets, and credentials in URLs", `"see https://a:b@c/ there"`},
 		{"in any text, and in names: absolute paths", `"see /a/b there"`},
-		{"members with what was said and returned: " + code(payloadNames), `{"content": "a"}`},
-		{"members that may hold it: " + code(strictNames), `{"stdout": "a"}`},
+		{"members that contain prompts, arguments, and results: " + code(payloadNames), `{"content": "a"}`},
+		{"members that may contain prompts, arguments, and results: " + code(strictNames), `{"stdout": "a"}`},
 		{"everything else: ids, statuses, times, roles, hashes of arguments, tools and their schemas, transitions, checkpoints, spans, usage", `{"status": "a"}`},
 	}
 	var b strings.Builder
@@ -124,9 +124,9 @@ func patternRows(t *testing.T) string {
 		if !ok || found.Rules[0] != s.Name {
 			t.Errorf("%s: found %q", s.Name, found.Rules)
 		}
-		is, does := "a heuristic", "warn; `--strict` refuses it"
+		is, does := "a heuristic", "warn; `--strict` rejects it"
 		if found.Certain {
-			is, does = "a form that nothing else has", "refuse it"
+			is, does = "an unambiguous form", "reject it"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, is, does)
 	}
