@@ -37,7 +37,7 @@ func (b *bench) byNumber(counts []int) []result.Growth {
 		}))
 		names = append(names, fmt.Sprintf("10^%d", len(fmt.Sprint(count))-1))
 	}
-	return b.growth("a receipt in a stream of so many", names, counts, turns)
+	return b.growth("a receipt in a stream of this many", names, counts, turns)
 }
 
 // minimal writes minimal receipts to a file and returns the offsets at which each number of them
@@ -76,7 +76,7 @@ func (b *bench) bySize() []result.Growth {
 		names = append(names, fmt.Sprintf("%d KB", want/1000))
 		sizes = append(sizes, size(s.slices[0])/1000)
 	}
-	return b.growth("1,000 bytes of a receipt of so many", names, sizes, turns)
+	return b.growth("1,000 bytes of a receipt of this size", names, sizes, turns)
 }
 
 // growth returns the cost per unit in each turn; units are the numbers of units.
