@@ -173,7 +173,11 @@ func property(s string) string {
 func (p *githubPrinter) End(s *stream.Summary) error {
 	for _, f := range s.Findings {
 		title := "refuted, " + coded(f.Code, f.Cause)
-		p.errors.add(annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}, "whole\x00"+title, FindingName(f))
+		a := annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}
+		if file, line := splitAddress(f.Source); file != a.file {
+			a.file, a.line = file, line
+		}
+		p.errors.add(a, "whole\x00"+title, FindingName(f))
 	}
 
 	for _, n := range s.Inputs.Unreadable {

@@ -134,3 +134,15 @@ func TestGithubLines(t *testing.T) {
 		t.Errorf("%d lines are no annotations", lines)
 	}
 }
+
+// TestGithubFinding verifies that the annotation of a finding names the file and the line apart.
+func TestGithubFinding(t *testing.T) {
+	var b bytes.Buffer
+	finding := stream.Finding{Code: receipt.CodeChainBreak, Source: "day.jsonl:3", Detail: "it names line 1"}
+	if err := newGithubPrinter(&b).End(&stream.Summary{Findings: []stream.Finding{finding}, Receipts: 3, Refuted: 1, Complete: true}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "::error file=day.jsonl,line=3,title="; !strings.HasPrefix(b.String(), want) {
+		t.Errorf("found %q, expected %q", b.String(), want)
+	}
+}
