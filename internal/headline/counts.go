@@ -164,7 +164,7 @@ func (r counter) distinctCalls() (calls []*call, t tally) {
 		if end == "denied" || !slices.Contains(worst, end) || r.Hidden(n.Member("status")) {
 			end = ""
 		}
-		if end == "canceled" && denied[r.name(n.Member("call_id"))] {
+		if end == "canceled" && (denied[r.name(n.Member("call_id"))] || n.Member("metadata").Member("error_category").String() == "permission_denied") {
 			end = "denied"
 		}
 

@@ -92,6 +92,12 @@ func (c counter) each(list string, visit func(map[string]any, func(string) bool)
 	}
 }
 
+// category returns the error category of a call.
+func category(call map[string]any) any {
+	m, _ := call["metadata"].(map[string]any)
+	return m["error_category"]
+}
+
 // checkTools compares the row about tools with the distinct calls of each tool and the outcomes of
 // these calls.
 func (c counter) checkTools(t *testing.T, name, got string) {
@@ -112,7 +118,7 @@ func (c counter) checkTools(t *testing.T, name, got string) {
 		switch {
 		case hidden("status") || end != "failed" && end != "canceled" && end != "succeeded":
 			end = "of unknown outcome"
-		case end == "canceled" && id != "" && denied[id]:
+		case end == "canceled" && (id != "" && denied[id] || category(e) == "permission_denied"):
 			end = "denied"
 		}
 		if id == "" {
@@ -159,6 +165,7 @@ func TestRows(t *testing.T) {
 		{"operations", `"side_effects":{"fs_writes":[{"path":"a","operation":"create"},{"path":"a","operation":"modify"},{"path":"b","operation":"modify"}]}`, "Files", "a, create, 2 writes\nb, 1 write"},
 		{"a change outside", `"metadata":{"write_continuity":{"changed_outside":[{"path":"b"},{"path":"a"},{"path":"b"}]}}`, "Files", "changed outside the listed writes: b, a"},
 		{"failures first", `"side_effects":{"tool_calls":[{"tool":"Read","status":"succeeded"},{"tool":"Read","status":"succeeded"},{"tool":"Bash","status":"failed"}]}`, "Tools", "Bash 1 (1 failed) · Read 2"},
+		{"a call without permission", `"side_effects":{"tool_calls":[{"tool":"Bash","call_id":"1","status":"canceled","metadata":{"error_category":"permission_denied"}},{"tool":"Bash","call_id":"2","status":"canceled","metadata":{"error_category":"sibling_failed"}}]}`, "Tools", "Bash 2 (1 denied, 1 canceled)"},
 		{"a denied call", `"side_effects":{"tool_calls":[{"tool":"Bash","call_id":"1","status":"canceled"},{"tool":"Bash","call_id":"2","status":"canceled"}]},"approvals":[{"approval_id":"1","decision":"denied"}]`, "Tools", "Bash 2 (1 denied, 1 canceled)"},
 		{"bytes by host", `"side_effects":{"network_egress":[{"destination":"https://a/x","bytes_sent":1},{"destination":"a","bytes_sent":2},{"destination":"b"}]}`, "Network", "a, 2 requests, 3 bytes sent\nb, 1 request"},
 		{"decisions", `"approvals":[{"action":"x","actor":"u","decision":"denied"},{"action":"x","actor":"u","decision":"denied"},{"action":"y","decision":"timeout"}]`, "Approvals", "x denied by u, 2 times\ny timed out by somebody not told by the source"},

@@ -99,7 +99,11 @@ func (s table) ended(n canon.Node, name string) string {
 }
 
 func (s table) call(n canon.Node) string {
-	return s.ended(n, "tool") + ", " + s.named(n, "call_id", "call") + s.digests(n, "input_hash", "output_hash")
+	why := ""
+	if category := n.Member("metadata").Member("error_category"); category.Kind() == canon.KindString {
+		why = " (" + s.text(category) + ")"
+	}
+	return s.ended(n, "tool") + why + ", " + s.named(n, "call_id", "call") + s.digests(n, "input_hash", "output_hash")
 }
 
 // digests formats the digests of two contents, as far as they are stated.
