@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +94,21 @@ func Trust(e *cli.Env, issuer, path string, public *keys.PublicKey) error {
 		return addFailure(trust, err, public)
 	}
 	return trust.save()
+}
+
+// CheckTrusted returns an error if a trust file does not let a key speak for an issuer.
+func CheckTrusted(e *cli.Env, issuer, path, private string, public *keys.PublicKey) error {
+	trust, err := openTrust(e, path, false)
+	if err != nil {
+		return err
+	}
+	for _, k := range trust.Keys() {
+		if k.ID == public.ID && k.Thumbprint == public.Thumbprint && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer)) {
+			return nil
+		}
+	}
+	hint := fmt.Sprintf("receipt keys public %s | receipt keys import - --issuer %s --keys %s", cli.ShellFile(private), cli.ShellName(issuer), cli.ShellFile(path))
+	return cli.Usage(hint, "%q does not trust the key %q in %q for the issuer %q", path, public.ID, private, issuer)
 }
 
 // create generates the key, and returns its trust file and its public key.

@@ -133,8 +133,8 @@ func (s *setup) keys(ctx context.Context) error {
 		if err = folders(key, trust); err == nil {
 			err = keyring.Create(ctx, s.env, s.want.Issuer, key, trust)
 		}
-	case !hasTrust:
-		err = s.trust(ctx)
+	default:
+		err = s.trust(ctx, hasTrust)
 	}
 	if err != nil {
 		return err
@@ -155,11 +155,18 @@ func (s *setup) keys(ctx context.Context) error {
 	return nil
 }
 
-// trust creates a trust file for the existing key.
-func (s *setup) trust(ctx context.Context) error {
+// trust creates a trust file for the existing key, or compares an existing file with it. If the key
+// cannot be opened, such as one of an agent, an existing file is not compared.
+func (s *setup) trust(ctx context.Context, exists bool) error {
 	signer, err := custody.Open(ctx, s.env, s.want.Key, custody.Options{Patience: custody.Patience})
-	if err != nil {
+	switch {
+	case err != nil && exists:
+		s.env.Warn("", "the trust file was not compared with the key: %v", err)
+		return nil
+	case err != nil:
 		return err
+	case exists:
+		return keyring.CheckTrusted(s.env, s.want.Issuer, s.want.Keys, s.want.Key, signer.Public())
 	}
 	if err := folders(s.want.Keys); err != nil {
 		return err
