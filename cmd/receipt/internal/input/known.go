@@ -22,8 +22,18 @@ type Known struct {
 	Summary *stream.Summary
 }
 
-// ReadKnown reads a HASH|FILE|REPORT argument.
+// ReadKnown reads a HASH|FILE|REPORT argument. All failures have exit code 2, because nothing is
+// compared with an argument that is damaged.
 func ReadKnown(e *cli.Env, arg string) (Known, error) {
+	k, err := readKnown(e, arg)
+	var f *cli.Failure
+	if errors.As(err, &f) {
+		err = &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
+	}
+	return k, err
+}
+
+func readKnown(e *cli.Env, arg string) (Known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		if d.IsZero() {
 			// In options, the zero hash would mean that there is no requirement.
