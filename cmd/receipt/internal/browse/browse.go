@@ -19,23 +19,29 @@ import (
 type options struct {
 	trust.PolicyFlags
 	addr, output string
+	ledger       bool // the input is the default ledger
 }
 
 // New returns the browse command.
 func New(e *cli.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "browse INPUT",
+		Use:   "browse [INPUT]",
 		Short: "search and read receipts in a web browser",
-		Long: `Verify the receipts in a ledger, a directory, or a file, or read a JSON report of
-verify, and serve a read-only view until interrupted. Omit contents in which a
-secret is found.
+		Long: `Verify the receipts in a ledger (default: the default ledger), a directory, or a
+file, or read a JSON report of verify, and serve a read-only view until
+interrupted. Contents with a secret are omitted.
 
-With --output, write the view as files; the exit code is that of receipt verify.`,
+With --output, write files; the exit code is that of verify.`,
 		Example: `  receipt browse --keys keys.json receipt.json --output site
   receipt browse --integrity-only receipt.json --output site`,
-		Args: cli.ExactArgs(1, "one input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && e.Defaults.Ledger != "" {
+				args, o.ledger = []string{e.Defaults.Ledger}, true
+			}
+			if err := cli.ExactArgs(1, "one input")(cmd, args); err != nil {
+				return err
+			}
 			return browse(cmd.Context(), e, args[0], &o)
 		},
 	}
@@ -79,6 +85,8 @@ func export(ctx context.Context, e *cli.Env, path string, o *options) error {
 	}
 	sum, err := write(ctx, e, path, o.output, o)
 	if err != nil {
+		_ = os.RemoveAll(filepath.Join(o.output, dataDir))
+		_ = os.Remove(o.output) // if it is empty
 		return err
 	}
 	fmt.Fprintln(e.Text(), new(print.Totals).Line(sum))

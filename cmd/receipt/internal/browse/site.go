@@ -28,6 +28,9 @@ const (
 // mostSentence is the maximum length of a headline in the list, in bytes.
 const mostSentence = 200
 
+// dataDir is the directory of the data files in a view.
+const dataDir = "data"
+
 // A site writes a view while receipts are judged.
 type site struct {
 	dir     string
@@ -52,7 +55,7 @@ func newSite(dir string) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, dataDir), 0o755); err != nil {
 		return nil, cli.Usage("", "%q: %w", dir, cli.Reason(err))
 	}
 	return &site{dir: dir, secrets: secrets}, nil

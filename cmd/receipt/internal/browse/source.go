@@ -27,7 +27,7 @@ func judge(ctx context.Context, e *cli.Env, path string, o *options, s *site) (*
 	if err != nil {
 		return nil, err
 	}
-	selected, note, done, err := open(ctx, e, path)
+	selected, note, done, err := open(ctx, e, path, o.ledger)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func opener(v *receipt.Verifier, file *trust.KeyFile) *attest.Opener {
 	return attest.NewOpener(file.Set, v.Policy())
 }
 
-// open selects the receipts of a ledger, a directory, or a file. A note states how many receipts of
+// open selects the receipts of a ledger, which stored states, a directory, or a file. A note states how many receipts of
 // a ledger were pruned.
-func open(ctx context.Context, e *cli.Env, path string) (s *input.Selection, note receipt.Note, done func(), err error) {
-	if !input.IsLedger(e, path) {
+func open(ctx context.Context, e *cli.Env, path string, stored bool) (s *input.Selection, note receipt.Note, done func(), err error) {
+	if !stored && !input.IsLedger(e, path) {
 		s, err = new(input.Flags).Selected(e, []string{path})
 		return s, note, func() {}, err
 	}

@@ -90,7 +90,11 @@ func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, 
 		if err := RefuseAddress(path); err != nil {
 			return nil, err
 		}
-		return nil, cli.Usage("create a ledger with receipt ledger init", "%q does not exist", path)
+		hint := "create a ledger with receipt ledger init"
+		if _, lost := os.Lstat(path + "-head"); lost == nil {
+			hint = "restore a copy of the lost ledger"
+		}
+		return nil, cli.Usage(hint, "%q does not exist", path)
 	case err != nil:
 		return nil, cli.Usage(LedgerHint(err), "%w", LedgerReason(err))
 	}
@@ -117,6 +121,11 @@ func LedgerName(address string) string {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u.String()
+}
+
+// EmptyLedger returns the failure for a ledger without receipts where one is needed.
+func EmptyLedger(e *cli.Env, address string) error {
+	return cli.Usage("record a session first: receipt record", "the ledger %q has no receipts", cli.Tilde(e, LedgerName(address)))
 }
 
 // LedgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless

@@ -80,7 +80,7 @@ func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
 // none. A file with that name precedes it.
 func stored(e *cli.Env, text string) ([]byte, error) {
 	address := e.Defaults.Ledger
-	if _, err := os.Lstat(text); err == nil || address == "" || len(text) < minPrefix || strings.ContainsAny(text, `/\`) {
+	if address == "" || !MayBeID(e, text) {
 		return nil, nil
 	}
 	ctx := context.Background()
@@ -104,6 +104,13 @@ func stored(e *cli.Env, text string) ([]byte, error) {
 	}
 	e.Note("receipt %q of the ledger %s", id, cli.Tilde(e, LedgerName(address)))
 	return row.JSON, nil
+}
+
+// MayBeID reports whether a string can stand for a receipt_id: it is neither stdin, a file, a path,
+// nor the address of a ledger.
+func MayBeID(e *cli.Env, text string) bool {
+	_, err := os.Lstat(text)
+	return err != nil && text != cli.StdinName && !strings.ContainsAny(text, `/\`) && !IsLedger(e, text)
 }
 
 // ambiguousID returns the failure for a prefix of several IDs, and lists the first ones.

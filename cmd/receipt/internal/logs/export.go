@@ -24,7 +24,7 @@ type ledgerExportOptions struct {
 func newLedgerExport(e *cli.Env) *cobra.Command {
 	o := new(ledgerExportOptions)
 	cmd := &cobra.Command{
-		Use:   "export FILE",
+		Use:   "export [FILE]",
 		Short: "write the receipts of a ledger",
 		Long: `Write receipts in stored order as canonical JSON, one per line, or as CBOR to a
 FILE that ends in .cborseq. Receipts are not verified.

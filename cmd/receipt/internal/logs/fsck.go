@@ -20,12 +20,13 @@ type ledgerFsckOptions struct {
 	trust.PolicyFlags
 	expect string
 	limit  int
+	some   bool // a ledger without receipts is an error
 }
 
 func newLedgerFsck(e *cli.Env) *cobra.Command {
 	var o ledgerFsckOptions
 	cmd := &cobra.Command{
-		Use:   "fsck FILE",
+		Use:   "fsck [FILE]",
 		Short: "verify a ledger: its file, each receipt, each chain",
 		Long: `Verify all of a ledger: the structures of the file, each receipt, its row, its
 place in its chain, and the heads.
@@ -46,9 +47,9 @@ that file, use --expect-head.`,
 	return cmd
 }
 
-// Fsck verifies all of a ledger.
+// Fsck verifies all of a ledger, which must have receipts: where there are none, nothing was verified.
 func Fsck(ctx context.Context, e *cli.Env, policy trust.PolicyFlags, address string) error {
-	return (&ledgerFsckOptions{PolicyFlags: policy, limit: 20}).run(ctx, e, address)
+	return (&ledgerFsckOptions{PolicyFlags: policy, limit: 20, some: true}).run(ctx, e, address)
 }
 
 func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) error {
@@ -191,6 +192,10 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {
 		word = "intact"
+	}
+
+	if o.some && verdict == receipt.Verified && c.Receipts+c.Pruned == 0 {
+		return input.EmptyLedger(e, path)
 	}
 
 	pruned := ""

@@ -31,7 +31,7 @@ type statementOptions struct {
 func newLedgerHeartbeat(e *cli.Env) *cobra.Command {
 	var o statementOptions
 	cmd := &cobra.Command{
-		Use:   "heartbeat FILE --key KEY --statements FILE",
+		Use:   "heartbeat [FILE] --key KEY --statements FILE",
 		Short: "state how many receipts each stream has",
 		Long: `Sign a statement of the number of receipts and the head of each stream, and add
 it to a file of statements. A verifier with that file detects a shorter copy
@@ -49,7 +49,7 @@ it to a file of statements. A verifier with that file detects a shorter copy
 func newLedgerClose(e *cli.Env) *cobra.Command {
 	o := statementOptions{final: true}
 	cmd := &cobra.Command{
-		Use:   "close FILE --key KEY --statements FILE",
+		Use:   "close [FILE] --key KEY --statements FILE",
 		Short: "state that the streams have ended",
 		Long: `Sign a final statement for each stream, as receipt ledger heartbeat does. Later
 receipts contradict it.`,

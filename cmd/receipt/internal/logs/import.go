@@ -25,7 +25,7 @@ type ledgerImportOptions struct {
 func newLedgerImport(e *cli.Env) *cobra.Command {
 	var o ledgerImportOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE [PATH…]",
+		Use:   "import [FILE [PATH…]]",
 		Short: "store receipts that were issued elsewhere",
 		Long: `Store receipts that were issued elsewhere, in input order. Each receipt must be
 verified, and follow the last receipt of its stream in the ledger. The first
@@ -162,7 +162,7 @@ type ledgerIssueOptions struct {
 func newLedgerIssue(e *cli.Env) *cobra.Command {
 	var o ledgerIssueOptions
 	cmd := &cobra.Command{
-		Use:   "issue FILE [DRAFT…]",
+		Use:   "issue [FILE [DRAFT…]]",
 		Short: "convert drafts to receipts, and store them",
 		Long: `Convert drafts to receipts, one after another: link each to the head of its
 stream, seal it, sign it with --key, and store it. Each stored receipt is

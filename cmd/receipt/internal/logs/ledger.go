@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,15 +19,43 @@ import (
 
 // NewLedger returns the command receipt ledger, which prints receipts with show.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
+	below := []*cobra.Command{newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
+		newLedgerHeartbeat(e), newLedgerClose(e), newCheckpoint(e, true), newProve(e, true)}
+	for _, cmd := range below {
+		ofDefault(e, cmd)
+	}
 	return cli.Group(&cobra.Command{
 		Use:   "ledger COMMAND",
 		Short: "issue receipts into a durable store, and check it",
-		Long: `Store receipts in one SQLite file. Issued receipts are never lost and chains
-never fork, even if processes crash or issue at the same time.`,
+		Long: `Store receipts in one SQLite file (default: that of receipt init). Issued
+receipts are never lost and chains never fork, even if processes crash or compete.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger fsck ledger.db --keys keys.json`,
-	}, newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
-		newLedgerHeartbeat(e), newLedgerClose(e), newCheckpoint(e, true), newProve(e, true), newConsistency(e, true))
+	}, append(below, newLedgerInit(e), newConsistency(e, true))...)
+}
+
+// ofDefault makes a command without the argument FILE use the default ledger. The commands show and
+// sign also have arguments that name receipts, so their first argument is FILE if it names a file or
+// is a path.
+func ofDefault(e *cli.Env, cmd *cobra.Command) {
+	validate, run := cmd.Args, cmd.RunE
+	cmd.Args = nil // the defaults are read later
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		missing := len(args) == 0
+		if name := cmd.Name(); name == "sign" && !missing || name == "show" && len(args) == 1 {
+			missing = input.MayBeID(e, args[0])
+		}
+		if missing && e.Defaults.Ledger != "" {
+			args = slices.Insert(args, 0, e.Defaults.Ledger)
+		}
+		if err := validate(cmd, args); err != nil {
+			return err
+		}
+		if err := input.KeepRead(cmd, args); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
 }
 
 // ledgerFile validates the first argument of all subcommands.
@@ -103,7 +132,7 @@ func prunedFailure(err *ledger.PrunedError) error {
 
 func newLedgerHead(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "head FILE",
+		Use:   "head [FILE]",
 		Short: "print the heads of a ledger's streams",
 		Long: `Print the head of each stream, one per line: hash of the last receipt, number of
 receipts, stream. Keep it elsewhere, to detect later that receipts were removed
@@ -134,7 +163,7 @@ type Shower func(e *cli.Env, name string, data []byte, judge string) error
 
 func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show FILE ID",
+		Use:   "show [FILE] ID",
 		Short: "print a stored receipt in readable form",
 		Long: `Print the receipt of a ledger with this receipt_id, or a unique prefix of one.
 Its signatures are not checked.`,
@@ -142,7 +171,7 @@ Its signatures are not checked.`,
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usage("list the receipts with receipt ledger list FILE", "expected FILE and the receipt_id of a receipt, found %d", len(args))
+				return cli.Usage("list the receipts with receipt ledger list FILE", "expected FILE and the receipt_id of one receipt")
 			}
 			return ledgerFile(cmd, args)
 		},
@@ -184,7 +213,7 @@ func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, ar
 func newLedgerSign(e *cli.Env) *cobra.Command {
 	var key trust.KeyFlags
 	cmd := &cobra.Command{
-		Use:   "sign FILE ID… --key KEY",
+		Use:   "sign [FILE] ID… --key KEY",
 		Short: "add a signature to stored receipts",
 		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
 issuer or as a witness. Each receipt is checked first, and printed when signed. A run can be repeated.`,

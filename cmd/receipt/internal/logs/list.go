@@ -25,7 +25,7 @@ type ledgerListOptions struct {
 func newLedgerList(e *cli.Env) *cobra.Command {
 	o := &ledgerListOptions{format: "text"}
 	cmd := &cobra.Command{
-		Use:    "list FILE",
+		Use:    "list [FILE]",
 		Hidden: true, // receipt list is for people
 		Short:  "list the receipts of a ledger",
 		Long: `List receipts, one per line, in stored order: receipt_id, time of issue, final

@@ -51,7 +51,7 @@ Exit code 1: a listed receipt is refuted.`,
 
 func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	if len(paths) == 0 && e.Defaults.Ledger != "" {
-		paths = []string{e.Defaults.Ledger}
+		paths, o.ledger = []string{e.Defaults.Ledger}, true
 	}
 	if len(paths) == 0 {
 		return cli.Usage("receipt list --help has examples", "expected a ledger, or files and directories of receipts")
@@ -247,7 +247,7 @@ func tableOf(list []*listed, width int, now time.Time) string {
 	const project, branch, model = 2, 3, 4
 	rows := [][]string{{"ID", "WHEN", "PROJECT", "BRANCH", "MODEL", "TOOK", "FILES", "CALLS", "VERDICT"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.Short, when(r.at, now), r.Project, r.Branch, r.Model, r.took, r.files.String(), r.calls.String(), r.Verdict})
+		rows = append(rows, []string{cmp.Or(r.Short, r.Source), when(r.at, now), r.Project, r.Branch, r.Model, r.took, r.files.String(), r.calls.String(), r.Verdict})
 	}
 
 	most := []int{24, 12, 24, 24, 24, 12, 8, 8, 9}

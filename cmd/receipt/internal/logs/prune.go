@@ -26,7 +26,7 @@ type ledgerPruneOptions struct{ checkpoint, archive, keys string }
 func newLedgerPrune(e *cli.Env) *cobra.Command {
 	var o ledgerPruneOptions
 	cmd := &cobra.Command{
-		Use:   "prune FILE --checkpoint FILE --archive FILE",
+		Use:   "prune [FILE] --checkpoint FILE --archive FILE",
 		Short: "remove archived receipts from a ledger",
 		Long: `Remove the content of the oldest receipts from a ledger. The checkpoint must
 cover exactly the first receipts, and be signed by a trusted key of its log. The

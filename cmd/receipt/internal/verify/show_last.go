@@ -36,7 +36,7 @@ func newest(ctx context.Context, e *cli.Env) (data []byte, id string, err error)
 		}
 	}
 	if data == nil {
-		return nil, "", cli.Usage("record a session first: receipt record", "the ledger %q has no receipts", cli.Tilde(e, input.LedgerName(address)))
+		return nil, "", input.EmptyLedger(e, address)
 	}
 	e.Note("receipt %q of the ledger %s", id, cli.Tilde(e, input.LedgerName(address)))
 	return data, id, nil
