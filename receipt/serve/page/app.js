@@ -1,5 +1,5 @@
-// The page: what is given, what runs, and what came out. The core decides; this
-// only shows.
+// This script connects the controls of the page with the core. The core decides all verdicts; the
+// script only displays them.
 import { h, icon } from "./view/dom.js";
 import { number, visible } from "./view/text.js";
 import { Cancelled, Core } from "./shell/core.js";
@@ -18,11 +18,11 @@ const inputs = new Inputs(core);
 at("input").hidden = false;
 core.tool.then((tool) => { at("tool").textContent = tool; }, fail);
 
-// Whatever somebody does is a turn, and only what belongs to the last one is shown.
+// Each action of the user starts a turn. Only the results of the latest turn are displayed.
 let turn = 0;
 
-// begin starts a turn: from here on nothing on the page is about what was there before,
-// and what still ran for that is ended.
+// begin starts a turn. It hides everything about earlier files, and cancels a run that is still in
+// progress.
 function begin(about) {
   turn++;
   if (core.busy) core.cancel();
@@ -32,16 +32,16 @@ function begin(about) {
   return turn;
 }
 
-// Files are sorted in the order in which they came, whatever else happens meanwhile.
+// Files are sorted one selection after another, in the order in which the user added them.
 let sorting = Promise.resolve();
 
-// take sorts what somebody gave, and verifies when nothing was given since.
+// take sorts the files that the user added, and verifies them unless a new turn has started.
 function take(files, choices = {}) {
   if (files.length === 0) return;
   const mine = begin(files.length === 1 ? `Reading ${visible(files[0].name)}…` : `Reading ${number(files.length)} files…`);
   sorting = sorting.then(async () => {
     try {
-      if (example) inputs.clear(); // its keys are nobody's
+      if (example) inputs.clear(); // the example keys are only for tests
       example = choices.known === true;
       await inputs.add(await listed(files, choices.entries), choices);
       if (mine === turn) await judge(mine);
@@ -52,7 +52,7 @@ function take(files, choices = {}) {
   });
 }
 
-// verify judges again what is there.
+// verify verifies the current files again.
 function verify() {
   const mine = begin("Verifying…");
   sorting = sorting.then(() => (mine === turn ? judge(mine) : undefined));
@@ -60,7 +60,7 @@ function verify() {
 
 let example = false;
 
-// judge shows what came of the files that are there.
+// judge verifies the current files and displays the outcome.
 async function judge(mine) {
   showGiven();
   try {
@@ -83,13 +83,14 @@ async function judged(mine) {
   const without = given.beside.filter((one) => one.kind !== "proof");
   let run = await core.verify(given.receipts, given.keys, without, options, tell);
 
-  // A proof counts when its receipt is the only one, or is looked at alone.
+  // A proof is used only if its receipt is the only receipt, or is opened separately.
   if (run.summary.receipts === 1 && without.length < given.beside.length) run = await core.verify(given.receipts, given.keys, given.beside, options, tell);
   return { ...run, given, options, example };
 }
 
-// whole is the report of the only receipt, with the verdict of its run: evidence that has to
-// do with no receipt leaves the run undecided, and the step that it was given for open.
+// whole returns the report of the only receipt, adjusted to the verdict of the run. Evidence that
+// belongs to no receipt leaves the run undecided, and so it also leaves the step undecided for
+// which it was supplied.
 function whole(report, summary) {
   const seen = { ...report, not_checked: [...report.not_checked, ...summary.not_checked] };
   const idle = summary.not_checked.find((note) => note.code === "disclosure_unbound" || note.code === "evidence_unused");
@@ -101,8 +102,8 @@ function whole(report, summary) {
 
 function inputOf({ receipts }, report) { return receipts.find((one) => one.name === report.source) ?? receipts[0]; }
 
-// attempt does something else that can fail, and says so, unless something was given
-// meanwhile. An outcome that was shown stays true.
+// attempt performs an action other than verifying. If it fails, attempt displays the error and
+// keeps the current outcome, unless a new turn has started.
 async function attempt(act) {
   const mine = turn;
   try {
@@ -133,10 +134,10 @@ function running({ bytes, total, receipts, findings }, about = "Verifying…") {
   at("running-text").textContent = receipts > 0 ? `Verifying: ${number(receipts)} receipts, ${number(findings)} not verified` : about;
 }
 
-// The outcome.
+// The functions below display the outcome.
 
-// old takes the outcome off the page at once when something new was given: a verdict
-// never stands beside a file that it is not about.
+// old hides the outcome as soon as files are added, so that a verdict is never displayed next to a
+// file to which it does not apply.
 function old(is) {
   at("outcome").hidden = is;
   at("outcome").setAttribute("aria-busy", String(is));
@@ -158,7 +159,7 @@ function show(element, focus = true) {
   }
 }
 
-// spoken is what a screen reader says when an outcome appears.
+// spoken returns the text that a screen reader announces when an outcome appears.
 function spoken(element) {
   const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li, .stranger h2, .stranger .lead")].map((part) => (part.matches("li") ? [...part.children].map((one) => one.textContent).join(" ") : part.textContent));
   return (element.querySelector(".banner") ? "Demonstration. " : "") + texts.join(". ");
@@ -180,7 +181,8 @@ async function showRun(run, mine) {
   show(many());
 }
 
-// showOne shows one receipt of a run. back leads to the others.
+// showOne displays one receipt of a run. The function back, if present, displays the list of
+// receipts again.
 async function showOne(run, report, save, mine, back) {
   const input = inputOf(run.given, report);
   const opened = await core.open(input, report.index);
@@ -194,8 +196,8 @@ async function showOne(run, report, save, mine, back) {
   again();
 }
 
-// proven judges a receipt of several alone, with the proofs and the disclosed values that
-// are of it. Without any its report stays that of the run.
+// proven verifies one of several receipts separately, with the proofs and the disclosed values that
+// belong to it. If there are none, it returns the report of the run.
 async function proven(run, report, input) {
   const { keys, beside } = run.given;
   const places = beside.some(ofOne) ? await core.fitting(input, report.index, beside) : [];
@@ -206,8 +208,8 @@ async function proven(run, report, input) {
   return { report: { ...one.reports[0], index: report.index, input_sha256: report.input_sha256 }, summary: one.summary, rest };
 }
 
-// together says whether any of the keys came at once with receipts; undefined for the
-// example, whose keys are known.
+// together reports whether any key was added in the same selection as receipts. It returns
+// undefined for the example, whose keys are known.
 function together(keys) {
   const known = keys.map((file) => file.together).filter((one) => one !== undefined);
   return known.length === 0 ? undefined : known.includes(true);
@@ -221,8 +223,8 @@ function tamperForm(targets, tamper) {
     button("Change one byte", () => tamper(choice.value), { id: "tamper" }));
 }
 
-// demonstrate changes a copy and judges it as the receipt was judged. What is
-// shown is marked, and nothing of it can be downloaded.
+// demonstrate changes a copy of a receipt, and verifies the copy in the same way. The result is
+// marked as a demonstration, and nothing in it can be downloaded.
 async function demonstrate({ given, options }, source, pointer, undo) {
   const { source: changed, target } = await core.tamper(source, pointer);
   const input = { name: "demonstration", file: new Blob([changed]) };
@@ -235,7 +237,7 @@ async function demonstrate({ given, options }, source, pointer, undo) {
   show(renderSingle({ report: run.reports[0], summary: run.summary, keys: run.keys, opened, demonstration: { target: JSON.parse(target), undo: back } }));
 }
 
-// What is given.
+// The functions below display the files that were added.
 
 function showGiven() {
   const row = (file, kind, remove) => h("li", {}, h("span", { class: "kind" }, kind), h("bdi", {}, file.name),
@@ -293,8 +295,8 @@ for (const choice of ["integrity", "partial", "unordered"]) at(choice).addEventL
 at("cancel").addEventListener("click", () => core.cancel());
 at("example").addEventListener("click", () => take(exampleFiles(), { known: true }));
 
-// A file may be dropped anywhere: beside the frame the browser would leave the page
-// and show it.
+// Files may be dropped anywhere on the page, because a browser would leave the page to display a
+// file that is dropped outside the drop area.
 let within = 0;
 const over = (change) => {
   within = Math.max(within + change, 0);

@@ -1,12 +1,11 @@
-// The worker of the page: it runs the core, off the thread that draws. Messages
-// to it are {id, method, args}, the first {id, method: "start", args: [core]}
-// with the core as base64 of a gzip file, or as the module that an earlier worker made of
-// that. Answers are {id, result} or {id, error}, and
-// before them {id, progress}.
+// This worker runs the core outside the main thread. Messages to the worker are {id, method, args}.
+// The first message is {id, method: "start", args: [core]}, where core is a gzip file in base64, or
+// the module that an earlier worker compiled from it. Answers are {id, result} or {id, error}, and
+// may be preceded by {id, progress}.
 import "wasm_exec";
 import { Lines } from "./shell/lines.js";
 
-// As often as a person can see.
+// The interval between progress messages, which is as short as a person can notice.
 const interval = 100; // milliseconds
 
 async function start(core) {
@@ -27,8 +26,8 @@ async function compile(core) {
 
 const decoder = new TextDecoder();
 
-// verify reads the files of inputs piece by piece and answers with everything that
-// the page shows; the report as a Blob, because it may be long.
+// verify reads the input files piece by piece, and returns everything that the page displays. The
+// report is returned as a Blob, because it may be long.
 async function verify(tell, inputs, keys, beside, options) {
   let bytes = 0, last = performance.now();
   const total = inputs.reduce((sum, input) => sum + input.file.size, 0) * (inputs.length > 1 || options.unordered ? 2 : 1);

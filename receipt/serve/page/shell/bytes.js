@@ -1,15 +1,15 @@
-// The bytes that a receipt's hash covers, and how to hash them without this page.
+// This module displays the bytes that the hash of a receipt covers, and explains how to hash them
+// without this page.
 import { h, section } from "../view/dom.js";
 import { lines, number } from "../view/text.js";
 import { button, download } from "./download.js";
 
-// Longer texts are not drawn whole; the download is.
+// Longer texts are not displayed completely, but their download is complete.
 const most = 200_000; // characters
 
 const decoder = new TextDecoder();
 
-// renderBytes shows an opened document. In a demonstration nothing can be taken
-// out of the page.
+// renderBytes displays an opened document. In a demonstration, nothing can be downloaded.
 export function renderBytes(document, demonstration) {
   if (!document.preimage) {
     return section("bytes", "The hashed bytes", h("p", {}, "There are none: the input is no strict JSON object."), text("The text as it was received", document.source));
@@ -39,12 +39,12 @@ function text(name, bytes) {
   return h("details", {}, h("summary", {}, `${name}, ${number(bytes.length)} bytes`), raw(decoder.decode(bytes)));
 }
 
-// raw shows a text to be copied. What a reader would not see, or would see in another
-// order than it stands there, is written as escapes: the bytes are in the download.
+// raw displays a text that can be copied. Characters that are invisible, or that change the order
+// of the text, are displayed as escapes; the download contains the original bytes.
 function raw(value, kind = "") {
   const shown = document.createElement("pre");
   shown.className = kind;
-  shown.tabIndex = 0; // it scrolls, so it can be reached
+  shown.tabIndex = 0; // so that keyboard users can scroll it
   shown.setAttribute("role", "region");
   shown.setAttribute("aria-label", kind === "command" ? "command" : "text");
   shown.dir = "ltr";

@@ -1,17 +1,16 @@
-// The core in its worker, as methods that return promises.
+// This module provides the core, which runs in a worker, as methods that return promises.
 
-// Cancelled is what a call ends with that was cancelled.
+// Cancelled is the error of a call that was canceled.
 export class Cancelled extends Error {}
 
 export class Core {
   #url; #core; #worker; #calls; #count = 0;
 
-  // The scripts are the texts of the page: that of the worker, and the core as
-  // base64.
+  // The arguments are texts in the page: the script of the worker, and the core in base64.
   constructor(script, core) {
     const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    // The one place where a text becomes a script; the policy of the page allows
-    // no other (Trusted Types).
+    // Only this policy may turn a text into a script URL, because the Content Security Policy of
+    // the page forbids all other ways (Trusted Types).
     const policy = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: (text) => text });
     this.#url = policy ? policy.createScriptURL(url) : url;
     this.#core = core;
@@ -27,10 +26,10 @@ export class Core {
       this.#fail(new Error(`the verifier does not run in this browser: ${event.message ?? "it did not start"}`));
     });
     this.tool = this.#call("start", [this.#core]).then(({ tool, module }) => {
-      this.#core = module; // which the next worker need not make again
+      this.#core = module; // so that the next worker need not compile it again
       return tool;
     });
-    this.tool.catch(() => {}); // every call waits for it, and fails with it
+    this.tool.catch(() => {}); // each call awaits this promise and reports its error
   }
 
   #answer({ id, progress, result, error }) {
@@ -68,7 +67,8 @@ export class Core {
   open(input, index) { return this.#ready("open", [input, index]); }
   tamper(source, pointer) { return this.#ready("tamper", [source, pointer]); }
 
-  // verify answers with texts of JSON, parsed here.
+  // verify returns the results of a verification. The worker returns them as JSON texts, which are
+  // parsed here.
   async verify(inputs, keys, beside, options, tell) {
     const result = await this.#ready("verify", [inputs, keys, beside, options], tell);
     return {
@@ -78,11 +78,10 @@ export class Core {
     };
   }
 
-  // busy says whether something runs that takes long.
+  // busy reports whether a call that reports progress is running.
   get busy() { return [...this.#calls.values()].some((call) => call.tell); }
 
-  // cancel ends whatever runs. A worker that is busy hears nothing, so it is
-  // replaced.
+  // cancel ends all running calls. A busy worker cannot receive messages, so it is replaced.
   cancel() {
     this.#worker.terminate();
     const calls = this.#calls;

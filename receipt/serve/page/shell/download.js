@@ -1,4 +1,4 @@
-// Files that the page makes, for the person to keep. Nothing leaves the machine.
+// This module lets the user save files that the page creates. No data is sent anywhere.
 
 export function download(name, blob) {
   const url = URL.createObjectURL(blob), link = document.createElement("a");
@@ -7,10 +7,10 @@ export function download(name, blob) {
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it in its own time
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser may read the file later
 }
 
-// button makes a button.
+// button creates a button.
 export function button(name, act, attributes = {}) {
   const made = document.createElement("button");
   made.type = "button";

@@ -1,4 +1,4 @@
-// A receipt to try the page with. Its keys are for tests and nobody's.
+// This module contains an example receipt. Its keys are only for tests.
 import receipt from "../../../../fixtures/valid/task.json";
 import trust from "../../../../fixtures/keys/trust.json";
 

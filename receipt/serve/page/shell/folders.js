@@ -1,15 +1,16 @@
-// What was dropped, with the files of folders: a browser gives a folder as a file that
-// cannot be read.
+// This module lists dropped files, including the files in dropped directories, because a browser
+// represents a directory as a file that cannot be read.
 
 const most = 20000; // files
 
-// entriesOf are the entries of what is dropped. They are there while the event is.
+// entriesOf returns the file system entries of a drop event. They are available only during the
+// event.
 export function entriesOf(transfer) {
   return [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.());
 }
 
-// listed are files, with those of a folder in its place, in the order of their names and
-// called by their paths. What is hidden in a folder stays so.
+// listed returns the files, with each directory replaced by the files in it, in the order of their
+// names and named by their paths. Hidden files in directories are skipped.
 export async function listed(files, entries = []) {
   const found = [];
   for (const [i, file] of files.entries()) {
@@ -28,7 +29,8 @@ async function walk(folder, found) {
   }
 }
 
-// entriesIn reads until nothing more comes: it comes by the hundred.
+// entriesIn returns all entries of a directory. A browser returns them in batches of about a
+// hundred.
 async function entriesIn(folder) {
   const reader = folder.createReader(), all = [];
   for (;;) {

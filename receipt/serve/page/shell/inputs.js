@@ -1,18 +1,18 @@
-// What somebody gave to the page, sorted by what it is: files of receipts, of keys, of
-// evidence for them, and files that are something else.
+// This module sorts the files that the user added into receipts, keys, evidence for receipts, and
+// other files.
 
-// What tells a file is in its first bytes, and evidence is not longer.
+// A file is recognized by its first bytes, and evidence is at most this long.
 const head = 1 << 20; // bytes
 
-// Larger files are no key sets, and no evidence.
+// Larger files are neither key sets nor evidence.
 const mostBeside = 32 << 20; // bytes
 
 const evidence = new Set(["proof", "checkpoint", "disclosures", "batch"]);
 
-// ofOne says whether evidence is of one receipt, and shows nothing of any other.
+// ofOne reports whether a kind of evidence belongs to a single receipt.
 export function ofOne({ kind }) { return kind === "proof" || kind === "disclosures"; }
 
-// The lists are replaced, never changed: a run keeps those that it was given.
+// The lists are replaced instead of changed, because a run keeps the lists with which it started.
 export class Inputs {
   receipts = []; // {name, file, what}
   keys = []; // {name, bytes, what, together}: given at once with receipts
@@ -22,9 +22,9 @@ export class Inputs {
 
   constructor(core) { this.#core = core; }
 
-  // add sorts files by what they are, or takes all for keys. New receipts, or what was
-  // given for one, take the place of those that were there, with the evidence that was
-  // theirs; everything else joins what is there.
+  // add sorts files by kind, or treats all of them as keys if asKeys is set. New receipts, and
+  // files that were added as receipts, replace the previous ones and the evidence for them. All
+  // other files are added to the existing files.
   async add(files, { asKeys = false, known = false } = {}) {
     const sorted = { receipts: [], keys: [], beside: [], strangers: [] };
     for (const file of files) await this.#sort(file, asKeys, sorted);
@@ -58,7 +58,7 @@ export class Inputs {
     else sorted.strangers.push({ name: file.name, size: file.size, what, next: found.next });
   }
 
-  // use marks the evidence as that of the receipts that are there.
+  // use marks the evidence as belonging to the current receipts.
   use() {
     for (const one of this.beside) one.used = this.receipts.length > 0;
   }
@@ -68,14 +68,14 @@ export class Inputs {
     this.beside = this.beside.filter((known) => known !== file);
   }
 
-  // forget lets go of the files that a verdict was about, when those that came after them
-  // could not be read.
+  // forget removes the files of the last verdict if the files that were added afterward could not
+  // be read.
   forget() { this.receipts = this.strangers = []; }
 
   clear() { this.receipts = this.keys = this.beside = this.strangers = []; }
 }
 
-// joined adds files to others, but for those that are there already.
+// joined adds files to a list, except for files that the list already contains.
 function joined(known, files) {
   for (const file of files) {
     if (!known.some((one) => same(one.bytes, file.bytes))) known = [...known, { ...file, name: unused(file.name, known) }];
@@ -85,7 +85,7 @@ function joined(known, files) {
 
 function same(a, b) { return a.length === b.length && a.every((byte, i) => byte === b[i]); }
 
-// unused makes a name one that no other file has: reports name files by it.
+// unused returns a name that no other file has, because reports identify files by name.
 function unused(name, files) {
   for (let i = 1; ; i++) {
     const tried = i === 1 ? name : `${name} (${i})`;

@@ -1,17 +1,17 @@
-// The reports of a run as they come, a line each.
+// This module stores the reports of a run, which arrive as one line each.
 
 const summaryLine = '{"summary":';
 
-// most is how many reports are kept to be listed one by one.
+// most is the number of reports that can be listed one by one.
 export const most = 200;
 
-// Lines keeps them as parts of a Blob, which the browser may put on disk.
+// Lines stores the reports as parts of a Blob, which the browser may write to disk.
 export class Lines {
   count = 0;
-  kept = []; // the first, as texts
+  kept = []; // the first reports, as texts
   #parts = [];
 
-  // add takes whole lines. The summary's is left out: it is known otherwise.
+  // add adds complete lines. It skips the line with the summary, which is returned separately.
   add(text) {
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith(summaryLine));
     if (lines.length === 0) return;
@@ -20,7 +20,7 @@ export class Lines {
     this.count += lines.length;
   }
 
-  // report is what receipt verify --format json writes.
+  // report returns the output of receipt verify --format json as a Blob.
   report(summary) {
     const begin = this.count > 0 ? '{\n"reports":[\n' : '{\n"reports":[';
     return new Blob([begin, ...this.#parts, '\n],\n"summary":', summary, "}\n"], { type: "application/json" });

@@ -1,5 +1,5 @@
-// The outcome for many receipts: the totals, each receipt with its verdict, and the
-// findings page by page.
+// This module displays the outcome for many receipts: the totals, each receipt with its verdict,
+// and the findings page by page.
 import { causeOf } from "../view/answer.js";
 import { foreign, h, icon, section } from "../view/dom.js";
 import { renderSummary } from "../view/summary.js";
@@ -11,8 +11,8 @@ import { renderTrusted } from "./trusted.js";
 
 const page = 50; // findings
 
-// renderMany shows a run. open is called with a report whose receipt somebody
-// wants to see.
+// renderMany displays a run. The function open is called with the report of the receipt that the
+// user opens.
 export function renderMany({ run, actions, open, from = 0 }) {
   const { summary, findings, aggregate, keys, given } = run;
   const shown = findings.slice(from, from + page);
@@ -44,8 +44,8 @@ export function renderMany({ run, actions, open, from = 0 }) {
   }
 }
 
-// renderEach lists every file that was dropped, or every receipt of one file, with one
-// verdict each; nothing where there are too many to read.
+// renderEach lists each file that was added, or each receipt in a single file, with its verdict. It
+// returns null if there are too many to list.
 function renderEach({ summary, reports, given }, open) {
   if (summary.receipts > most) return null;
   const single = given.beside.filter((one) => one.kind === "proof").length;

@@ -1,4 +1,4 @@
-// The outcome for one receipt.
+// This module displays the outcome for one receipt.
 import { renderHeadlines } from "../view/answer.js";
 import { facts, foreign, h, mono, section } from "../view/dom.js";
 import { renderReceipt } from "../view/receipt.js";
@@ -7,11 +7,11 @@ import { renderSteps } from "../view/verdict.js";
 import { renderBytes } from "./bytes.js";
 import { basis, renderTrusted } from "./trusted.js";
 
-// renderSingle shows a report, the document that it is about, and what can be done
-// with them: first the answer, which is printed as a certificate, then the steps for
-// who wants to check them. demonstration is {target} when the page changed the receipt
-// itself, and example is true of a receipt that the page brought along. evidence are the
-// files that it was judged with beside keys, and asked is {issuer, at}, where somebody asked for one.
+// renderSingle displays a report, its document, and the available actions. The answer comes first,
+// and is printed as a certificate. The steps follow, for users who want to check them.
+// demonstration is {target, undo} if the page changed the receipt itself. example is true for the
+// receipt that the page contains. evidence is the list of files that were used in addition to keys.
+// asked is {issuer, at}, with the values that the user entered.
 export function renderSingle({ report, summary, keys, together, evidence = [], asked = {}, opened, actions, demonstration, example }) {
   const receipt = parsed(opened);
   return h("div", { class: demonstration ? "single demonstration" : "single" },
@@ -29,16 +29,18 @@ export function renderSingle({ report, summary, keys, together, evidence = [], a
       renderTrusted(keys)));
 }
 
-// How the command is given what a file of evidence holds.
+// The flags with which the command accepts each kind of evidence.
 const flags = new Map([["proof", "--proof"], ["checkpoint", "--checkpoint"], ["disclosures", "--disclosures"], ["batch", "--batch"]]);
 
-// again is the command that judges as the page did: with less it may decide otherwise.
+// again returns the command that verifies the receipt as the page did. With less evidence, the
+// verdict may differ.
 function again(report, evidence, asked) {
   const keys = report.scope === "full" ? "--keys KEYS" : "--integrity-only", file = report.index > 1 ? `FILE:${report.index}` : "FILE";
   return ["receipt verify", keys, asked.issuer && "--issuer ID", asked.at && "--at TIME", ...evidence.map(({ kind }) => `${flags.get(kind)} EVIDENCE`), file].filter(Boolean).join(" ");
 }
 
-// renderBasis says what was judged, when and by what: on paper nothing else does.
+// renderBasis displays what was verified, when, and by which tool. A printed page has no other
+// record of this.
 function renderBasis(report, summary, evidence, asked) {
   return section("basis", "What was checked", facts([
     ["file", [mono(report.source), report.index > 1 ? `, number ${number(report.index)} in it` : ""]],
@@ -51,8 +53,7 @@ function renderBasis(report, summary, evidence, asked) {
   ]));
 }
 
-// parsed is the receipt for the views, which only show it: what is true of it was
-// decided over its bytes.
+// parsed returns the receipt for display only. Its bytes, not this value, were verified.
 function parsed(opened) {
   return opened.canonical ? JSON.parse(new TextDecoder().decode(opened.canonical)) : undefined;
 }

@@ -1,7 +1,8 @@
-// Files that are no receipts: what each is, and what to do. Nothing is judged of them.
+// This module displays files that are not receipts, with a description and advice for each file.
+// Such files get no verdict.
 import { foreign, h, icon } from "../view/dom.js";
 
-// renderStrangers shows files of which none is a receipt.
+// renderStrangers displays a selection of files that contains no receipt.
 export function renderStrangers(strangers) {
   return h("div", { class: "strangers" }, strangers.slice(0, 50).map(renderStranger), strangers.length > 50 && h("p", { class: "rest" }, `… ${strangers.length - 50} more files`));
 }

@@ -1,10 +1,10 @@
-// Whose keys were used, key by key.
+// This module displays the trusted keys of a run.
 import { foreign, h, mono, section, table } from "../view/dom.js";
 import { list } from "../view/json.js";
 import { number } from "../view/text.js";
 
-// basis is what the answer says of the keys: the file, the key that counts in a report,
-// and whether they were given together with the receipt.
+// basis returns what the answer states about the keys: the file, the key that signed as the issuer,
+// and whether the keys were added together with the receipt.
 export function basis(keys, report, together) {
   if (!keys) return null;
   const used = list(report.signatures).find((entry) => entry.status === "valid" && entry.role === "issuer");

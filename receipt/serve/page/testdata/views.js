@@ -1,5 +1,5 @@
-// Runs the views in a browser, over the fixtures in the page and over values that
-// no receipt should have. What went wrong is left in #failures, a line each.
+// This script renders the views in a browser, with the fixtures in the page and with values that no
+// valid receipt contains. It writes failures to #failures, one per line.
 import { causeOf, renderHeadlines, words } from "../view/answer.js";
 import { apart, columns, of, share, timeline } from "../view/charts.js";
 import { h } from "../view/dom.js";
@@ -66,7 +66,7 @@ function texts() {
   }
 }
 
-// drawn looks at what charts and their numbers say.
+// drawn checks the texts of charts and their numbers.
 function drawn(receipt) {
   check("ticks", [0, 7, 0.1842, 12345, 1.1e9, 2.34e6, 5e12].map(tick), ["0", "7", "0.1842", "12,345", "1.1 billion", "2.34 million", "5 trillion"]);
   for (const counts of [[1, 1, 1000000], [1000000, 1, 1], [1, 0, 0], [5, 5, 5]]) {
@@ -77,7 +77,7 @@ function drawn(receipt) {
   check("times", [times.length > 3, times.some((text) => /\d(s|min|ms)? ?s?[a-z]*completed/.test(text)), times.some((text) => text.includes("+1 min 23 s completed"))], [true, false, true]);
 }
 
-// pictures looks at what is drawn of many receipts: nothing that was not told is a number.
+// pictures checks the charts for many receipts: an unreported value must not appear as a number.
 function pictures() {
   const none = { rows: [], names: 0, more: 0 }, sums = (cost, input, untold) => ({ entries: 1, cost: { USD: cost }, input_tokens: input, output_tokens: "0", untold });
   const nothing = { entries: 0, cost: {}, input_tokens: "0", output_tokens: "0", untold: 0 };
@@ -99,8 +99,8 @@ function pictures() {
   check("nothing", renderPictures({ verdicts: { unit: "day", bins: [] }, models: none, keys: none, paths: none, currencies: [], totals: { verified: {}, other: {} } }), null);
 }
 
-// overTime looks at what is said below charts: a cost that is an estimate is none that was billed,
-// also where no receipt tells a time and nothing is drawn.
+// overTime checks the notes below the charts. An estimated cost must not appear as billed, even if
+// no receipt states a time and no chart is drawn.
 function overTime() {
   const counts = { receipts: 2, cost: { USD: "3" }, approvals: {} }, bin = { start: "2026-04-25T19:00:00Z", empty: 0, verified: counts, other: {} };
   const below = (aggregate) => [...[].concat(attempt("over time", () => renderOverTime({ unit: "hour", currencies: ["USD"], totals: { verified: counts, other: {} }, ...aggregate })))].filter(Boolean).flatMap((shown) => [...shown.querySelectorAll("li")]).map((li) => li.textContent);
@@ -111,8 +111,8 @@ function overTime() {
   check("no receipts", renderOverTime({ unit: "hour", currencies: [], totals: { verified: {}, other: {} }, bins: [], left_out: { hash: 2 } }), null);
 }
 
-// currencies looks at the sums of several: of a time in which nobody told a cost in one there
-// is none, not even 0.
+// currencies checks sums in several currencies. If no receipt in a bin states a cost in a currency,
+// there is no sum, not even 0.
 function currencies() {
   const sums = (cost) => ({ receipts: 1, cost }), other = { receipts: 0, cost: {} };
   const shown = attempt("currencies", () => renderOverTime({ unit: "day", currencies: ["BHD", "JPY"], totals: { verified: sums({ BHD: "0.001", JPY: "300" }), other }, left_out: {},
@@ -120,7 +120,7 @@ function currencies() {
   check("sums", [...shown.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent).join(" ")), ["2026-04-25 1 0.001 –", "2026-04-26 1 0 300"]);
 }
 
-// hidden looks for characters that a reader would not see in the bytes of a receipt.
+// hidden checks that invisible characters are escaped in the bytes of a receipt.
 function hidden() {
   const bytes = (text) => new TextEncoder().encode(text);
   const source = '{"a": "\u202eevil\u2066\u200b\u061c\u{e0041}"}\n';
@@ -134,7 +134,7 @@ function hidden() {
   }
 }
 
-// summaries looks at what is told of many receipts.
+// summaries checks the views of many receipts.
 function summaries(run) {
   const shown = attempt("summary", () => renderSummary(run.summary, run, run.aggregate));
   document.getElementById("place").append(shown);
@@ -154,7 +154,7 @@ function summaries(run) {
   check("good", good.querySelector(".verdict strong")?.textContent, "Verified");
 }
 
-// fixtures renders each, and looks at what a person would be told.
+// fixtures renders each fixture, and checks the displayed text.
 function fixtures(cases) {
   for (const { file, verdict, report, receipt, headline } of cases) {
     const shown = attempt(file, () => h("div", {}, renderHeadlines(report, null, receipt, headline), renderSteps(report), renderReceipt(receipt, report)));
@@ -184,8 +184,8 @@ function fixtures(cases) {
   }
 }
 
-// absences looks at what the page says of a receipt whose source tells little: nothing
-// that was not told is a number. Package headline tests the sentence.
+// absences checks the page for a receipt whose source reports little: no unreported value may
+// appear as a number. Package headline tests the sentence.
 function absences(receipt) {
   const bare = { ...receipt, approvals: [], cost: { total: 0, currency: "USD" }, side_effects: { fs_writes: [{}], network_egress: [{}], tool_calls: [{ status: "failed" }, { status: "succeeded" }], a2a_handoffs: [] } };
   const reckoned = { ...bare, cost: { total: 2, currency: "USD" }, metadata: { estimated: ["/cost/total"] } };
@@ -197,8 +197,8 @@ function absences(receipt) {
   for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network requests (at least 1)", "at most 3", "/autonomy_budget/consumed/tool_calls: what stands there may be more than happened", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
 }
 
-// sentBytes looks at what is said of bytes, amounts and artifacts that are listed: a bound is
-// called one, an estimate is no bill, and no list of which nothing was told is empty.
+// sentBytes checks the texts about bytes, amounts, and artifacts. A bound must be called a bound,
+// an estimate must not be called a bill, and an unreported list must not appear as empty.
 function sentBytes(bare) {
   const at = "/side_effects/network_egress/0/bytes_sent", entry = "/cost/provider_breakdown/0/amount", used = "/autonomy_budget/consumed/usd";
   const page = (bytes, metadata) => attempt("bytes", () => renderReceipt({ ...bare, side_effects: { network_egress: [{ destination: "a", bytes_sent: bytes }, null] }, cost: { total: 2, currency: "USD", provider_breakdown: [{ provider: "p", amount: 2 }] }, autonomy_budget: { consumed: { usd: 2 } }, final_artifacts: [], metadata }, null)).textContent;
@@ -207,8 +207,8 @@ function sentBytes(bare) {
   check("artifacts", [page(7, { unreported: ["/final_artifacts"] }).includes("Artifacts not told by the source"), page(7, {}).includes("Artifacts none")], [true, true]);
 }
 
-// little looks at a receipt of which every part is a placeholder: none is shown as told,
-// and the receipt in full is as it was.
+// little checks a receipt in which every value is a placeholder: no placeholder may appear as
+// reported, and the complete receipt must be unchanged.
 function little(bare) {
   const entry = { provider: "placeholder", model: "m", amount: 0, input_tokens: 500, output_tokens: 0 };
   const unreported = ["/issued_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/identifiers/workspace_ref", "/trust", "/model_route/chosen_model/provider", "/autonomy_budget/limit/usd", "/autonomy_budget/limit/tool_calls",
@@ -232,8 +232,7 @@ function wrong() {
   return [null, true, -1, 1e308, NaN, "", "x".repeat(100000), "\u202e<script>pwned = 1</script>", [], [null, 7, "x", []], {}, JSON.parse('{"__proto__": {"x": 1}, "constructor": 1}'), deep, Array(2000).fill({}), undefined];
 }
 
-// hostile puts wrong values in each place of a receipt, a report, a summary and an
-// aggregate.
+// hostile puts wrong values in each place of a receipt, a report, a summary, and an aggregate.
 function hostile(receipt, report, run) {
   each("receipt", receipt, (damaged) => renderReceipt(damaged, report));
   each("headline", { sentence: ["", "a"], cost: [""], files: "", approvals: "" }, (damaged) => renderHeadlines(report, null, receipt, damaged));
@@ -243,8 +242,8 @@ function hostile(receipt, report, run) {
   for (const value of wrong()) attempt("whole", () => h("div", {}, words(value), renderReceipt(value, value), renderHeadlines(value, value, value, value), renderSteps(value), renderSummary(value, value, value)));
 }
 
-// each tries a third of the wrong values in each place, and so each value in a
-// third of the places: all of them take a minute.
+// each tries a third of the wrong values in each place, so each value is tried in a third of the
+// places. Trying all values would take a minute.
 function each(name, whole, render) {
   const values = wrong();
   places(whole).forEach((place, p) => values.forEach((value, i) => {

@@ -1,34 +1,34 @@
-// Charts as SVG. Their coordinates are percentages, so that a chart fits any width
-// while its lines and letters keep their size. A chart never stands alone: what
-// it shows is also there as text or as a table.
+// This module draws charts as SVG. Coordinates are percentages, so that a chart fits any width
+// while its lines and letters keep their size. The content of each chart is also available as text
+// or as a table.
 import { h, s, unique } from "./dom.js";
 import { clock } from "./text.js";
 
 const percent = (fraction) => `${(100 * Math.min(Math.max(fraction, 0), 1)).toFixed(3)}%`;
 
-// of is a part as a fraction, also where a sum is too large for a number.
+// of returns a value as a fraction of a whole, even if a sum is too large for a number.
 export function of(value, whole) {
   if (!(value > 0) || !(whole > 0)) return 0;
   if (!Number.isFinite(value)) return 1;
   return Number.isFinite(whole) ? Math.min(value / whole, 1) : 0;
 }
 
-// picture is an SVG that says in words what it shows.
+// picture returns an SVG image with a title and a description for screen readers.
 function picture(height, title, description, ...children) {
   const name = unique("chart"), about = unique("chart");
   return s("svg", { class: "chart", role: "img", width: "100%", height, "aria-labelledby": name, "aria-describedby": about },
     s("title", { id: name }, title), s("desc", { id: about }, description), children);
 }
 
-// bar is one horizontal bar, filled to a fraction of its width.
+// bar returns a horizontal bar that is filled to a fraction of its width.
 export function bar(fraction, title, tone = "") {
   return picture(14, title, `filled to ${percent(fraction)}`,
     s("rect", { class: "track", x: 0, y: 2, width: "100%", height: 10, rx: 2 }),
     fraction > 0 && s("rect", { class: `fill ${tone}`, x: 0, y: 2, width: percent(Math.max(fraction, 0.004)), height: 10, rx: 2 }));
 }
 
-// bars is a table with a bar in each row: rows are {label, value, text, whole}.
-// Bars are parts of their whole, or else of the longest.
+// bars returns a table with a bar in each row. The rows are {label, value, text, whole}. The length
+// of a bar is relative to whole or, if whole is undefined, to the longest bar.
 export function bars(caption, columns, entries) {
   const longest = Math.max(0, ...entries.map((entry) => entry.value));
   return h("table", { class: "bars", role: "table" },
@@ -43,8 +43,8 @@ export function bars(caption, columns, entries) {
     })));
 }
 
-// share is one bar of several parts: {name, tone, count}. A small part is drawn wide
-// enough to be seen, at the cost of the others.
+// share returns one bar that consists of several parts, {name, tone, count}. A small part is drawn
+// wide enough to be visible, so the other parts are slightly narrower.
 export function share(title, parts) {
   const shown = parts.filter((part) => part.count > 0), whole = shown.reduce((sum, part) => sum + part.count, 0);
   const widths = shown.map((part) => Math.max(of(part.count, whole), 0.006)), drawn = widths.reduce((sum, width) => sum + width, 0);
@@ -58,8 +58,8 @@ export function share(title, parts) {
     s("rect", { class: "track", x: 0, y: 0, width: "100%", height: 12 }), rects);
 }
 
-// columns draws values over time: places are {gap: true} or {label, values}, where
-// values belong to the series, the first at the bottom. A series is {name, tone}.
+// columns draws values over time. The places are {gap: true} or {label, values}. Each value belongs
+// to one series, {name, tone}, and the first series is at the bottom.
 export function columns(title, description, places, series) {
   const height = 92;
   const sums = places.map((place) => (place.gap ? 0 : place.values.reduce((sum, value) => sum + value, 0)));
@@ -76,7 +76,7 @@ export function columns(title, description, places, series) {
 }
 
 function stack(place, x, width, height, highest, series, pattern) {
-  const thick = Math.min(width * 0.76, 0.08); // a few columns are not walls
+  const thick = Math.min(width * 0.76, 0.08); // so that a few columns are not too wide
   let bottom = height;
   return place.values.map((value, i) => {
     if (!(value > 0)) return null;
@@ -89,15 +89,15 @@ function stack(place, x, width, height, highest, series, pattern) {
   });
 }
 
-// gap is where time was left out.
+// gap draws the sign for omitted time.
 function gap(x, width, height) {
   const apart = Math.min(width * 0.2, 0.02);
   return [-1, 0, 1].map((part) => s("circle", { class: "gap", cx: percent(x + width / 2 + part * apart), cy: height - 5, r: 1.2 }));
 }
 
-// timeline draws instants on a line, numbered as the list beside it: events are
-// {name, at, tone}, in milliseconds and in order. Events without a time are left
-// out, and so is the chart when fewer than two have one.
+// timeline draws events on a line, numbered as in the list next to it. The events are {name, at,
+// tone}, where at is in milliseconds, and are in order. Events without a time are omitted. If fewer
+// than two events have a time, there is no chart.
 export function timeline(title, events) {
   const known = events.map((event, i) => ({ ...event, number: i + 1 })).filter((event) => Number.isFinite(event.at));
   if (known.length < 2 || known.length > 24) return null;
@@ -114,7 +114,8 @@ export function timeline(title, events) {
     ]));
 }
 
-// apart moves sorted places so that no two are closer than a distance.
+// apart moves sorted places so that the distance between two of them is at least the given
+// distance.
 export function apart(places, distance) {
   const moved = [...places];
   for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + distance);

@@ -1,23 +1,23 @@
-// Elements from data. All text becomes a text node and is made visible on its
-// way; no markup is ever parsed.
+// This module creates elements from data. All text is added as text nodes, with invisible
+// characters escaped. Markup is never parsed.
 import { cut, visible } from "./text.js";
 import { outline } from "./json.js";
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
-// h makes an element of HTML. Attributes that are undefined, null or false are
-// left out. Children are elements, texts, or lists of them.
+// h creates an HTML element. It omits attributes that are undefined, null, or false. The children
+// are elements, texts, or lists of these.
 export function h(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-// s makes an element of SVG.
+// s creates an SVG element.
 export function s(tag, attributes, ...children) {
   return fill(document.createElementNS(svgNamespace, tag), attributes, children);
 }
 
-// Nothing that runs, loads or leaves the page. The policy of the page refuses
-// these too; here a mistake is noticed.
+// Attributes that can run code, load data, or leave the page. The policy of the page forbids them
+// as well; this check reveals mistakes.
 const refused = /^(on|style$|srcdoc$|src$|action$|formaction$|xlink:)/i;
 
 function fill(element, attributes, children) {
@@ -39,8 +39,8 @@ function append(element, child) {
   }
 }
 
-// unique gives ids for what labels something else. They are counted by the
-// document, so that two copies of this module do not give the same.
+// unique returns an unused ID for an element that labels another element. The document stores the
+// counter, so that two copies of this module return different IDs.
 export function unique(prefix) {
   const root = document.documentElement;
   const count = Number(root.getAttribute("data-ids") ?? 0) + 1;
@@ -48,11 +48,11 @@ export function unique(prefix) {
   return `${prefix}-${count}`;
 }
 
-// most is how many characters of one foreign text are shown.
+// most is the number of characters that are displayed of one untrusted text.
 export const most = 300;
 
-// foreign shows a value of a receipt: a text as it is, anything else as JSON, cut
-// where it is long. It keeps its direction of writing to itself.
+// foreign displays a value of a receipt: a string unchanged, and any other value as JSON. Long
+// values are truncated. The value has its own writing direction.
 export function foreign(value, limit = most) {
   if (value === undefined) return h("span", { class: "absent" }, "absent");
   const whole = typeof value === "string" ? value : outline(value, 10 * limit, "");
@@ -61,17 +61,17 @@ export function foreign(value, limit = most) {
   return h("bdi", {}, text, whole.length > 10 * limit && typeof value !== "string" ? h("span", { class: "rest" }, " … more") : rest(more));
 }
 
-// rest says how much is not shown.
+// rest states how many characters are not displayed.
 export function rest(count) {
   return h("span", { class: "rest" }, ` … ${count.toLocaleString("en")} more character${count === 1 ? "" : "s"}`);
 }
 
-// mono shows a hash, an id or a path.
+// mono displays a hash, an ID, or a path in a monospace font.
 export function mono(value, limit = most) {
   return h("code", {}, foreign(value, limit));
 }
 
-// icon is a small sign; the word beside it says the same.
+// icon returns a small icon. The text next to it has the same meaning.
 export function icon(tone) {
   const paths = new Map([
     ["good", "M5 10.5l3.4 3.4L15.2 6.6"],
@@ -84,26 +84,25 @@ export function icon(tone) {
     s("circle", { cx: 10, cy: 10, r: 9.25 }), s("path", { d: paths.get(tone) ?? paths.get("none") }));
 }
 
-// section is a part of the page with its heading.
+// section returns a part of the page with its heading.
 export function section(name, title, ...children) {
   const id = unique(name);
   return h("section", { class: name, "aria-labelledby": id }, h("h2", { id }, title), children);
 }
 
-// facts is a list of names and what they stand for. Entries without a value are
-// left out.
+// facts returns a list of names and values. Entries without a value are omitted.
 export function facts(entries) {
   return h("dl", { class: "facts" }, entries.filter(([, value]) => value !== undefined && value !== null && value !== false)
     .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-// rows is how many rows of a table are shown.
+// rows is the number of rows of a table that are displayed.
 export const rows = 50;
 
-// table makes a table of cells. A column is a name, or {name, kind} with the kind
-// "number" or "code". Its roles are written out, because on a narrow screen its
-// rows are laid out as blocks, and browsers then forget what they are. One of many
-// columns scrolls by itself. Total is how many entries there are, when these are not all.
+// table creates a table. A column is a name, or {name, kind} with the kind "number" or "code". The
+// roles are set explicitly, because on a narrow screen, the rows are laid out as blocks, and
+// browsers then no longer expose them as a table. A table with many columns scrolls separately. The
+// argument total is the number of entries, if entries does not contain all of them.
 export function table(caption, columns, entries, cells, limit = rows, total = entries.length) {
   const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
   const body = entries.slice(0, limit).map((entry, place) => h("tr", { role: "row" }, cells(entry, place).map((cell, i) =>

@@ -1,4 +1,4 @@
-// The filter box of the printed report.
+// This module provides the filter box of the printed report.
 import { h } from "./dom.js";
 import { number } from "./text.js";
 

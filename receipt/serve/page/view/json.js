@@ -1,13 +1,13 @@
-// Reading a JSON value that may be anything: a receipt that is shown may not be
-// valid, so no member is there or has its type until it was looked at.
+// This module reads JSON values of any form. A receipt that is displayed may be invalid, so no
+// member can be assumed to exist or to have the right type.
 
-// isObject is true of what JSON calls an object.
+// isObject reports whether a value is a JSON object.
 export function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// member follows names into objects. A name that is not there, also one that
-// every object of the language has, such as "constructor", gives undefined.
+// member returns the member at a path of names. It returns undefined for an absent member, even if
+// all JavaScript objects inherit a property of this name, such as "constructor".
 export function member(value, ...names) {
   for (const name of names) {
     if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
@@ -16,23 +16,23 @@ export function member(value, ...names) {
   return value;
 }
 
-// list is the value when it is an array, and otherwise empty.
+// list returns the value if it is an array, and an empty array otherwise.
 export function list(value) {
   return Array.isArray(value) ? value : [];
 }
 
-// text is the value when it is a string, and otherwise empty.
+// text returns the value if it is a string, and an empty string otherwise.
 export function text(value) {
   return typeof value === "string" ? value : "";
 }
 
-// amount is the value when it is a number that can be drawn, and otherwise 0.
+// amount returns the value if it is a finite number, and 0 otherwise.
 export function amount(value) {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-// outline writes a value as indented JSON of at most so many characters. It stops
-// in time: neither depth nor size of the value matter.
+// outline formats a value as indented JSON with a maximum number of characters. It stops early, so
+// neither the depth nor the size of the value matters.
 export function outline(value, most, indent = "  ") {
   const out = { text: "", full: false };
   write(out, value, "\n", most, indent, 0);
@@ -70,8 +70,8 @@ function write(out, value, line, most, indent, depth) {
   out.text += (count > 0 && indent !== "" ? line : "") + open[1];
 }
 
-// names are the indexes of an array or the names of an object. Those of a large
-// array are never all made.
+// names yields the indexes of an array or the names of an object, without creating all indexes of a
+// large array.
 function* names(value) {
   if (!Array.isArray(value)) return yield* Object.keys(value);
   for (let i = 0; i < value.length; i++) yield i;

@@ -1,5 +1,5 @@
-// What receipts say over time. Only receipts that fit their hash are in it;
-// verified ones and others are drawn apart.
+// This module displays the statements of receipts over time. Only receipts that match their own
+// hash are included. Verified receipts are drawn separately from all others.
 import { columns } from "./charts.js";
 import { h, section, table } from "./dom.js";
 import { list, member } from "./json.js";
@@ -7,7 +7,7 @@ import { cut, group, instant, number, plural } from "./text.js";
 
 const series = [{ name: "verified", tone: "solid" }, { name: "not verified", tone: "hatched" }];
 
-// renderOverTime shows an aggregate as the Go package of that name writes it.
+// renderOverTime displays an aggregate in the JSON form of the Go package of this name.
 export function renderOverTime(aggregate) {
   const bins = list(member(aggregate, "bins")).slice(0, 100), unit = lengths.has(member(aggregate, "unit")) ? aggregate.unit : "unknown unit";
   if (bins.length === 0) return renderTimeless(aggregate);
@@ -36,8 +36,8 @@ export function renderOverTime(aggregate) {
       (bin) => [named(bin, unit), ...drawn.map((measure) => told(measure, bin))], 100)));
 }
 
-// renderTimeless says of receipts without any time what is not known of them: other pictures
-// show their sums.
+// renderTimeless displays what is unknown about receipts without any time. Other charts display
+// their sums.
 function renderTimeless(aggregate) {
   const receipts = ["verified", "other"].reduce((sum, side) => sum + count(member(aggregate, "totals", side), "receipts"), 0);
   return receipts === 0 ? null : section("over-time", "Over time", renderLeftOut(member(aggregate, "left_out")));
@@ -48,7 +48,8 @@ export function count(counts, name) {
   return typeof value === "number" ? value : 0;
 }
 
-// decimal is an exact sum as text; a chart rounds it, a number beside it does not.
+// decimal returns an exact sum as text. A chart rounds the sum, but the number next to the chart is
+// exact.
 export function decimal(value) {
   return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? value : "0";
 }
@@ -57,7 +58,7 @@ function total(aggregate, measure) {
   return ["verified", "other"].map((name) => String(measure.of(member(aggregate, "totals", name))));
 }
 
-// brief shortens a sum that has too many digits for a line.
+// brief shortens a sum that has too many digits for one line.
 function brief(sum) {
   const text = String(sum);
   return text.length > 24 ? `about ${Number(text).toPrecision(6)}` : group(text);
@@ -67,7 +68,8 @@ export function both(verified, other) {
   return String(other) === "0" ? brief(verified) : `${brief(verified)} + ${brief(other)}`;
 }
 
-// told is a measure of a bin; "–" where no receipt in it told one, which is not 0.
+// told returns the text for a measure in a bin, which is "–" if no receipt in the bin states the
+// measure, because this does not mean 0.
 function told(measure, bin) {
   const sides = ["verified", "other"].map((name) => member(bin, name));
   return measure.told && !sides.some(measure.told) ? "–" : both(...sides.map(measure.of));
@@ -88,7 +90,7 @@ function renderMeasure(aggregate, bins, unit, measure) {
     h("span", { class: "top" }, tick(highest)));
 }
 
-// tick is the height of a chart in few letters.
+// tick returns a short text for the height of a chart.
 export function tick(value) {
   if (value >= 1e15 || (value > 0 && value < 1e-4)) return value.toExponential(1);
   for (const [size, word] of [[1e12, "trillion"], [1e9, "billion"], [1e6, "million"]]) {
@@ -97,14 +99,14 @@ export function tick(value) {
   return group(String(Number.isInteger(value) ? value : Number(value.toPrecision(4))));
 }
 
-// between is what stands for empty bins: themselves when they are few.
+// between returns the places for empty bins, or a gap if there are many.
 export function between(empty) {
   return empty > 6 ? [{ gap: true }] : Array.from({ length: Math.max(empty, 0) }, () => ({ label: "", values: [0, 0] }));
 }
 
 const lengths = new Map([["hour", 16], ["day", 10], ["month", 7], ["year", 4], ["century", 4]]);
 
-// named is a bin by its first instant.
+// named returns the name of a bin, which is its first instant.
 export function named(bin, unit, first = "start") {
   const at = instant(member(bin, first));
   if (Number.isNaN(at)) return "(no time)";
@@ -122,7 +124,7 @@ const reasons = new Map([
   ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
 ]);
 
-// What a source did not tell: a sum without it is a lower bound.
+// Values that a source may not report. A sum without them is a lower bound.
 const untold = new Map([["cost", "cost"], ["files", "writes to files"], ["egress", "bytes sent"], ["tool_calls", "tool calls"], ["handoffs", "handoffs"], ["approvals", "approvals"]]);
 
 function renderLeftOut(left) {

@@ -1,6 +1,7 @@
-// The pictures that an auditor reads first: verdicts over time, cost and tokens by model,
-// receipts a key, approvals by decision, files most written. Each is a table with bars,
-// or has its table behind it. What was not told is said, and is not zero.
+// This module displays the charts that an auditor reads first: verdicts over time, cost and tokens
+// by model, receipts by key, approvals by decision, and the files written most often. Each chart is
+// a table with bars, or is followed by its table. Unreported values are stated as such, and not as
+// zero.
 import { bars, columns } from "./charts.js";
 import { foreign, h, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
@@ -10,7 +11,7 @@ import { boundOf } from "./untold.js";
 
 const series = [{ of: "verified", name: "verified", tone: "good" }, { of: "undecided", name: "not confirmed", tone: "hatched" }, { of: "refuted", name: "refuted", tone: "bad" }];
 
-// renderPictures shows an aggregate; null when there is nothing in it to see.
+// renderPictures displays an aggregate, or returns null if there is nothing to display.
 export function renderPictures(aggregate) {
   const parts = [renderVerdicts(member(aggregate, "verdicts")), renderModels(aggregate), renderKeyCounts(member(aggregate, "keys")), renderApprovals(aggregate), renderPaths(aggregate)].filter(Boolean);
   if (parts.length === 0) return null;
@@ -32,7 +33,7 @@ function renderVerdicts(verdicts) {
     h("details", {}, h("summary", {}, "The numbers"), table(`Verdicts by ${unit}`, [unit, ...series.map((one) => ({ name: one.name, kind: "number" }))], bins, (bin) => [named(bin, unit, "from"), ...of(bin).map((value) => number(value))], 100)));
 }
 
-// split is a number of verified ones, and beside it the others.
+// split displays the number for verified receipts, followed by the number for all others.
 function split(verified, other) {
   return [both(verified, other), String(other) === "0" ? "" : h("span", { class: "aside" }, " not verified")];
 }

@@ -1,5 +1,5 @@
-// The audit report: one block of data in the page, shown by the same views as the
-// verification page. The text that was there before stays when this fails.
+// This script displays the audit report from a block of data in the page, with the same views as
+// the verification page. If the script fails, the text that was in the page remains.
 import { renderHeadlines } from "./answer.js";
 import { h } from "./dom.js";
 import { renderFilter } from "./filter.js";
@@ -8,8 +8,8 @@ import { renderReceipt } from "./receipt.js";
 import { renderSummary } from "./summary.js";
 import { renderSteps } from "./verdict.js";
 
-// render returns the report of data {summary, reports, more, aggregate} and, when
-// there was one receipt only, {receipt, headline, report} with all that is known of it.
+// render returns the report for data {summary, reports, more, aggregate}. If there was only one
+// receipt, data also contains {receipt, headline, report} with all details.
 function render(data) {
   const findings = { reports: data.reports, more: data.more, groups: data.groups, brief: true };
   if (!isObject(data.report)) return filtered(renderSummary(data.summary, findings, data.aggregate), data.more);
@@ -21,7 +21,7 @@ function render(data) {
     renderSummary(data.summary, { reports: [], more: {} }, null));
 }
 
-// filtered puts the filter before the findings.
+// filtered inserts the filter before the findings.
 function filtered(summary, more) {
   const box = renderFilter(summary, more.refuted + more.undecided);
   if (box) summary.querySelector(".of-refuted, .of-undecided, .streams")?.before(box);

@@ -1,5 +1,5 @@
-// A summary of many receipts: its verdict, totals, streams, what is refuted or
-// undecided, what was not checked, and what the receipts say over time.
+// This module displays a summary of many receipts: its verdict, totals, streams, refuted and
+// undecided receipts, missing checks, and the statements of the receipts over time.
 import { causeOf, renderKeys } from "./answer.js";
 import { share } from "./charts.js";
 import { renderOverTime } from "./overtime.js";
@@ -10,11 +10,12 @@ import { clock, duration, instant, number, plural, visible } from "./text.js";
 import { finding, notes, renderCheck, renderStrip, verdictOf } from "./verdict.js";
 import { causeName } from "./words.js";
 
-// renderSummary shows a summary as the command writes it; the findings, which are
-// the reports of receipts that are refuted or undecided, as a list or as
-// {reports, more: {refuted, undecided}, groups, brief, names} when more were found than are
-// given, names being those of the files and groups what the audit report counts apart; and the aggregate over time, or null. Each finding has an entry of its own, in the
-// order of the reports if all are shown, unless brief: for paper, many of a kind are drawn together.
+// renderSummary displays a summary in the form in which the command writes it. The findings are the
+// reports of refuted and undecided receipts, as a list or, if there are more of them, as {reports,
+// more: {refuted, undecided}, groups, brief, names}. There, names are the names of the files, and
+// groups are the groups that the audit report counts. The aggregate contains sums over time, or is
+// null. Each finding has its own entry, in the order of the reports if all are displayed. If brief
+// is set, similar findings are displayed together, which is suitable for paper.
 export function renderSummary(summary, findings, aggregate) {
   const reports = (Array.isArray(findings) ? findings : list(member(findings, "reports"))).filter(isObject);
   const more = (verdict) => count(member(findings, "more"), verdict), brief = member(findings, "brief") === true, groups = member(findings, "groups");
@@ -37,7 +38,7 @@ const sayings = new Map([
   ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
 ]);
 
-// contradicted is said if no receipt is false by itself.
+// contradicted is displayed if no receipt is refuted by itself.
 const contradicted = "Do not rely on this as a whole: no receipt is false by itself, but together they contradict what was given with them.";
 
 function count(summary, name) {
@@ -70,13 +71,13 @@ function renderCodes(codes) {
   return h("ul", { class: "codes", "aria-label": "reasons" }, entries.slice(0, 50).map(([code, found]) => h("li", {}, h("span", { class: "reason" }, named(code)), ` ${number(found)}`)));
 }
 
-// named is a code in words; one that is newer than this page stands for itself.
+// named returns a code in words, or the code itself if this page does not know it.
 function named(code) {
   const words = causeName({ code });
   return words === causeName(undefined) ? foreign(code, 80) : words;
 }
 
-// renderWhole shows what refutes the input as a whole.
+// renderWhole displays the findings that refute the input as a whole.
 function renderWhole(entries) {
   if (entries.length === 0) return null;
   return section("whole-findings", "False of the input as a whole", h("ul", { class: "findings" }, entries.slice(0, 100).map((entry) => h("li", { class: "bad" },
@@ -85,7 +86,7 @@ function renderWhole(entries) {
     entries.length > 100 && h("p", { class: "rest" }, `… ${number(entries.length - 100)} more`));
 }
 
-// shown is how many findings have an entry, and how many streams a row.
+// shown is the maximum number of findings with an entry, and of streams with a row.
 const shown = 200;
 
 function renderFindings(verdict, title, reports, more, brief, groups) {
@@ -102,8 +103,9 @@ function renderFindings(verdict, title, reports, more, brief, groups) {
 
 const absent = new Set(["predecessor_missing", "predecessor_other"]);
 
-// shared puts the first receipt of each directory, cause and key first, then the second of
-// each, so that what is shown of many is not of one of them only.
+// shared reorders reports so that the first receipt of each directory, cause, and key comes first,
+// then the second of each, and so on. The displayed part therefore covers as many groups as
+// possible.
 function shared(reports) {
   const seen = new Map(), rank = new Map();
   for (const report of reports) {
@@ -115,7 +117,7 @@ function shared(reports) {
   return [...reports].sort((a, b) => rank.get(a) - rank.get(b));
 }
 
-// renderGroups counts receipts by what they have in common.
+// renderGroups displays the number of receipts in each group.
 function renderGroups(groups, total) {
   if (groups.length === 0) return null;
   return h("div", { class: "groups" }, table("By cause, directory, issuer, workspace, and key", [{ name: "receipts", kind: "number" }, "cause", { name: "directory", kind: "path" }, "issuer", "workspace", "key"], groups, (group) => [
@@ -123,8 +125,8 @@ function renderGroups(groups, total) {
     ...["directory", "issuer", "workspace", "key"].map((name) => foreign(text(member(group, name)), 160))], 100, total));
 }
 
-// detailed is how many refuted receipts are shown with all that is known; those
-// behind them get a row each.
+// detailed is the number of refuted receipts that are displayed with all details. Further ones have
+// one row each.
 const detailed = 20;
 
 function renderRefuted(found) {
@@ -137,7 +139,7 @@ function renderRefuted(found) {
   ];
 }
 
-// renderUndecided groups what lacks the same evidence.
+// renderUndecided groups receipts that lack the same evidence.
 function renderUndecided(found) {
   const groups = new Map();
   for (const report of found) {
@@ -161,12 +163,13 @@ function renderFinding(report, tone) {
     renderStrip(report));
 }
 
-// address names a receipt as the command does, where the source holds several.
+// address returns the address of a receipt in the form that the command uses if a source contains
+// several receipts.
 function address(report) {
   return text(report.address) || text(report.source) + (report.index > 1 || report.listed === true ? `:${report.index}` : "");
 }
 
-// stream names one: the issuer, the tenant and the workspace.
+// stream displays the name of a stream: the issuer, the tenant, and the workspace.
 function stream(value) {
   const tenant = member(value, "tenant");
   return h("span", { class: "stream" }, mono(member(value, "issuer"), 120), tenant === null || tenant === undefined ? "" : [" / ", mono(tenant, 120)], " / ", mono(member(value, "workspace"), 120));
@@ -182,7 +185,7 @@ function renderStreams(summary) {
     mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], shown, total));
 }
 
-// renderBasis says what all this rests on: keys, inputs, tool and times.
+// renderBasis displays what the summary is based on: keys, inputs, tool, and times.
 function renderBasis(summary) {
   const skipped = list(member(summary, "skipped")), unreadable = list(member(summary, "inputs", "unreadable"));
   const unread = Math.max(count(member(summary, "inputs"), "unreadable_count"), unreadable.length), passed = Math.max(count(summary, "skipped_count"), skipped.length);

@@ -1,11 +1,11 @@
-// What a report says for those who check: the verdict, the seven steps, and what was not
-// checked. A verdict is never told by a colour alone.
+// This module displays the parts of a report for users who want to check it: the verdict, the seven
+// steps, and the missing checks. A verdict is never conveyed only by a color.
 import { foreign, h, icon, mono, section } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { cut, plural } from "./text.js";
 import { causeName } from "./words.js";
 
-// steps are the seven in their order, with what each of them asks.
+// steps contains the seven steps in order, each with the question that it answers.
 export const steps = new Map([
   ["parse", "Are the bytes one strict JSON document?"],
   ["schema", "Is every member as the receipt format has it?"],
@@ -16,7 +16,7 @@ export const steps = new Map([
   ["redactions", "Are disclosed values the ones that were withheld?"],
 ]);
 
-// A status in words, with its tone.
+// The words and the tone for each status.
 const statuses = new Map([
   ["passed", ["Passed", "plain"]],
   ["failed", ["Failed", "bad"]],
@@ -28,17 +28,17 @@ export function checks(report) {
   return list(member(report, "checks")).filter(isObject);
 }
 
-// status is how a step ended: failed when it failed at any place.
+// status returns the check that represents a step, which is a failed check if there is one.
 export function status(report, step) {
   const found = checks(report).filter((check) => check.check === step);
   return found.find((check) => check.status === "failed") ?? found[0] ?? { check: step, status: "not_checked", code: "step_not_reached" };
 }
 
-// Reasons that leave a step open without leaving the verdict open.
+// Codes that leave a step unchecked without making the verdict undecided.
 const informing = new Set(["link_not_checked", "batch_not_checked", "redactions_not_checked", "signatures_not_checked", "step_not_reached"]);
 
-// finding is the check that explains a verdict: the first that failed, or the one
-// whose evidence is missing. There is none for a verified receipt.
+// finding returns the check that explains a verdict: the first check that failed, or the check
+// whose evidence is missing. It returns undefined for a verified receipt.
 export function finding(report) {
   if (member(report, "verdict") === "verified") return undefined;
   if (member(report, "verdict") === "refuted") return checks(report).find((check) => check.status === "failed");
@@ -46,8 +46,8 @@ export function finding(report) {
   return open.find((check) => !informing.has(check.code)) ?? open[0];
 }
 
-// verdictOf is the verdict in a word and its tone. Only one that is known and
-// whole is good; integrity alone is not: anyone can write a receipt that fits its
+// verdictOf returns the word and the tone for a verdict. Only the verdict verified with full scope
+// is good. Integrity alone is not sufficient, because anyone can write a receipt that matches its
 // own hash.
 export function verdictOf(judged) {
   const verdict = member(judged, "verdict");
@@ -61,8 +61,7 @@ function code(check) {
   return h("code", { class: "reason" }, foreign(text(check.code) || "no_code", 80));
 }
 
-// renderSteps shows the seven steps with what each found, the signatures, and what
-// was not checked.
+// renderSteps displays the seven steps with their findings, the signatures, and the missing checks.
 export function renderSteps(report) {
   const why = finding(report);
   return [
@@ -84,7 +83,7 @@ function renderStep(report, step, about, why) {
     found.filter((check) => check.code || check.detail).slice(0, 20).map((check) => renderCheck(check)));
 }
 
-// renderCheck shows one finding: its code, its place, what is stated and what is so.
+// renderCheck displays one finding with its code, its location, and the stated and computed values.
 export function renderCheck(check) {
   const stated = text(check.stated), computed = text(check.computed);
   return h("div", { class: "check" },
@@ -93,20 +92,20 @@ export function renderCheck(check) {
     text(check.hint) && h("p", { class: "hint" }, h("strong", {}, "Hint: "), foreign(check.hint, 600)));
 }
 
-// renderComparison shows two texts one above the other and marks where they first
-// differ; where there is only one, it shows that.
+// renderComparison displays two texts one below the other, and marks the first difference. If there
+// is only one text, it displays that text.
 export function renderComparison(stated, computed) {
   const both = stated !== "" && computed !== "", alike = difference(stated, computed);
   const side = (name, value) => value !== "" && h("div", {}, h("dt", {}, name), h("dd", {}, h("code", {}, both ? marked(value, alike) : foreign(value))));
   return h("dl", { class: "comparison" }, side("stated", stated), side("computed", computed));
 }
 
-// difference is how many characters two texts begin with alike.
+// difference returns the number of characters that two texts have in common at their beginning.
 export function difference(a, b) {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
   const before = i > 0 ? a.charCodeAt(i - 1) : 0;
-  return before >= 0xd800 && before < 0xdc00 ? i - 1 : i; // not within a character
+  return before >= 0xd800 && before < 0xdc00 ? i - 1 : i; // not inside a surrogate pair
 }
 
 function marked(value, alike) {
@@ -120,7 +119,7 @@ function marked(value, alike) {
 
 const signatureWords = new Map([["valid", ["Valid", "plain"]], ["invalid", ["Not counted", "bad"]], ["not_checked", ["Not checked", "none"]]]);
 
-// attestation is the algorithm of a signature that is not the receipt's own: of the envelope
+// attestation is the algorithm of a signature that is not in the receipt, but in the envelope
 // around it.
 const attestation = "dsse";
 
@@ -135,7 +134,7 @@ function renderSignatures(report) {
   })), entries.length > 50 && h("p", {}, `… ${entries.length - 50} more`));
 }
 
-// notes is a list of codes and details; null when it is empty.
+// notes displays a list of codes and details, or returns null if the list is empty.
 export function notes(name, title, entries) {
   if (entries.length === 0) return null;
   return section(name, title, h("ul", { class: "notes" }, entries.slice(0, 50).map((note) => h("li", {},
@@ -143,7 +142,7 @@ export function notes(name, title, entries) {
     entries.length > 50 && h("p", {}, `… ${entries.length - 50} more`));
 }
 
-// renderStrip is the seven steps in one line.
+// renderStrip displays the seven steps on one line.
 export function renderStrip(report) {
   return h("ol", { class: "strip" }, [...steps.keys()].map((step) => {
     const [word, tone] = statuses.get(status(report, step).status) ?? ["Not checked", "none"];

@@ -1,9 +1,9 @@
-// Names for people. A code is for programs: a headline, a list and a certificate name
-// the cause in words, and the code stands with the technical steps.
+// This module contains words for people. Codes are for programs, so a headline, a list, and a
+// certificate state the cause in words, and the code is displayed with the technical steps.
 
-// A reason is what a verdict rests on: a name of a few words, and a sentence.
+// The reasons for verdicts, each with a short name and a sentence.
 const reasons = new Map([
-  // The file cannot be read as a receipt.
+  // Codes about files that cannot be read as a receipt.
   ["syntax", ["Not readable", "It cannot be read: the file is damaged, or a program changed it when it was saved or pasted."]],
   ["duplicate_name", ["Two meanings", "It has the same member twice, so two programs could read different values."]],
   ["invalid_utf8", ["Not readable", "It contains characters that cannot be read: the file is damaged, or a program changed it when it was saved."]],
@@ -23,12 +23,12 @@ const reasons = new Map([
   ["schema_invalid", ["Wrong form", "It does not have the form of a receipt: a member is missing, has a wrong value, or is not allowed."]],
   ["malformed_hash", ["Wrong form", "The hash that it states is not a valid hash."]],
 
-  // The content.
+  // Codes about the content of a receipt.
   ["hash_mismatch", ["Changed", "Its content was changed after it was sealed."]],
   ["material_mismatch", ["Other material", "A file that it names has other content than it states."]],
   ["material_not_found", ["Material missing", "Files that it names were not provided."]],
 
-  // A replay of a task.
+  // Codes about replays of a task.
   ["replay_source_mismatch", ["Another replay", "It is not the receipt of a replay of the log that was provided."]],
   ["delta_missing", ["Not recorded", "The request replaces a value, and the receipt does not record that."]],
   ["delta_unexpected", ["Replaced without request", "It records a replaced value that the request does not replace."]],
@@ -39,7 +39,7 @@ const reasons = new Map([
   ["replay_unavailable", ["Something missing", "Something that the replay needs is missing, or the receipt does not name its log."]],
   ["replay_differs", ["Not the same", "The same log and the same request result in a different receipt."]],
 
-  // Its place among others.
+  // Codes about the place of a receipt in its stream.
   ["chain_break", ["Broken link", "It does not follow the receipt before it in its stream."]],
   ["stream_mismatch", ["Another chain", "It belongs to another chain of receipts."]],
   ["chain_fork", ["Two histories", "Two receipts claim the same place in the chain."]],
@@ -64,7 +64,7 @@ const reasons = new Map([
   ["merkle_root_mismatch", ["Not in its batch", "It contradicts the batch that it names."]],
   ["not_in_batch", ["Another batch", "It is not in the batch that was provided."]],
 
-  // Who signed.
+  // Codes about signatures.
   ["unsigned", ["Not signed", "Nobody signed it. It matches its own hash, which anyone can compute."]],
   ["unknown_key", ["Unknown key", "It is signed with a key that is not among the trusted keys. Get the issuer’s keys from the issuer, not from the sender of the receipt."]],
   ["trust_unavailable", ["Keys unavailable", "The trusted keys could not be read, so its signatures were not checked."]],
@@ -82,25 +82,25 @@ const reasons = new Map([
   ["key_revoked", ["Key revoked", "It is signed with a key that its owner has revoked."]],
   ["signature_limit", ["Too many signatures", "It has more signatures than are checked."]],
 
-  // What was attested of it.
+  // Codes about attestations.
   ["attestation_invalid", ["Damaged attestation", "The attestation does not have the required form."]],
   ["attestation_mismatch", ["Another subject", "The attestation is about another subject than the receipt inside it."]],
   ["attestation_unsupported", ["Unknown attestation", "The attestation is of a kind that is not verified here."]],
   ["not_attested", ["Not attested", "Nothing shows that it is about the requested commit or file."]],
 
-  // What was withheld.
+  // Codes about withheld values.
   ["disclosure_mismatch", ["Another value", "A disclosed value is not the one that was withheld."]],
   ["disclosure_unknown", ["Nothing withheld", "A value was disclosed that the receipt does not withhold."]],
   ["disclosure_unbound", ["Another’s values", "The disclosed values belong to another receipt."]],
 
-  // What was not looked at.
+  // Codes about checks that were not made.
   ["evidence_unused", ["Evidence does not fit", "Evidence was provided that belongs to none of the receipts."]],
   ["parts_overlap", ["Counted twice", "Two parts contain the same receipt."]],
   ["parts_not_joined", ["Parts do not join", "It is not known whether receipts are missing between the parts."]],
   ["copy_not_checked", ["Perhaps a copy", "It may be a copy of an earlier receipt: there are too many receipts to compare it with all of them."]],
 ]);
 
-// Mistakes that share a code, by their causes.
+// Names for faults that share a code, by their causes.
 const order = ["Wrong order", "The receipts are not in the order of their chain."];
 const causes = new Map([
   ["predecessor_missing", ["Missing predecessor", "It follows a receipt that is not here: at least one before it is missing."]],
@@ -114,7 +114,7 @@ const causes = new Map([
   ["zero_hash", ["No predecessor named", "It names a hash of 64 zeros, which no receipt has. The first receipt of a stream states null."]],
 ]);
 
-// What is said of a cause that is newer than this page, by the step that found it.
+// Reasons for codes that this page does not know, by the step that found them.
 const others = new Map([
   ["parse", ["Not readable", "It cannot be read as a receipt."]],
   ["schema", ["Wrong form", "It does not have the form of a receipt."]],
@@ -125,8 +125,7 @@ const others = new Map([
   ["redactions", ["Other values", "The disclosed values do not match it."]],
 ]);
 
-// A false signature of the attestation around a receipt, which has the codes of the receipt's
-// own signatures.
+// The signature of an attestation is invalid. It has the same codes as the signatures in a receipt.
 const falseAttestation = ["Attestation forged", "The signature of the attestation around the receipt was not created with the key that it names. It is not one of the receipt’s own signatures."];
 
 function reason(check) {
@@ -134,11 +133,11 @@ function reason(check) {
   return causes.get(check?.cause) ?? reasons.get(check?.code) ?? others.get(check?.check) ?? ["Not decided", "It could not be decided."];
 }
 
-// causeName is a cause in a few words, and causeSentence in a sentence.
+// causeName returns a cause in a few words, and causeSentence returns it as a sentence.
 export function causeName(check) { return reason(check)[0]; }
 export function causeSentence(check) { return reason(check)[1]; }
 
-// What a report lists as not checked, for somebody who does not know its steps.
+// Descriptions of missing checks, for readers who do not know the steps.
 const open = new Map([
   ["link_not_checked", "whether receipts come before or after this one"],
   ["tail_not_checked", "whether more receipts follow"],
@@ -149,13 +148,13 @@ const open = new Map([
   ["envelope_not_checked", "what surrounds the receipt in the file"],
 ]);
 
-// openPoint says in words what was not checked; undefined when the report says it
+// openPoint describes a missing check, or returns undefined if the description in the report is
 // better.
 export function openPoint(code) { return open.get(code); }
 
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
-// longDate is a day as people write it, of an instant in milliseconds, in UTC.
+// longDate formats the day of an instant, given in milliseconds, in UTC.
 export function longDate(milliseconds) {
   const date = new Date(Math.floor(milliseconds));
   if (Number.isNaN(date.getTime())) return "";
