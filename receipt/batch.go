@@ -14,7 +14,7 @@ import (
 // A batchStep performs the step [StepBatch].
 type batchStep struct{ *Verifier }
 
-// check evaluates the proofs, the batches, and the timestamps in the evidence. All must hold.
+// check evaluates the proofs, batches, and timestamps in the evidence. All must hold.
 func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	asked := len(s.evidence.proofs)+len(s.evidence.batches)+len(s.evidence.timestamps) > 0 || s.evidence.outside != "" ||
 		s.policy.Checkpoint.asked() || s.policy.Timestamp
@@ -26,24 +26,25 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	case !asked:
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
-	case !holds: // the leaf would cover other content
+	case !holds: // the leaf would cover content that does not match the hash or the schema
 		s.watched.seeAll(pieceProof, pieceBatch, pieceTimestamp)
 		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// Membership in a log and membership in a batch are separate claims. Neither replaces the
-	// other.
+	// Being included in a log and being included in a batch are separate claims. One of them does
+	// not replace the other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
-	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key may be one that could not be read
+	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key of the log may be one that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
 	}
 	s.record(inclusion, batch, rep)
 	s.date(doc.Root(), rep)
 }
 
-// date finds the earliest time before which the receipt is known to have existed, from its own
-// timestamps and from those of checkpoints that include it, and compares that time with issued_at.
+// date finds the earliest time before which the receipt is known to have existed, and compares it
+// with issued_at. It uses timestamps of the receipt itself and of checkpoints that include the
+// receipt.
 func (s batchStep) date(root canon.Node, rep *Report) {
 	var included []*checkpoint
 	if rep.tally != nil {
@@ -69,14 +70,15 @@ func (s batchStep) date(root canon.Node, rep *Report) {
 	}
 }
 
-// clockTolerance is the maximum accepted difference between the clocks of issuers and authorities.
+// clockTolerance is the maximum difference between the clocks of issuers and timestamp authorities
+// that is accepted.
 const clockTolerance = time.Minute
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// record combines the results for proofs and batches into the result of the step: failures first,
-// then missing evidence. If a proof holds, a merkle_root whose batch was not supplied is only
-// noted, just as it is without evidence.
+// record combines the results for proofs and batches into the result of the step: failures come
+// first, followed by missing evidence. If a proof is valid, a merkle_root whose batch was not
+// supplied is only noted, as it is without any evidence.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
 	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
@@ -97,7 +99,7 @@ func (s batchStep) record(inclusion, batch Check, rep *Report) {
 		rep.Checks = append(rep.Checks, worse)
 	}
 
-	// Everything that was not checked is listed, even after a failure.
+	// Everything that was not checked is listed, even if something else failed.
 	if other.Status == StatusNotChecked {
 		rep.NotChecked = append(rep.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
@@ -116,20 +118,20 @@ func rank(c Check) int {
 	return 0
 }
 
-// weighProofs evaluates the proofs that match the receipt. One proof suffices if its checkpoint is
-// trusted and has the required cosigners. A matching proof with an invalid checkpoint refutes the
-// receipt regardless of the other proofs. A proof that does not match may belong to another
-// receipt, so it affects the result only if no proof matches.
+// weighProofs evaluates the proofs that match the receipt. A single proof is sufficient if its
+// checkpoint is trusted and has the required cosignatures. A matching proof with an invalid
+// checkpoint refutes the receipt, regardless of the other proofs. A proof that does not match may
+// be for another receipt, so it affects the result only if no proof matches.
 func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	if len(s.evidence.proofs) == 0 {
 		return s.unproven()
 	}
 
-	// Every proof is tried, because only a proof's path shows which receipt it covers.
+	// Every proof is tried, because only the path of a proof shows which receipt it is for.
 	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
-	var elsewhere *checkpoint // a checkpoint that a proof matches but that differs from the given checkpoint
+	var elsewhere *checkpoint // checkpoint of a matching proof, if it differs from the supplied checkpoint
 	for i := range s.evidence.proofs {
 		p := &s.evidence.proofs[i]
 		c := p.checkpoint
@@ -153,8 +155,8 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		}
 	}
 
-	// A proof that matches under a trusted log takes precedence, followed by a proof that matches
-	// under an unknown log.
+	// A matching proof from a trusted log takes precedence over a matching proof from an unknown
+	// log.
 	switch {
 	case len(t.included) > 0:
 		return s.weighIncluded(t)
@@ -182,8 +184,8 @@ func (s batchStep) unproven() Check {
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
 }
 
-// weighUnfitting returns the check for a receipt that no proof matches. An invalid checkpoint takes
-// precedence over a path to a different root; both refute.
+// weighUnfitting returns the check for a receipt that matches no proof. An invalid checkpoint takes
+// precedence over a path that results in a different root; both refute the receipt.
 func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 	s.watched.seeAll(pieceProof)
 	if faulty != nil {
@@ -193,7 +195,7 @@ func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 		return s.proofFault(i, leaf)
 	}
 
-	// A path to an unknown log's root shows nothing, whether it matches or not.
+	// A path to the root of an unknown log shows nothing, regardless of whether it matches.
 	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
 		quoted(excerpt([]byte(s.evidence.proofs[0].checkpoint.claims.Origin))))}
 }
@@ -202,13 +204,13 @@ func checkpointFault(c *checkpoint) Check {
 	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
-// proofFault describes why the proof at index i does not match the receipt. The proof at i is the
-// first proof from a known log; proofFault is called only if no proof matches.
+// proofFault describes why the proof at index i does not match the receipt. It is called only if no
+// proof matches, for the first proof from a known log.
 func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
-	// RFC 9162 section 2.1.3.2 defines three ways in which a proof fails: the root, the length, and
-	// the index.
+	// RFC 9162 section 2.1.3.2 defines three ways in which a proof can be invalid: the root, the
+	// length, and the index.
 	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
@@ -225,13 +227,13 @@ func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	return c
 }
 
-// weighIncluded looks for one checkpoint that meets all requirements.
+// weighIncluded looks for a checkpoint that meets all requirements.
 func (s batchStep) weighIncluded(t *tally) (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
-			// Lines signed by unknown keys do not count (C2SP signed-note), but the report lists
-			// them.
+			// Signature lines of unknown keys have no effect (C2SP signed-note), but the report
+			// lists them.
 			if c.unknown != "" {
 				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
 			}
@@ -242,8 +244,8 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	return why
 }
 
-// weighBatches searches the batches for the receipt. The batch whose root the receipt states
-// decides the result. Other batches may list the same ID.
+// weighBatches looks for the receipt in the batches. The batch whose root the receipt states
+// determines the result. Other batches may contain the same receipt ID.
 func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(s.evidence.batches) == 0 {
 		if stated.IsZero() {
@@ -256,15 +258,16 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
 
-	// A batch is relevant if the receipt states its root, regardless of what the batch lists.
+	// A batch is relevant if the receipt states its root, regardless of which receipts the batch
+	// lists.
 	for i, b := range s.evidence.batches {
 		if err == nil && root == b.Root() {
 			s.watched.see(pieceBatch, i)
 		}
 	}
 
-	// The batch whose root the receipt states decides the result. Another batch that lists the ID
-	// serves only as an explanation.
+	// The batch whose root the receipt states determines the result. Another batch that lists the
+	// receipt ID is used only to explain the result.
 	for _, b := range s.evidence.batches {
 		leaf, stated, ok := b.Find(id)
 		switch {
@@ -295,7 +298,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 
 const rootPointer = "/chain/merkle_root"
 
-// checkLeaf compares the receipt with its leaf in the batch that has the stated root.
+// checkLeaf compares the receipt with its leaf in the batch whose root it states.
 func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
@@ -303,7 +306,7 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	}
 
 	leaf, err := s.batchLeaf(doc)
-	if err != nil { // already reported by the step hash
+	if err != nil { // the hash step reports this error
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
 
@@ -314,9 +317,9 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
-// checkListedHash compares the receipt's hash with the hash that the batch lists. The leaf does not
-// cover the chain, so a stream can contain the same content at two positions. The batch states
-// which position it lists.
+// checkListedHash compares the hash of the receipt with the hash that the batch lists. A leaf does
+// not cover the chain, so a stream can have the same content at two positions. The listed hash
+// shows which of these positions is in the batch.
 func checkListedHash(listed canon.Digest, id []byte, hash canon.Digest) Check {
 	if !listed.IsZero() && listed != hash {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
@@ -333,8 +336,8 @@ func (s batchStep) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
 	return merkle.LeafHash(content), err
 }
 
-// otherRoot reports that a batch lists the receipt, but the receipt does not state that batch's
-// root.
+// otherRoot reports that a batch lists the receipt, although the receipt does not state the root of
+// that batch.
 func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
 	if !stated {
@@ -346,16 +349,16 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	return c
 }
 
-// BatchLeaf returns the leaf hash of a receipt or draft in a batch of the content profile:
+// BatchLeaf returns the leaf hash of a receipt or a draft in a batch of the content profile:
 // SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). The
-// leaf omits the entire chain, because chain.merkle_root depends on the leaves, and through
-// previous_receipt_hash, so does the chain of every later receipt in the batch.
+// leaf does not cover any part of the chain, because chain.merkle_root depends on the leaves, and
+// the chain of every later receipt in the batch depends on that root through previous_receipt_hash.
 func BatchLeaf(d *canon.Document) merkle.Hash {
 	root := d.Root()
 	return merkle.LeafHash(d.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")))
 }
 
 // CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint: SHA-256(0x00 ‖ the
-// 32 bytes of its receipt hash). The hash must be computed from the receipt, never copied from
-// other data.
+// 32 bytes of its receipt hash). The caller must compute the receipt hash from the receipt, and
+// never copy it from other data.
 func CheckpointLeaf(hash canon.Digest) merkle.Hash { return merkle.LeafHash(hash[:]) }

@@ -11,45 +11,46 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Checkpoint is a signed checkpoint that covers receipts, opened with the keys of a verifier.
-// Package stream compares the checkpoint with the receipts of an input. If the receipts are its
-// leaves, stream passes the checkpoint on as [Evidence].
+// A Checkpoint is a signed checkpoint that covers receipts, after it has been opened with the keys
+// of a verifier. Package stream compares the checkpoint with the receipts in an input. If the
+// receipts are the leaves of its tree, package stream passes the checkpoint on as [Evidence].
 type Checkpoint struct {
-	Claims   tlog.Checkpoint // its text; zero if the note contains no readable text
-	Readable bool            // whether the text is readable
-	Fault    string          // describes the part that is invalid or malformed, or ""
-	Signed   bool            // a trusted key of its log signed the checkpoint, and no part of it is invalid
+	Claims   tlog.Checkpoint // content of the checkpoint; zero if it is not readable
+	Readable bool            // the text is a checkpoint
+	Fault    string          // describes why the checkpoint is invalid or malformed; "" if it is not
+	Signed   bool            // a trusted key of the log has signed the checkpoint, and no part of it is invalid
 
 	opened *checkpoint
 }
 
-// A checkpoint is an opened checkpoint of the evidence. Each checkpoint is opened only once for all
-// receipts.
+// A checkpoint is a checkpoint in the evidence, after it has been opened. Each checkpoint is opened
+// only once, for all receipts.
 type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
-	text       canon.Digest    // SHA-256 of the text
+	text       canon.Digest    // SHA-256 digest of the text
 	readable   bool            // the text is a checkpoint
-	fault      string          // why it is invalid or malformed, or ""
-	logs       []*Key          // keys of its origin that signed it; if empty, no trusted log did
-	cosigned   []cosignature   // cosignatures by eligible witnesses; the receipt may rule out some of them
-	discounted []string        // why the other cosignatures do not count
-	unknown    string          // lists the lines signed by unknown keys
-	about      string          // states the log, the size, the signers, and the cosigners
+	fault      string          // describes why the checkpoint is invalid or malformed; "" if it is not
+	logs       []*Key          // keys of its origin that have signed it; empty if no trusted log has signed it
+	cosigned   []cosignature   // cosignatures of eligible witnesses, some of which may not count for a particular receipt
+	discounted []string        // reasons why other cosignatures do not count
+	unknown    string          // lists the signature lines of unknown keys
+	about      string          // describes the log, the size, the signers, and the cosigners
 }
 
-// sameTree reports whether two checkpoints have the same content, regardless of their signatures.
+// sameTree reports whether two checkpoints describe the same tree, regardless of their signatures.
 func (c *checkpoint) sameTree(other *checkpoint) bool {
 	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
 }
 
-// A cosignature is made by an eligible witness, that is, by a witness key that has the role, is
-// admitted, was valid at the stated time, and shares no key material with the log.
+// A cosignature records that an eligible witness cosigned a checkpoint. The key of the witness must
+// have that role, be admitted by the policy, have been valid at the stated time, and have other key
+// material than the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
 }
 
-// noteKeys holds a Trust's keys that can sign notes, grouped by use.
+// noteKeys contains the keys of a Trust that can sign notes, grouped by use.
 type noteKeys struct {
 	logs      []*tlog.Log
 	witnesses []*tlog.Witness
@@ -58,7 +59,7 @@ type noteKeys struct {
 	rule      *CheckpointRule
 }
 
-// newNoteKeys returns the keys of t if it is a [LogTrust]; otherwise, it returns no keys.
+// newNoteKeys returns the keys in t if t is a [LogTrust], and no keys otherwise.
 func newNoteKeys(t Trust, rule *CheckpointRule) *noteKeys {
 	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, rule: rule}
 	logs, ok := t.(LogTrust)
@@ -85,8 +86,8 @@ func (k *noteKeys) add(key NoteKey) {
 }
 
 func (k *noteKeys) open(note []byte) *checkpoint {
-	// C2SP signed-note: lines signed by unknown keys are ignored. An invalid line from a known key
-	// makes the entire note invalid.
+	// Signature lines of unknown keys are ignored (C2SP signed-note). An invalid line of a known
+	// key makes the entire note invalid.
 	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
 		c := &checkpoint{fault: noteFault(err)}
@@ -102,7 +103,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		c.logs = append(c.logs, k.byLog[log])
 	}
 
-	// C2SP tlog-cosignature: each cosignature covers the checkpoint and the time that it states.
+	// Each cosignature covers the checkpoint and the time that it states (C2SP tlog-cosignature).
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -119,8 +120,8 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 	opened := map[string]*checkpoint{}
 	proofs := make([]proof, len(given))
 
-	// Proofs from one log usually share a checkpoint, so the signatures of each checkpoint are
-	// checked only once.
+	// Proofs from the same log usually share a checkpoint, whose signatures are then checked only
+	// once.
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {
@@ -130,13 +131,13 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
-	// It is impossible to determine which of the two proofs is wrong, so both refute.
+	// It cannot be determined which of the two proofs is wrong, so both of them refute.
 	refuteForks(proofs)
 	return proofs
 }
 
-// describe returns the checkpoint's description, which is computed once for all receipts that the
-// checkpoint includes.
+// describe returns the description of the checkpoint, which is computed only once for all receipts
+// that the checkpoint includes.
 func (c *checkpoint) describe() string {
 	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
 	for i, key := range c.logs {
@@ -148,7 +149,7 @@ func (c *checkpoint) describe() string {
 	return text
 }
 
-// noteFault describes the first invalid or malformed part of a checkpoint.
+// noteFault describes the first part of a checkpoint that is invalid or malformed.
 func noteFault(err error) string {
 	var falsified *tlog.SignatureError
 	var malformed *tlog.CheckpointError
@@ -163,8 +164,8 @@ func noteFault(err error) string {
 	return err.Error()
 }
 
-// weigh counts a cosignature, or records why it does not count. A witness whose key was stolen
-// never counts, because the thief can state any time.
+// weigh adds a cosignature to those that count, or records why it does not count. A cosignature
+// with a stolen key never counts, because the thief can state any time.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -181,10 +182,10 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// Witnessed returns the earliest time by which the witnesses that the policy requires, and at least
-// one witness, had cosigned a checkpoint. The time is zero if they did not. Witnesses that have an
-// issuer's key material do not count. external reports whether a trusted key of the log, and no key
-// with an issuer's material, signed the checkpoint.
+// Witnessed returns the earliest time by which a checkpoint had been cosigned by all witnesses that
+// the policy requires, and by at least one witness. The time is zero if that is not the case. A
+// witness with the key material of an issuer does not count. external reports whether a trusted key
+// of the log has signed the checkpoint and no key with the material of an issuer has.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
 	if !c.Signed {
 		return at, false
@@ -192,7 +193,7 @@ func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
 	issuers := kinOf(v.trust)
 	external = !slices.ContainsFunc(c.opened.logs, func(k *Key) bool { return len(issuers[k.Thumbprint]) > 0 })
 
-	// A key counts once, at its earliest time.
+	// A key is counted only once, at its earliest time.
 	list := slices.SortedStableFunc(slices.Values(c.opened.cosigned), func(a, b cosignature) int { return a.at.Compare(b.at) })
 	var ids []string
 	counted := map[[32]byte]bool{}
@@ -209,7 +210,7 @@ func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
 }
 
 // isLogs reports whether a witness has the same key material as a trusted key of the log, including
-// keys that did not sign.
+// keys that have not signed.
 func (k *noteKeys) isLogs(origin string, witness *Key) bool {
 	for _, key := range k.byLog {
 		if key.Origin == origin && key.Thumbprint == witness.Thumbprint {
@@ -227,9 +228,9 @@ func unknownLines(s *tlog.Signed) string {
 		quoted(excerpt([]byte(s.Origin))), quotedList(s.Unknown))
 }
 
-// refuteForks marks a log's checkpoints as invalid if they show two trees of the same size. One of
-// the two is wrong, but it is impossible to determine which. The original checkpoints are not
-// modified, because other verifiers may use them.
+// refuteForks marks checkpoints of a log as invalid if they show two different trees of the same
+// size. One of the two trees is wrong, but it cannot be determined which one. The checkpoints are
+// copied before they are marked, because other verifiers may use them.
 func refuteForks(proofs []proof) {
 	type place struct {
 		origin string
@@ -245,7 +246,7 @@ func refuteForks(proofs []proof) {
 		}
 	}
 
-	// Collect all roots first, so that the order of two checkpoints does not matter.
+	// All roots are collected first, so that the order of the checkpoints does not matter.
 	each(func(p *proof, at place) {
 		root := p.checkpoint.claims.Root
 		if other, seen := roots[at]; seen && root != other {
@@ -263,47 +264,49 @@ func refuteForks(proofs []proof) {
 	})
 }
 
-// A Growth states whether a log only appended receipts between two of its checkpoints.
+// A Growth states whether a log has only appended receipts between two of its checkpoints.
 type Growth struct {
 	Verdict Verdict
 
-	// Code is the reason if the verdict is not verified: CodeTruncated, CodeMerkleRootMismatch,
+	// Code is the reason why the verdict is not verified: CodeTruncated, CodeMerkleRootMismatch,
 	// CodeProofInvalid, CodeKeyRevoked, or CodeUnknownKey.
 	Code Code
 
-	// Later reports that Code refers to the later checkpoint: no signature on it counts, or its
-	// tree differs from the tree to which the proof leads.
+	// Later reports that Code is about the later checkpoint: no signature on it counts, or its tree
+	// is not the tree that the proof results in.
 	Later bool
 
-	// Err is the error from merkle.CheckConsistency if the proof is for these trees but is invalid.
+	// Err is the error from merkle.CheckConsistency if the proof is for these two trees but is
+	// invalid.
 	Err error
 
-	// Signers are the keys with which the log signed the earlier checkpoint and the later
-	// checkpoint, in that order. A key is nil if no signature counts.
+	// Signers are the keys with which the log signed the earlier and the later checkpoint, in that
+	// order. A key is nil if no signature on the checkpoint counts.
 	Signers [2]*Key
 
-	// Revoked is the key to which CodeKeyRevoked refers.
+	// Revoked is the key that CodeKeyRevoked is about.
 	Revoked *Key
 }
 
-// CheckGrowth checks the proof that the checkpoint to extends the checkpoint from. Both checkpoints
-// must be from one log and opened with its keys in trust, and all their signatures by those keys
-// must be valid. If no trusted key signed the checkpoints, a proof between them shows nothing about
-// a log, so the result is undecided. Two checkpoints that contradict each other are refuted
-// regardless of the proof, which may then be nil.
+// CheckGrowth checks a proof that the tree of the checkpoint to extends the tree of the checkpoint
+// from. Both checkpoints must be from the same log and must have been opened with the keys of this
+// log in trust, and all of their signatures by these keys must be valid. If no trusted key has
+// signed the checkpoints, a proof shows nothing about a log, so the result is undecided. If the
+// checkpoints contradict each other, the result is refuted regardless of the proof, which may then
+// be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)
 
-	// Signatures matter only if the trees are consistent; a contradiction refutes regardless of the
-	// signers.
+	// Signatures matter only if the trees are consistent, because a contradiction refutes
+	// regardless of who signed.
 	for i, c := range []*tlog.Signed{from, to} {
 		key, code := CheckpointSigner(trust, c)
 		switch {
 		case code == "":
 			g.Signers[i] = key
 		case g.Verdict == Refuted:
-		case code == CodeKeyRevoked: // even if nobody signed the other checkpoint
+		case code == CodeKeyRevoked: // even if the other checkpoint has no signature
 			g.Verdict, g.Code, g.Later, g.Revoked = Refuted, code, i == 1, key
 		case g.Verdict == Verified:
 			g.Verdict, g.Code, g.Later = Undecided, code, i == 1
@@ -312,13 +315,13 @@ func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *
 	return g
 }
 
-// compare compares the proof with the trees. The result is refuted unless everything matches.
+// compare compares the proof with the two trees. The result is refuted unless all values match.
 func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 	if g.Code = Contradiction(&from.Checkpoint, &to.Checkpoint); g.Code != "" {
 		return
 	}
 
-	// The proof must be for these two trees.
+	// The proof must be about these two trees.
 	g.Code = CodeProofInvalid
 	if x == nil || x.Size1 != from.Size || x.Root1 != from.Root {
 		return
@@ -328,15 +331,16 @@ func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 		return
 	}
 
-	// RFC 9162 section 2.1.4.2.
+	// The consistency proof is verified as specified in RFC 9162 section 2.1.4.2.
 	if g.Err = x.Check(); g.Err == nil {
 		g.Verdict, g.Code = Verified, ""
 	}
 }
 
-// Contradiction returns a code that describes how two checkpoints of one log contradict each other:
-// CodeTruncated if the later tree is smaller (a log never shrinks), or CodeMerkleRootMismatch if
-// two trees of one size differ. If both checkpoints may be correct, it returns "".
+// Contradiction returns the code for a contradiction between two checkpoints of a log:
+// CodeTruncated if the later tree is smaller (because a log never shrinks), or
+// CodeMerkleRootMismatch if two trees of the same size differ. It returns "" if both checkpoints
+// may be correct.
 func Contradiction(from, to *tlog.Checkpoint) Code {
 	switch {
 	case from.Size > to.Size:
@@ -347,13 +351,13 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 	return ""
 }
 
-// CheckpointSigner returns the key in trust with which the log signed a checkpoint, and an empty
-// code. If no signature counts, the code is CodeUnknownKey, or CodeKeyRevoked with the revoked key.
-// A checkpoint states no time, so signatures by a stolen key never count, and the validity period
-// of the key is not checked.
+// CheckpointSigner returns the key in trust with which the log has signed a checkpoint, and an
+// empty code. If no signature counts, the code is CodeUnknownKey, or it is CodeKeyRevoked and the
+// key is the revoked one. A checkpoint states no time, so a signature with a stolen key never
+// counts, and the validity period of a key is not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key
-	// A log may have rotated its keys, so one signature that counts is enough.
+	// A log may have rotated its keys, so it is sufficient if one signature counts.
 	for _, k := range trust.NoteKeys() {
 		switch {
 		case !signedBy(&k, c):
@@ -370,13 +374,13 @@ func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	return nil, CodeUnknownKey
 }
 
-// signedBy reports whether the log signed a checkpoint with the given key.
+// signedBy reports whether the log has signed a checkpoint with the given key.
 func signedBy(k *NoteKey, c *tlog.Signed) bool {
 	return k.Has(RoleCheckpoint) && k.Origin == c.Origin &&
 		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return l.HasKey(k.Public) })
 }
 
-// Logs returns the trusted keys that belong to logs.
+// Logs returns the trusted keys of logs.
 func Logs(trust LogTrust) (logs []*tlog.Log) {
 	for _, k := range trust.NoteKeys() {
 		if log := k.log(); log != nil {

@@ -1,12 +1,12 @@
 package receipt
 
-// A Code identifies the cause of a finding for programs. Codes are never renamed, and new ones may
-// be added. [Codes] returns the meaning of each code.
+// A Code identifies the cause of a finding, for use by programs. Codes are never renamed, but new
+// codes may be added. [Codes] returns the meaning of each code.
 type Code string
 
-// Codes of the step parse: the bytes are not an I-JSON text, or the format does not allow the text.
-// Package canon returns the first nine. The last three are for attestations. If one of them is
-// found, the receipt in the attestation is not judged.
+// These are the codes of the step parse: the bytes are not an I-JSON text, or the format does not
+// allow the text. The first nine codes are those of package canon. The last three codes are about
+// attestations. With one of these, the receipt in the attestation is not verified.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"
@@ -27,14 +27,14 @@ const (
 	CodeAttestationUnsupported Code = "attestation_unsupported"
 )
 
-// Codes of the step schema.
+// These are the codes of the step schema.
 const (
 	CodeNotAReceipt       Code = "not_a_receipt"
 	CodeUnsupportedSchema Code = "unsupported_schema"
 	CodeSchemaInvalid     Code = "schema_invalid"
 )
 
-// Codes of the step hash.
+// These are the codes of the step hash.
 const (
 	CodeMalformedHash    Code = "malformed_hash"
 	CodeHashMismatch     Code = "hash_mismatch"
@@ -42,7 +42,8 @@ const (
 	CodeMaterialNotFound Code = "material_not_found"
 )
 
-// Codes of the step link. Package stream reports all of them except the first two.
+// These are the codes of the step link. All of them except the first two are reported by package
+// stream.
 const (
 	CodeChainBreak     Code = "chain_break"
 	CodeStreamMismatch Code = "stream_mismatch"
@@ -53,7 +54,7 @@ const (
 	CodeCountMismatch  Code = "count_mismatch"
 )
 
-// Codes of the step batch.
+// These are the codes of the step batch.
 const (
 	CodeProofInvalid       Code = "proof_invalid"
 	CodeCheckpointInvalid  Code = "checkpoint_invalid"
@@ -64,7 +65,7 @@ const (
 	CodeTimeSelfAsserted   Code = "time_self_asserted"
 )
 
-// Codes of the step signatures, and of key files.
+// These are the codes of the step signatures and of key files.
 const (
 	CodeUnsigned             Code = "unsigned"
 	CodeUnknownKey           Code = "unknown_key"
@@ -87,7 +88,7 @@ const (
 	CodeInvalidKeySet        Code = "invalid_key_set"
 )
 
-// Codes of the step redactions.
+// These are the codes of the step redactions.
 const (
 	CodeDisclosureMismatch Code = "disclosure_mismatch"
 	CodeDisclosureUnknown  Code = "disclosure_unknown"
@@ -95,7 +96,7 @@ const (
 	CodeProtectedField     Code = "protected_field"
 )
 
-// Codes for a replay's receipt, which package replay reports.
+// These are the codes for the receipt of a replay, which package replay reports.
 const (
 	CodeReplaySourceMismatch Code = "replay_source_mismatch"
 	CodeDeltaMissing         Code = "delta_missing"
@@ -108,7 +109,7 @@ const (
 	CodeReplayDiffers        Code = "replay_differs"
 )
 
-// Codes for omitted checks.
+// These are the codes for checks that were omitted.
 const (
 	CodeLinkNotChecked       Code = "link_not_checked"
 	CodeBatchNotChecked      Code = "batch_not_checked"
@@ -140,7 +141,7 @@ const (
 	CodeNotFromStart         Code = "not_from_start"
 )
 
-// Codes for warnings, which never change a verdict.
+// These are the codes for warnings, which never change a verdict.
 const (
 	CodeTimeOrder         Code = "time_order"
 	CodeDecisionReversed  Code = "decision_reversed"
@@ -155,28 +156,28 @@ const (
 	CodeCircularRoot      Code = "circular_root"
 )
 
-// An Outcome is a code's effect on the verdict.
+// An Outcome is the effect of a code on the verdict.
 type Outcome string
 
 const (
 	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
-	OutcomeNotCounted  Outcome = "not counted" // refutes if the policy is not met without the signature
-	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided under a strict policy
+	OutcomeNotCounted  Outcome = "not counted" // the signature does not count, and refutes if the policy is not met without it
+	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided only under a strict policy
 	OutcomeWarns       Outcome = "warns"       // a warning, which never changes the verdict
-	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used
+	OutcomeRefusesFile Outcome = "refuses"     // the key file cannot be used
 )
 
-// A CodeInfo explains one code to people.
+// A CodeInfo explains a code to people.
 type CodeInfo struct {
 	Code    Code
-	Where   string // a step name, "warning", "not checked", or "key set"
+	Where   string // name of a step, "warning", "not checked", or "key set"
 	Outcome Outcome
 	Meaning string // what was found, in one or two sentences
-	Next    string // what to do; callers add the command or function to use
+	Next    string // what to do next; callers add the command or function to use
 }
 
-// Lookup returns the explanation of a code and reports whether the code exists.
+// Lookup returns the explanation of a code, and reports whether the code exists.
 func Lookup(c Code) (CodeInfo, bool) {
 	for _, info := range Codes() {
 		if info.Code == c {
@@ -186,8 +187,8 @@ func Lookup(c Code) (CodeInfo, bool) {
 	return CodeInfo{}, false
 }
 
-// Codes returns all codes with their meanings, step by step. `receipt explain` and docs/codes.md
-// are generated from this list.
+// Codes returns all codes with their explanations, ordered by step. `receipt explain` and
+// docs/codes.md are generated from this list.
 func Codes() []CodeInfo {
 	const resaved = "The file was probably re-saved or pasted. Ask for it as an attachment."
 	return []CodeInfo{

@@ -1,15 +1,15 @@
 // Package receipt creates and verifies receipts in the format receipt-2026-04-25.
 //
 // A receipt is a JSON object that states what an AI agent did in one task: who issued the receipt,
-// which model was used, what the task cost, and which approvals and side effects it had. Package
-// chain defines which bytes the hash of a receipt covers. This package implements the complete
-// envelope.
+// which model was used, what the task cost, which approvals were given, and which side effects it
+// had. Package chain defines which bytes the hash of a receipt covers. This package implements the
+// rest of the format.
 //
 // # Creating a receipt
 //
-// A producer fills in a [Draft]. [Seal] links it to the head of its stream and computes its
-// hash, and [Sealed.Sign] adds signatures of the hash. The types allow no other order: a Sealed
-// has no fields to edit.
+// A producer creates a [Draft]. [Seal] links the draft to the head of its stream and computes the
+// hash, and [Sealed.Sign] adds signatures of the hash. The types enforce this order, because a
+// Sealed has no fields that could be edited.
 //
 //	sealed, err := receipt.Seal(&draft, head) // the zero head: first of its stream
 //	sealed, err = sealed.Sign(ctx, signer)
@@ -17,41 +17,42 @@
 //
 // # Verifying a receipt
 //
-// A [Verifier] parses the bytes once, runs seven steps, and writes a [Report]. A [Verdict] has
-// three distinct values:
+// A [Verifier] parses the bytes once, performs seven steps, and creates a [Report]. A [Verdict] has
+// one of three values:
 //
 //	verified   every requirement was checked and met
 //	refuted    something is invalid or malformed; the report states the location
 //	           and the stated and computed values
 //	undecided  evidence is missing, such as a signature or a trusted key
 //
-// The steps are parse, schema, hash, link, batch, signatures, and redactions. Each step is passed,
-// failed, not checked, or not applicable, and a report always lists what was not checked. A verified
-// receipt has failed no step, and has passed parse, schema, hash, and signatures. The exception is a
-// policy that requires only integrity: signatures are not checked, and the report's scope is
-// integrity. A strict policy requires every applicable step.
+// The steps are parse, schema, hash, link, batch, signatures, and redactions. The status of each
+// step is passed, failed, not checked, or not applicable, and the report always lists what was not
+// checked. For a verified receipt, no step has failed, and the steps parse, schema, hash, and
+// signatures have passed. The exception is a policy that requires only integrity: signatures are
+// then not checked, and the scope of the report is integrity. A strict policy requires every step
+// that is applicable.
 //
 // # Signatures
 //
-// A signature covers the 71 ASCII bytes of chain.receipt_hash, including the prefix. An issuer's key
-// also signs DSSE envelopes around entire receipts (package internal/attest) and around stream
-// statements (package internal/statement). The signed bytes of these envelopes begin with "DSSEv1 ",
-// so they are never a receipt hash. The caller's [Trust] determines which key may speak for which
-// issuer; the receipt never determines this. Package keys reads a Trust from a JWK Set file. The
-// members key_id, algorithm, and signed_at of an entry are outside the hash and, except inside a
-// JWS, are not authenticated.
+// A signature covers the 71 ASCII bytes of chain.receipt_hash, including its prefix. The key of an
+// issuer also signs DSSE envelopes around entire receipts (package internal/attest) and around
+// stream statements (package internal/statement). The signed bytes of an envelope begin with
+// "DSSEv1 ", so they cannot be confused with a receipt hash. The caller's [Trust] determines which
+// key may sign for which issuer; the receipt never determines this. Package keys reads a Trust from
+// a JWK Set file. The members key_id, algorithm, and signed_at of a signature entry are not covered
+// by the hash and, except inside a JWS, are not authenticated.
 //
 // # Evidence
 //
 // [Verifier.With] accepts [Evidence]: proofs that receipts are in the tree of a checkpoint,
-// batches, disclosures, and files to look up by digest. Checkpoints are opened once, with the log
-// and witness keys of a [LogTrust]. A checkpoint counts as a signature if its log key is also a key
-// of the issuer. Any other checkpoint shows inclusion but not authorship. A witness's cosignature
-// shows a receipt's age, so the receipt stays valid even if its issuer's key is stolen later.
+// batches, disclosures, and files that are looked up by digest. Checkpoints are opened once, using
+// the log and witness keys of a [LogTrust]. A checkpoint counts as a signature if the log key that
+// signed it is also a key of the issuer. Any other checkpoint shows that the receipt was included,
+// but not who issued it. The cosignature of a witness shows the age of a receipt, so the receipt
+// remains valid even if the key of its issuer is stolen later.
 //
 // # Purity
 //
-// The package performs no input or output and does not read the clock: bytes, times, and keys are
-// parameters. A receipt that verified with any released version also verifies with all later
-// versions.
+// This package performs no input or output and does not read the clock: bytes, times, and keys are
+// parameters. If any released version verified a receipt, all later versions verify it as well.
 package receipt

@@ -15,10 +15,10 @@ import (
 )
 
 // A Draft is the content of a receipt before it is sealed: everything except the chain and the
-// signatures. Nil lists are written as [] and nil metadata as {}. Other optional members are
-// omitted if they are zero, and never written as null.
+// signatures. Lists that are nil are written as [], and nil metadata is written as {}. Any other
+// optional member that is zero is omitted, and never written as null.
 //
-// Each step accepts the result of the previous step:
+// The functions are used in this order, each with the result of the previous one:
 //
 //	redacted, disclosures, err := draft.Redact(policy, rand.Reader)
 //	sealed, err := receipt.Seal(redacted, head)
@@ -26,7 +26,7 @@ import (
 //
 // Package ledger performs the last two steps and stores the receipt.
 //
-// Members of type [Object] are open: the producer decides what they contain.
+// Members of type [Object] are open, so the producer decides what they contain.
 type Draft struct {
 	ReceiptID      string         `json:"receipt_id"`
 	Subject        ResourceRef    `json:"subject"`
@@ -47,9 +47,9 @@ type Draft struct {
 	Metadata       Object         `json:"metadata"`
 }
 
-// MarshalJSON returns the draft as JSON, with the schema marker. Nil lists become [], nil metadata
-// becomes {}, and times that are not set are omitted. If the draft cannot be represented as JSON,
-// the error is an *[InvalidError].
+// MarshalJSON returns the draft as JSON, including the schema marker. Nil lists are written as [],
+// nil metadata as {}, and unset times are omitted. If the draft cannot be represented as JSON, the
+// error is an *[InvalidError].
 func (d Draft) MarshalJSON() ([]byte, error) {
 	type content Draft // without this method
 	c := content(d)
@@ -86,16 +86,15 @@ func (d Draft) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// Document returns the draft as a document, the form that [SealDocument] and [redact.Policy.Redact]
-// accept.
+// Document returns the draft as a document, which [SealDocument] and [redact.Policy.Redact] accept.
 func (d *Draft) Document() (*canon.Document, error) {
 	text, err := d.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
 
-	// The text may be longer than its canonical form, and the format limits only the canonical
-	// form.
+	// The text may be longer than its canonical form, and the limits of the format apply only to
+	// the canonical form.
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
@@ -103,9 +102,10 @@ func (d *Draft) Document() (*canon.Document, error) {
 	return doc, nil
 }
 
-// Redact returns a copy of the draft that omits the values that the policy withholds. It also
-// returns these values, which are secret. Each withheld value has an entry in Redactions. Salts
-// must be random and secret, for example read from crypto/rand.Reader. See [redact.Policy.Redact].
+// Redact returns a copy of the draft without the values that the policy withholds. It also returns
+// the withheld values, which must be kept secret. Each withheld value has an entry in Redactions.
+// The bytes from salts must be random and secret, such as those from crypto/rand.Reader. See
+// [redact.Policy.Redact].
 func (d *Draft) Redact(p *redact.Policy, salts io.Reader) (*Draft, *redact.Disclosures, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -129,8 +129,8 @@ func notNil[T any](list *[]T) {
 	}
 }
 
-// badText finds strings that are not valid UTF-8. encoding/json would replace their invalid bytes
-// with U+FFFD, and the receipt would differ from what the producer stated.
+// badText finds strings that are not valid UTF-8. encoding/json would replace the invalid bytes
+// with U+FFFD, so the receipt would differ from what the producer stated.
 func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	switch v.Kind() {
 	case reflect.String:
@@ -149,7 +149,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		// Bytes are encoded as base64, which is always valid text.
+		// Bytes are encoded in base64, so they are always valid text.
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			break
 		}
@@ -166,19 +166,20 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	return problems
 }
 
-// An Object is an open object. Its values have types that encoding/json accepts. Decoded numbers
-// have type float64. This loses nothing, because receipts contain no integers beyond ±(2^53−1).
+// An Object is a JSON object whose members are not defined by the format. Its values must be of
+// types that encoding/json supports. When an Object is decoded, numbers have the type float64. No
+// precision is lost, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
-// A ResourceRef names the subject of a receipt. Object is one of task, outcome, event,
+// A ResourceRef identifies the subject of a receipt. Object is one of task, outcome, event,
 // artifact, approval, tool_call, and replay_segment.
 type ResourceRef struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 }
 
-// An Issuer identifies who issued the receipt. Kind is one of harness, host, agent, and
-// connector. PublicKeyID, if set, requires a signature by that key.
+// An Issuer identifies who issued the receipt. Kind is one of harness, host, agent, and connector.
+// If PublicKeyID is set, a signature by that key is required.
 type Issuer struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"`
@@ -187,7 +188,7 @@ type Issuer struct {
 	PublicKeyID string `json:"public_key_id,omitzero"`
 }
 
-// Identifiers locate the receipt in the systems of the issuer.
+// Identifiers identify the task and its context in the systems of the issuer.
 type Identifiers struct {
 	WorkspaceRef string `json:"workspace_ref"`
 	SessionID    string `json:"session_id"`
@@ -198,15 +199,15 @@ type Identifiers struct {
 	TraceID      string `json:"trace_id,omitzero"`
 }
 
-// Final states of a task.
+// These are the final states of a task.
 const (
 	StateSucceeded = "SUCCEEDED"
 	StateFailed    = "FAILED"
 	StateCanceled  = "CANCELED"
 )
 
-// A Lifecycle states when the task ran and how it ended. For a canceled task, CompletedAt is
-// the time of the cancellation. A nil Failure is written as null.
+// A Lifecycle states when the task ran and how it ended. For a task that was canceled, CompletedAt
+// is the time of the cancellation. A nil Failure is written as null.
 type Lifecycle struct {
 	CreatedAt   Time   `json:"created_at,omitzero"`
 	StartedAt   Time   `json:"started_at,omitzero"`
@@ -215,7 +216,7 @@ type Lifecycle struct {
 	Failure     Object `json:"failure"`
 }
 
-// An Approval is one decision: approved, denied, canceled, or timeout.
+// An Approval is a single decision: approved, denied, canceled, or timeout.
 type Approval struct {
 	ApprovalID   string       `json:"approval_id,omitzero"`
 	Actor        string       `json:"actor"`
@@ -226,22 +227,22 @@ type Approval struct {
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }
 
-// TrustTiers are the agent's tiers at the start and the end of the task: shadow, suggest,
-// act_with_approval, or act_auto.
+// TrustTiers states the trust tier of the agent at the start and at the end of the task: shadow,
+// suggest, act_with_approval, or act_auto.
 type TrustTiers struct {
 	StartTier string `json:"start_tier"`
 	EndTier   string `json:"end_tier"`
 	PolicyRef string `json:"policy_ref,omitzero"`
 }
 
-// An AutonomyBudget states the amounts that the task was allowed to use and the amounts that it
-// used.
+// An AutonomyBudget states the amounts that the task was allowed to consume, and the amounts that
+// it consumed.
 type AutonomyBudget struct {
 	Limit    *Amounts `json:"limit,omitzero"`
 	Consumed Amounts  `json:"consumed"`
 }
 
-// Amounts are the amounts in a budget. Nil amounts are omitted.
+// Amounts contains the amounts in a budget. Nil amounts are omitted.
 type Amounts struct {
 	USD          *float64 `json:"usd,omitzero"`
 	InputTokens  *int64   `json:"input_tokens,omitzero"`
@@ -250,7 +251,7 @@ type Amounts struct {
 	WallTimeMS   *int64   `json:"wall_time_ms,omitzero"` // milliseconds
 }
 
-// A ReplayInput states how the task can be replayed. Determinism is byte_deterministic,
+// A ReplayInput states whether and how the task can be replayed. Determinism is byte_deterministic,
 // best_effort, or unavailable.
 type ReplayInput struct {
 	Determinism       string     `json:"determinism"`
@@ -259,7 +260,7 @@ type ReplayInput struct {
 }
 
 // A Material is recorded data that a replay needs. Kind is one of llm_provider_response,
-// mcp_tool_return, event_log, artifact, and host_fact. A Material has SHA256 and URI, SHA256
+// mcp_tool_return, event_log, artifact, and host_fact. A Material must have SHA256 and URI, SHA256
 // and BytesBase64, or Metadata.
 type Material struct {
 	Kind        string       `json:"kind"`
@@ -271,8 +272,8 @@ type Material struct {
 	Metadata    Object       `json:"metadata,omitzero"`
 }
 
-// A ModelRoute states which model was chosen and why. If no model was called, the provider and the
-// model are "none".
+// A ModelRoute states which model was chosen, and why. If no model was called, both the provider
+// and the model are "none".
 type ModelRoute struct {
 	ChosenModel            Model   `json:"chosen_model"`
 	AlternativesConsidered []Model `json:"alternatives_considered"`
@@ -287,14 +288,15 @@ type Model struct {
 	Reason   string `json:"reason,omitzero"`
 }
 
-// Cost is the task's cost. Currency is a code with three capital letters (ISO 4217).
+// Cost is the task's cost. Currency is a currency code of three capital letters (ISO 4217).
 type Cost struct {
 	Currency          string         `json:"currency"`
 	Total             float64        `json:"total"`
 	ProviderBreakdown []ProviderCost `json:"provider_breakdown"`
 }
 
-// A ProviderCost is the cost at one provider, in the receipt's currency.
+// A ProviderCost is the part of the cost that is due to one provider, in the currency of the
+// receipt.
 type ProviderCost struct {
 	Provider     string  `json:"provider"`
 	Model        string  `json:"model,omitzero"`
@@ -304,7 +306,7 @@ type ProviderCost struct {
 	Metadata     Object  `json:"metadata,omitzero"`
 }
 
-// SideEffects lists the changes that the task made outside itself.
+// SideEffects lists the effects of the task on its environment.
 type SideEffects struct {
 	FSWrites      []FileWrite     `json:"fs_writes"`
 	NetworkEgress []NetworkEgress `json:"network_egress"`
@@ -312,9 +314,9 @@ type SideEffects struct {
 	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
 }
 
-// A FileWrite is one change to a file: create, modify, delete, or rename. An omitted digest is
-// unknown. No file exists before a create or after a delete. The missing file's digest is written
-// as null even if Null is not set.
+// A FileWrite is a single change to a file: create, modify, delete, or rename. A digest that is
+// omitted is unknown. There is no file before a create or after a delete. The corresponding digest
+// is written as null, even if its Null field is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
@@ -322,7 +324,7 @@ type FileWrite struct {
 	AfterSHA256  OptionalDigest `json:"after_sha256,omitzero"`
 }
 
-// MarshalJSON writes null for the digest of a file that cannot exist.
+// MarshalJSON writes null for a digest if no such file can exist.
 func (w FileWrite) MarshalJSON() ([]byte, error) {
 	type plain FileWrite
 	w.BeforeSHA256.Null = w.BeforeSHA256.Null || w.Operation == "create"
@@ -330,7 +332,7 @@ func (w FileWrite) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(w))
 }
 
-// NetworkEgress is data sent to one destination.
+// A NetworkEgress is data that was sent to one destination.
 type NetworkEgress struct {
 	Destination string `json:"destination"`
 	Purpose     string `json:"purpose"`
@@ -338,8 +340,8 @@ type NetworkEgress struct {
 	Metadata    Object `json:"metadata,omitzero"`
 }
 
-// A ToolCall is one call of a tool, which succeeded, failed, or was canceled. The hashes cover the
-// RFC 8785 form of JSON values, and the raw bytes of other values.
+// A ToolCall is a single call of a tool, which succeeded, failed, or was canceled. The hashes are
+// computed from the RFC 8785 form of JSON values and from the bytes of any other values.
 type ToolCall struct {
 	Tool       string       `json:"tool"`
 	CallID     string       `json:"call_id"`
@@ -349,8 +351,8 @@ type ToolCall struct {
 	Metadata   Object       `json:"metadata,omitzero"`
 }
 
-// A Handoff is work that was passed to another agent, with a status of accepted, rejected, failed,
-// or completed.
+// A Handoff is work that was handed to another agent; its status is accepted, rejected, failed, or
+// completed.
 type Handoff struct {
 	TargetAgent string `json:"target_agent"`
 	TaskID      string `json:"task_id"`
@@ -358,7 +360,7 @@ type Handoff struct {
 	ReceiptID   string `json:"receipt_id,omitzero"`
 }
 
-// An Artifact is one result of the task.
+// An Artifact is a result of the task.
 type Artifact struct {
 	ArtifactID string       `json:"artifact_id"`
 	Kind       string       `json:"kind"`
@@ -366,7 +368,8 @@ type Artifact struct {
 	SHA256     canon.Digest `json:"sha256,omitzero"`
 }
 
-// A Delta is one substitution in a replay or a repair: an addition, a replacement, or a removal.
+// A Delta is a single substitution in a replay or a repair: an addition, a replacement, or a
+// removal.
 type Delta struct {
 	DeltaID      string         `json:"delta_id,omitzero"`
 	Operation    string         `json:"operation"`
@@ -379,23 +382,24 @@ type Delta struct {
 	Reason       string         `json:"reason,omitzero"`
 }
 
-// A Redaction is one value that was withheld before the receipt was sealed. Field is a JSON Pointer
-// into the receipt's unredacted form.
+// A Redaction is an entry for a value that was withheld before the receipt was sealed. Field is a
+// JSON Pointer into the unredacted form of the receipt.
 type Redaction struct {
 	Field     string       `json:"field"`
 	Reason    string       `json:"reason"`
 	ProofHash canon.Digest `json:"proof_hash,omitzero"`
 }
 
-// A Chain contains the receipt's hash and its position in its stream.
+// A Chain contains the hash of a receipt and its position in a stream.
 type Chain struct {
 	PreviousReceiptHash OptionalDigest `json:"previous_receipt_hash"` // null for the first receipt of a stream
 	ReceiptHash         canon.Digest   `json:"receipt_hash"`
 	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
 }
 
-// An OptionalDigest has three states: a digest, null (no content exists, such as before an
-// addition), and absent (unknown or withheld). The zero value is absent, so omitzero omits it.
+// An OptionalDigest has three states: a digest, null (there is no content, for example before an
+// addition), and absent (unknown or withheld). The zero value is absent, so the JSON option
+// omitzero omits it.
 type OptionalDigest struct {
 	canon.Digest
 	Null bool
@@ -404,7 +408,7 @@ type OptionalDigest struct {
 // IsZero reports whether the digest is absent.
 func (d OptionalDigest) IsZero() bool { return d == OptionalDigest{} }
 
-// MarshalJSON writes the quoted digest, or null.
+// MarshalJSON returns the digest in quotation marks, or null.
 func (d OptionalDigest) MarshalJSON() ([]byte, error) {
 	if d.Digest.IsZero() {
 		return []byte("null"), nil
@@ -412,7 +416,7 @@ func (d OptionalDigest) MarshalJSON() ([]byte, error) {
 	return canon.AppendString(nil, d.String()), nil
 }
 
-// UnmarshalJSON reads a quoted digest, or null.
+// UnmarshalJSON accepts a digest in quotation marks, or null.
 func (d *OptionalDigest) UnmarshalJSON(text []byte) error {
 	*d = OptionalDigest{Null: string(text) == "null"}
 	if d.Null {

@@ -14,84 +14,85 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Evidence is information about receipts that is not part of them. Evidence adds requirements: if
-// it contradicts a receipt, the receipt is refuted, and if it does not cover a receipt, the receipt
-// is undecided, even if the receipt would be verified without it.
+// Evidence is information about receipts that is not contained in the receipts. Evidence adds
+// requirements. If it contradicts a receipt, the receipt is refuted; if it does not cover a
+// receipt, the receipt is undecided, even if it would be verified without the evidence.
 type Evidence struct {
-	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). At least one proof must
-	// show the inclusion of each receipt. A receipt that matches no proof is refuted with
-	// proof_invalid, or is undecided if no trusted key signed Checkpoint. Every receipt is tested
-	// against every proof.
+	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). At least one of them
+	// must show that the receipt is included. A receipt that matches no proof is refuted with
+	// proof_invalid, or it is undecided if no trusted key has signed Checkpoint. Every receipt is
+	// compared with every proof.
 	Proofs []*tlog.Proof
 
-	// Batches are batches in the content profile.
+	// Batches are batches of the content profile.
 	Batches []Batch
 
-	// Timestamps show that receipts, or checkpoints that include them, existed before a time.
+	// Timestamps show that receipts, or checkpoints that include them, existed before a certain
+	// time.
 	Timestamps []Timestamp
 
-	// Materials looks up files by digest. If it is nil, files are not checked.
+	// Materials looks up files by their digests. If it is nil, files are not checked.
 	Materials Materials
 
-	// Disclosures are withheld values of the receipts. Disclosures that are bound to another
-	// receipt do not affect this receipt.
+	// Disclosures are values that were withheld from the receipts. Disclosures that are bound to
+	// another receipt have no effect on a receipt.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is a checkpoint whose tree has the receipts as its leaves. Its root was computed
-	// from all of them, so no inclusion proofs are needed.
+	// Checkpoint is a checkpoint of a tree whose leaves are the receipts. Its root was computed
+	// from all of them, so inclusion proofs are not needed.
 	Checkpoint *Checkpoint
 
-	// Uncompared is the reason why a supplied checkpoint could not be compared with the receipts.
-	// These receipts are undecided. Uncompared is empty if no checkpoint was supplied or if the
-	// checkpoint was compared. If Checkpoint is also set, Uncompared refers to it, and only a proof
-	// that leads to the same tree shows that a receipt is in the checkpoint.
+	// Uncompared is the reason why a checkpoint that was supplied could not be compared with the
+	// receipts. The receipts are then undecided. Uncompared is "" if no checkpoint was supplied or
+	// if it was compared. If both Uncompared and Checkpoint are set, Uncompared is about that
+	// checkpoint, and only a proof that results in the root of the same tree shows that a receipt
+	// is included in it.
 	Uncompared string
 }
 
-// A Batch is a batch in the content profile, whose leaves are computed by [BatchLeaf]. Package
+// A Batch is a batch of the content profile, whose leaves are computed by [BatchLeaf]. Package
 // batch implements this interface. An implementation must be safe for concurrent use, and must have
-// verified that the root matches the leaves.
+// verified that the root is computed from the leaves.
 type Batch interface {
-	// Root returns the merkle_root that the batch's receipts state.
+	// Root returns the merkle_root that receipts in the batch state.
 	Root() canon.Digest
 
-	// Find returns the leaf hash and the receipt_hash that the batch lists for the given
-	// receipt_id. The hash is zero if the batch lists no hash.
+	// Find returns the leaf hash and the receipt hash that the batch lists for a receipt_id. The
+	// receipt hash is zero if the batch does not list it.
 	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
-	// Explain returns a sentence that explains why a receipt in the batch may state another root,
-	// such as that an older construction would produce that root for the batch. It returns "" if no
-	// explanation is known.
+	// Explain returns a sentence that explains why a receipt in the batch may state the given root,
+	// for example because an older construction results in that root. It returns "" if there is no
+	// known explanation.
 	Explain(stated canon.Digest) string
 }
 
-// A Timestamp is an authority's statement that bytes existed before a time. The caller has verified
-// its signature. The caller has also verified that none of the authority's certificates shares its
-// key material with a trusted key, because a thief who holds a trusted key could act as its own
-// authority.
+// A Timestamp is a statement by an authority that data existed before a certain time. The caller
+// must have verified the signature of the statement. The caller must also have verified that no
+// certificate of the authority has the same key material as a trusted key, because the thief of a
+// trusted key could otherwise act as an authority.
 type Timestamp struct {
-	// Digest is a receipt's hash, or the SHA-256 of a checkpoint's text.
+	// Digest is the hash of a receipt, or the SHA-256 digest of the text of a checkpoint.
 	Digest canon.Digest
 
 	ProvenTime
 }
 
-// A ProvenTime is a time before which a receipt existed, as stated by an authority.
+// A ProvenTime is a time before which a receipt existed, according to an authority.
 type ProvenTime struct {
 	Time      Time   `json:"time"`
 	Authority string `json:"authority"`
 }
 
-// Materials looks up files by the digests that receipts name. An implementation must be safe for
+// Materials looks up files by the digests that receipts state. An implementation must be safe for
 // concurrent use.
 type Materials interface {
-	// Lookup looks up the file with digest d and reports whether it was found. actual is the digest
-	// of the file's content, which differs from d if the file is named after d but has other
-	// content.
+	// Lookup looks up the file for the digest d, and reports whether there is one. actual is the
+	// digest of the file's content, which differs from d if the file is only named after d.
 	Lookup(d canon.Digest) (actual canon.Digest, found bool)
 }
 
-// evidence is the [Evidence] with its checkpoints opened.
+// evidence is an [Evidence] whose checkpoints have been opened.
 type evidence struct {
 	proofs     []proof
 	batches    []Batch
@@ -100,19 +101,20 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string      // why a supplied checkpoint shows nothing; "" if no checkpoint was supplied
-	demands *checkpoint // the checkpoint to which outside refers and a proof must lead; nil accepts any
+	outside string      // reason why a supplied checkpoint shows nothing; "" if no checkpoint was supplied
+	demands *checkpoint // the checkpoint that outside is about and whose tree a proof must match; nil accepts any tree
 }
 
-// compare adds a checkpoint that covers all receipts, or the reason why the checkpoint could not be
-// compared.
+// compare adds a checkpoint that covers all receipts, or the reason why that checkpoint could not
+// be compared.
 func (e *evidence) compare(given Evidence) {
 	e.outside = cmp.Or(given.Uncompared, e.outside)
 	if given.Checkpoint == nil {
 		return
 	}
 
-	// A checkpoint that was not compared shows nothing, but it may still be one side of a fork.
+	// A checkpoint that was not compared shows nothing about receipts, but it may be one side of a
+	// fork.
 	all := append([]proof{{checkpoint: given.Checkpoint.opened, whole: true}}, e.proofs...)
 	refuteForks(all)
 	if e.proofs = all; given.Uncompared != "" {
@@ -120,8 +122,8 @@ func (e *evidence) compare(given Evidence) {
 	}
 }
 
-// uncompared marks a receipt without a proof as undecided, because the checkpoint for all receipts
-// was not compared with them.
+// uncompared returns an undecided check for a receipt without a proof, because the checkpoint for
+// all receipts was not compared with them.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
 	if e.demandsUnknown() {
@@ -130,14 +132,14 @@ func (e *evidence) uncompared() Check {
 	return c
 }
 
-// demandsUnknown reports whether no trusted key of its log signed the supplied checkpoint. In that
-// case, a proof with a different root refutes nothing: the proof may be for another receipt, and
-// even the checkpoint that includes this receipt would show nothing.
+// demandsUnknown reports whether the supplied checkpoint was not signed by any trusted key of its
+// log. A proof with a different root then refutes nothing, because it may be for another receipt,
+// and even the supplied checkpoint shows nothing about this receipt.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
-// A proof is one proof from the evidence. Several proofs may share a checkpoint.
+// A proof is a proof in the evidence. Several proofs may have the same checkpoint.
 type proof struct {
-	given      int // its index in the evidence
+	given      int // index in the evidence
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
@@ -146,7 +148,7 @@ type proof struct {
 
 var errUnreadable = errors.New("receipt: the checkpoint of the proof cannot be read")
 
-// leadsTo checks the path from a leaf to the root of the checkpoint.
+// leadsTo checks that the path from a leaf results in the root of the checkpoint.
 func (p *proof) leadsTo(leaf merkle.Hash) error {
 	c := p.checkpoint
 	if !c.readable {
@@ -156,16 +158,16 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 		return nil
 	}
 
-	// RFC 9162 section 2.1.3.2.
+	// The inclusion proof is verified as specified in RFC 9162 section 2.1.3.2.
 	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
 }
 
-// With returns a copy of v that also uses the given evidence. The checkpoints are opened once,
-// here, with the keys of the verifier's trust if it is a [LogTrust]. An invalid checkpoint is not
-// an error; it refutes receipts. With returns an error if an element of the evidence is nil, if
-// proofs are given with an integrity-only policy, which trusts no log, or if v already has
-// evidence. All evidence must be passed in one call, except the result of a comparison (Checkpoint
-// or Uncompared), which may be passed in a separate call.
+// With returns a copy of v that also uses the given evidence. With opens each checkpoint once,
+// using the keys of the verifier's trust if that is a [LogTrust]. An invalid checkpoint is not an
+// error, but it refutes receipts. With returns an error if an element of the evidence is nil, if v
+// already has evidence, or if there are proofs although the policy requires only integrity and
+// therefore trusts no log. All evidence must be passed in a single call, except that the result of
+// a comparison (Checkpoint or Uncompared) may be passed in a separate call.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
 	case e.Checkpoint != nil && e.Checkpoint.opened == nil:
@@ -182,7 +184,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		return nil, errors.New("receipt: a proof, a batch, or a disclosure file of the evidence is nil")
 	}
 
-	// The lists are copied, so the caller may change them later.
+	// The lists are copied, so that the caller may change them later.
 	c := *v
 	c.evidence = evidence{
 		proofs:     newNoteKeys(v.trust, &v.policy.Checkpoint).openProofs(e.Proofs),
@@ -197,23 +199,24 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	return &c, nil
 }
 
-// compared reports whether e contains only the result of a comparison.
+// compared reports whether e contains nothing but the result of a comparison.
 func (e *Evidence) compared() bool {
 	return (e.Checkpoint != nil || e.Uncompared != "") &&
 		len(e.Proofs) == 0 && len(e.Batches) == 0 && len(e.Timestamps) == 0 && e.Materials == nil && len(e.Disclosures) == 0
 }
 
-// A Piece is one piece of [Evidence].
+// A Piece identifies one piece of [Evidence].
 type Piece struct {
 	Kind  string // "proof", "batch", "timestamp", "disclosures", or "materials"
-	Index int    // index in its list, from 0; 0 for the materials
+	Index int    // index in the list of that kind, from 0; 0 for the materials
 
-	// Part describes the values that belong to no receipt. It is set only for disclosures that name
-	// no receipt and that contain other values that do belong to a receipt. Otherwise, it is "".
+	// Part describes the values in a disclosure file that belong to no receipt. It is set only for
+	// disclosures that are not bound to a receipt and that also contain values that do belong to a
+	// receipt. Otherwise, it is "".
 	Part string
 }
 
-// A pieceKind identifies a list in the evidence.
+// A pieceKind is the kind of a piece of evidence.
 type pieceKind uint8
 
 const (
@@ -224,12 +227,12 @@ const (
 	pieceMaterials
 )
 
-// name returns the name in [Piece].
+// name returns the name of the kind, as in [Piece].
 func (k pieceKind) name() string {
 	return [...]string{"proof", "batch", "timestamp", "disclosures", "materials"}[k]
 }
 
-// String returns a name for people, such as "proof 2".
+// String returns a readable name, such as "proof 2".
 func (p Piece) String() string {
 	switch p.Kind {
 	case pieceProof.name():
@@ -244,24 +247,25 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// TrackEvidence returns a copy of v that records which pieces of its evidence relate to the
-// receipts that the copy judges. If a piece relates to no receipt, it shows nothing, contrary to the
-// caller's expectation. Package stream reports unrelated pieces, and the verdict for the input is
-// then undecided. The copy therefore omits disclosures for other receipts from its reports.
+// TrackEvidence returns a copy of v that records which pieces of its evidence are about the
+// receipts that it verifies. A piece that is about none of these receipts shows nothing, although
+// the caller expects it to. Package stream reports such pieces, and the verdict for the input is
+// then undecided. The copy therefore does not report disclosures for other receipts.
 //
-// The function idle returns the evidence that has not yet related to a receipt: proofs and batches
-// that neither showed nor contradicted anything, disclosures that are for other receipts or match
-// nothing, and files if no receipt names a file by digest. idle is safe for concurrent use.
+// The function idle returns the pieces of evidence that have not been about any receipt so far:
+// proofs and batches that have neither supported nor contradicted a receipt, disclosures that are
+// for other receipts or match nothing, and the files if no receipt states the digest of a file.
+// idle is safe for concurrent use.
 func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	c := *v
-	given := 0 // a checkpoint of all receipts is not part of the evidence
+	given := 0 // a checkpoint for all receipts is not counted as a piece
 	for i := range v.evidence.proofs {
 		if !v.evidence.proofs[i].whole {
 			given++
 		}
 	}
 
-	// The verifier and idle share the flags.
+	// The verifier and idle share these flags.
 	var seen watched
 	seen.pieces[pieceProof] = make([]atomic.Bool, given)
 	seen.pieces[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
@@ -279,30 +283,30 @@ func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	return &c, func() []Piece { return seen.idle(v.evidence.disclosures) }
 }
 
-// watched has a flag for each piece of evidence, by kind, and for each disclosed value. It is empty
-// if the verifier is not watched.
+// watched contains a flag for each piece of evidence, by kind, and for each disclosed value. It is
+// empty if the evidence is not tracked.
 type watched struct {
 	pieces [pieceMaterials + 1][]atomic.Bool
 	fields [][]atomic.Bool
 }
 
-// see records that a piece supports or contradicts a receipt.
+// see records that a piece of evidence supports or contradicts a receipt.
 func (w *watched) see(kind pieceKind, i int) {
 	if i < len(w.pieces[kind]) {
 		w.pieces[kind][i].Store(true)
 	}
 }
 
-// seeField records that a value belongs to a receipt. The value comes from disclosures that state
-// no receipt hash.
+// seeField records that a disclosed value belongs to a receipt. The value is from disclosures that
+// are not bound to a receipt.
 func (w *watched) seeField(i, k int) {
 	if i < len(w.fields) {
 		w.fields[i][k].Store(true)
 	}
 }
 
-// seeAll records that the report mentions all pieces of some kinds, either because no piece matches
-// or because the pieces were not checked.
+// seeAll records that the report is about all pieces of the given kinds, either because no piece
+// matches or because the pieces were not checked.
 func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
 		for i := range w.pieces[kind] {
@@ -311,7 +315,7 @@ func (w *watched) seeAll(kinds ...pieceKind) {
 	}
 }
 
-// idle returns the pieces that were not seen.
+// idle returns the pieces for which no flag is set.
 func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 	for kind := range w.pieces {
 		for i := range w.pieces[kind] {
@@ -324,8 +328,8 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 				continue
 			}
 
-			// Each of its values must belong to a receipt, but different values may belong to
-			// different receipts.
+			// Each value in a disclosure file must belong to a receipt, but different values may
+			// belong to different receipts.
 			fields := disclosures[i].Fields
 			var rest []string
 			for k := range w.fields[i] {
@@ -347,27 +351,28 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 // A redactionStep performs the step [StepRedactions].
 type redactionStep struct{ *Verifier }
 
-// check compares the disclosed values for the receipt with its commitments. Values that remain
-// withheld are reported but do not affect the verdict, because disclosures usually cover only some
-// of the fields.
+// check compares the values that were disclosed for the receipt with their commitments. Values that
+// are still withheld are reported but do not affect the verdict, because disclosures usually cover
+// only some of the fields.
 func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {
 	case len(s.evidence.disclosures) == 0:
 		s.notDisclosed(withheld, rep)
 		return
-	case !holds: // the commitments are as untrusted as the receipt's other content
+	case !holds: // the commitments can be trusted no more than the rest of the receipt
 		s.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// Values that each match may still contradict one another or other parts of the receipt.
+	// Values that match their commitments may still contradict each other or other parts of the
+	// receipt.
 	shown, belonging, err := disclosed(s.evidence.disclosures, &s.watched, doc, rep.ReceiptHash)
 	if err == nil {
 		err = redact.Consistent(doc, shown)
 	}
-	// If two files disclose the same field, it counts once.
+	// A field that two files disclose is counted once.
 	fields := map[string]bool{}
 	for _, f := range shown {
 		fields[f.Field] = true
@@ -376,7 +381,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	switch {
 	case err != nil:
 		rep.fail(disclosureFault(err))
-	// If the verifier is watched, the disclosures may be for another receipt, and the run reports it.
+	// If evidence is tracked, the disclosures may be for another receipt, and the run reports them.
 	case !belonging && s.watched.fields == nil:
 		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
@@ -391,10 +396,10 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	}
 }
 
-// disclosed returns the disclosed values that belong to the receipt. Disclosures that name a
-// receipt by its hash belong only to that receipt, and every value in them must match. Disclosures
-// that name no receipt belong, value by value, to the receipts whose commitments they match. A
-// value that matches no commitment contradicts nothing. If the verifier is watched, idle reports
+// disclosed returns the disclosed values that belong to the receipt. Disclosures that are bound to
+// a receipt hash belong only to the receipt with that hash, and every value must match. Each value
+// in disclosures that are not bound belongs to the receipts whose commitments it matches. A value
+// that matches no commitment does not contradict the receipt. If evidence is tracked, idle reports
 // the value.
 func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
 	for i, d := range given {
@@ -408,7 +413,7 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 				return nil, true, err
 			}
 			shown = append(shown, d.Fields...)
-		// Disclosures that name no receipt may be for several receipts, so only the matching values
+		// Disclosures that are not bound may be for several receipts, so only the values that match
 		// belong to this receipt.
 		case canon.Digest{}:
 			for _, k := range d.Fitting(doc) {
@@ -421,7 +426,7 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 	return shown, belonging, nil
 }
 
-// notDisclosed records that withheld values were not compared.
+// notDisclosed records that withheld values were not compared with anything.
 func (redactionStep) notDisclosed(withheld int, r *Report) {
 	r.Withheld = withheld
 	switch withheld {
@@ -434,7 +439,8 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	}
 }
 
-// disclosureFault describes the first error in disclosures. It quotes the field, but no value.
+// disclosureFault returns a check for the first error in disclosures. The check contains the field
+// but no value.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) {

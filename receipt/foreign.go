@@ -10,86 +10,86 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Foreign is the content of a receipt in another format, as parsed by a reader. The reader checks
-// the format's rules that require no key. [Verifier.Foreign] then judges the signatures.
+// A Foreign is the content of a third-party receipt, that is, a receipt in another format, as
+// parsed by a reader for that format. The reader checks the rules of the format that require no
+// keys. [Verifier.Foreign] then verifies the signatures.
 type Foreign struct {
-	Format string       // the format's name, such as "acta-envelope"
-	ID     string       // as the receipt states it; untrusted text
-	Hash   canon.Digest // as the format computes it; zero if the format has none
+	Format string       // name of the format, such as "acta-envelope"
+	ID     string       // ID that the receipt states, which is untrusted text
+	Hash   canon.Digest // hash as defined by the format; zero if the format defines none
 
-	// Checks are the reader's results. A step without an entry is not applicable, because the
-	// format does not define it. Entries for the step signatures report the format's rules about
-	// signatures, such as their number, but not the results for the signature bytes; a failed entry
-	// refutes.
+	// Checks are the results of the reader. A step without a result is not applicable, because the
+	// format does not define it. Results for the step signatures are about rules for signatures,
+	// such as their number, and not about the validity of the signatures; a failed result refutes.
 	Checks []Check
 
-	// Signatures are the signatures of the receipt. An empty list means that the receipt is
-	// unsigned.
+	// Signatures are the signatures of the receipt. If there are none, the receipt is unsigned.
 	Signatures []ForeignSignature
-	All        bool // all signatures must be by trusted keys, instead of at least one of them
+	All        bool // all signatures must be by trusted keys, instead of only one
 
-	// Inclusions are log signatures over the roots of trees that contain the receipt. The signing
-	// key must be a trusted key with the role checkpoint. A signature by an unknown log does not
-	// affect the verdict.
+	// Inclusions are signatures by logs of the roots of trees that contain the receipt. The signing
+	// key must be a trusted key with the role checkpoint. A signature by an unknown log has no
+	// effect on the verdict.
 	Inclusions []ForeignSignature
 
-	// Place is what the receipt states about its chain. It is nil if the format defines no chains
-	// across documents.
+	// Place is the position in a chain that the receipt states. It is nil if the format does not
+	// define chains across documents.
 	Place *ForeignPlace
 
-	// NotChecked lists everything that cannot be checked with the receipt alone, such as members
-	// that the signature does not cover.
+	// NotChecked lists what cannot be checked with the receipt alone, such as members that the
+	// signature does not cover.
 	NotChecked []Note
 }
 
-// A ForeignPlace is the position in a chain that a receipt in another format states.
+// A ForeignPlace is the position in a chain that a third-party receipt states.
 type ForeignPlace struct {
-	Chain    string       // names the chain, or only the signer; "" if the format names neither
-	Sequence int64        // increases by one per receipt; -1 if the format has no numbers
-	Previous canon.Digest // zero if the receipt is the first or states no predecessor
-	ActionID string       // unique within a chain; "" if the format has no such rule
+	Chain    string       // identifies the chain, or only the signer; "" if the format identifies neither
+	Sequence int64        // increases by one with each receipt; -1 if the format has no sequence numbers
+	Previous canon.Digest // zero if the receipt is the first one or states no predecessor
+	ActionID string       // unique within a chain; "" if the format has no such requirement
 
-	// Request is equal in two receipts if they concern decisions on the same request.
+	// Request is the same in two receipts if both are about decisions on the same request.
 	Request         string
 	Denied, Allowed bool
 }
 
-// A ForeignSignature is one signature of a receipt in another format.
+// A ForeignSignature is a signature of a third-party receipt.
 type ForeignSignature struct {
-	KeyID     string // the trusted key's ID, unless Public is set; "": any key for Issuer, or any with Role
-	Public    []byte // the receipt's Ed25519 key, used to select the trusted key with this material
-	Algorithm string // as in JOSE; "" for the trusted key's algorithm
-	Issuer    string // the author that the receipt names; "" if the format names only the key
+	KeyID     string // ID of the trusted key, unless Public is set; "" accepts any key for Issuer, or any key with Role
+	Public    []byte // Ed25519 key in the receipt, which selects the trusted key with the same material
+	Algorithm string // name as in JOSE; "" for the algorithm of the trusted key
+	Issuer    string // author that the receipt states; "" if the format states only the key
 	Role      Role   // "": issuer
-	Value     []byte // in the format of JOSE (RFC 7518), decoded
-	DER       bool   // an ECDSA signature is instead an Ecdsa-Sig-Value (RFC 3279), as in DSSE envelopes
+	Value     []byte // decoded signature, in the form that JOSE uses (RFC 7518)
+	DER       bool   // an ECDSA signature is an Ecdsa-Sig-Value (RFC 3279) instead, as in DSSE envelopes
 	At        time.Time
 	Pointer   string
 
-	// Messages are the byte strings that may be signed; the signature must verify for one of them.
-	// A format may define several encodings of the same content.
+	// Messages are the byte strings that may have been signed; the signature must be valid for one
+	// of them. There may be several, because a format may define several encodings of the same
+	// content.
 	Messages [][]byte
 
-	// Unsure is the reason why an invalid signature shows nothing, for example because the members'
-	// original order is unknown. It is empty if an invalid signature refutes.
+	// Unsure is the reason why an invalid signature shows nothing, for example because the original
+	// order of the members is unknown. If it is "", an invalid signature refutes.
 	Unsure string
 }
 
-// RawTrust is a [Trust] that can also check signatures on receipts in other formats. With any other
-// Trust, the keys for these signatures are all unknown.
+// RawTrust is a [Trust] that can also check signatures of third-party receipts. With any other
+// Trust, all keys for such signatures are unknown.
 type RawTrust interface {
 	Trust
 
-	// CheckRaw checks the signature s of a message with the key that s names. It returns the same
-	// results as [Trust.CheckSignature].
+	// CheckRaw checks the signature s of a message, using the key that s identifies. Its results
+	// are the same as those of [Trust.CheckSignature].
 	CheckRaw(message []byte, s *ForeignSignature) (*Key, *SignatureError)
 }
 
-// A foreignStep judges receipts in other formats.
+// A foreignStep verifies third-party receipts.
 type foreignStep struct{ *Verifier }
 
-// report records the results of the reader's steps and of the signatures, in order, and sets the
-// verdict.
+// report records the results of the reader and of the signatures, in the order of the steps, and
+// sets the verdict.
 func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.begin(rep)
 	s.digestInput(data, rep)
@@ -123,7 +123,8 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 		}
 	}
 
-	// The caller's rules are for receipts in this toolkit's format, so they are not applied here.
+	// The caller's rules apply only to receipts in the format of this package, so they are not
+	// applied here.
 	for _, name := range s.named {
 		rep.leave(Check{Step: StepRules, Code: Code(rulePrefix + name), Reason: "the rule is not for receipts of the format " + excerpt([]byte(f.Format))})
 	}
@@ -131,8 +132,9 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.conclude(rep)
 }
 
-// signatures judges the signatures and records the step: an invalid signature refutes, one valid
-// signature by a trusted key suffices, and signatures by unknown keys do not affect the verdict.
+// signatures verifies the signatures and records the step: an invalid signature refutes, one valid
+// signature by a trusted key is sufficient, and signatures by unknown keys have no effect on the
+// verdict.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:
@@ -188,7 +190,7 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	}
 }
 
-// inclusions judges the log signatures and records the step batch.
+// inclusions verifies the signatures of logs and records the step batch.
 func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 	if v.policy.IntegrityOnly {
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: only integrity was asked for")
@@ -221,7 +223,8 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 	rep.leave(open)
 }
 
-// signature judges one signature. The returned code is empty if the signature counts.
+// signature verifies a single signature. The code of the returned check is "" if the signature
+// counts.
 func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result SignatureResult, why Check) {
 	result = SignatureResult{KeyID: untrusted.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
 	key, err := v.checkRaw(s)
@@ -243,7 +246,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}
 	}
 
-	// Keys follow the same rules as for receipts in this toolkit's format.
+	// The rules for keys are the same as for receipts in the format of this package.
 	j := judge{policy: &v.policy, kin: v.kin, issuer: []byte(s.Issuer), at: v.policy.At}
 	if j.at.IsZero() {
 		j.at = s.At
@@ -270,7 +273,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 	return result, Check{}
 }
 
-// checkRaw checks the bytes of a signature with the trusted keys.
+// checkRaw checks the bytes of a signature, using the trusted keys.
 func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
 	trust, ok := v.trust.(RawTrust)
 	if !ok {
@@ -284,15 +287,15 @@ func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
 			return key, nil
 		}
 	}
-	if !err.judges() { // a Trust that violates its contract shows nothing about the receipt
+	if !err.judges() { // an error that a Trust may not return shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgment of the signature"}
 	}
 	return key, err
 }
 
-// speaksForeign returns the reason why a key may not speak for the author of a receipt in another
-// format. If the format names no author, every trusted issuer key may speak for itself, or for the
-// issuer that the policy names.
+// speaksForeign returns the reason why a key may not sign for the author of a third-party receipt.
+// If the format states no author, every trusted issuer key may sign for itself or for the issuer
+// that the policy requires.
 func speaksForeign(j *judge, key *Key) Code {
 	wanted := j.policy.Issuer
 	switch {
@@ -308,8 +311,8 @@ func speaksForeign(j *judge, key *Key) Code {
 	return ""
 }
 
-// shown reports whether the checks of a receipt in another format show that it is authentic, or
-// that it is intact if the policy requires only integrity.
+// shown reports whether the checks of a third-party receipt show that it is authentic or, if the
+// policy requires only integrity, that it is intact.
 func (v foreignStep) shown(rep *Report) bool {
 	for _, c := range rep.Checks {
 		switch {

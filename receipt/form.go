@@ -12,11 +12,13 @@ import (
 // A parseStep performs the step [StepParse].
 type parseStep struct{ *Verifier }
 
-// check reports texts that canon accepts but the receipt format forbids: its limits, integers that
-// doubles cannot represent, and a root that is not an object.
+// check reports a text that package canon accepts but the receipt format does not allow, because it
+// exceeds the limits of the format, contains an integer that a double cannot represent, or is not
+// an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
-	// A document that was parsed with other limits must also satisfy the policy's limits.
+	// The document may have been parsed with other limits, so the limits of the policy are checked
+	// here.
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
 		s.fail(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
@@ -24,7 +26,7 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	case doc.Depth() > limits.Depth:
 		s.fail(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
-	// RFC 7493 section 2.2: other integers beyond ±(2^53−1) map to the same double.
+	// Other integers beyond ±(2^53−1) have the same double (RFC 7493 section 2.2).
 	case found:
 		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
 			Detail: untrusted.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form also represents other integers"})
@@ -38,8 +40,8 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail records a parse error. If the exceeded limit is a caller's limit that is lower than the
-// format's limit, the receipt may be valid, so the verdict is left undecided.
+// fail records an error from the parser. If the document exceeds only a limit of the caller that is
+// lower than the limit of the format, the receipt may be valid, so it is undecided.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -49,8 +51,8 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 
-	// Only exceeding the format's own limits refutes a receipt. Within them, the receipt may be
-	// valid.
+	// Only the limits of the format itself refute a receipt. Within these limits, the receipt may
+	// be valid.
 	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
@@ -63,14 +65,14 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 	rep.fail(c)
 }
 
-// SchemaMarker is the value of the schema member in the receipts that this package supports.
+// SchemaMarker is the value of the member schema in receipts that this package supports.
 const SchemaMarker = "receipt-2026-04-25"
 
 // A schemaStep performs the step [StepSchema].
 type schemaStep struct{ *Verifier }
 
-// checkMarker distinguishes receipts in this format from other documents, and from receipts in
-// unsupported formats.
+// checkMarker reports whether a document is a receipt in the supported format, as opposed to a
+// receipt in another version of the format or any other document.
 func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	marker := root.Member("schema")
 	text := marker.Text()
@@ -79,8 +81,8 @@ func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
-	// A document that has any characteristic of a receipt is checked further, so that the schema
-	// check can report the problem.
+	// A document with any characteristic of a receipt is checked further, so that the schema check
+	// can report what is wrong.
 	case !bytes.HasPrefix(text, []byte("receipt-")) && root.Member("receipt_id").IsZero() && root.Member("chain").IsZero():
 		rep.fail(Check{Step: StepSchema, Code: CodeNotAReceipt, Detail: notAReceipt(root)})
 		return false
@@ -116,7 +118,7 @@ func notAReceipt(root canon.Node) string {
 	return none
 }
 
-// check checks the receipt against the schema.
+// check validates the receipt against the schema.
 func (s schemaStep) check(root canon.Node, rep *Report) bool {
 	check := s.schema.Check
 	if s.policy.Plain {
@@ -129,8 +131,8 @@ func (s schemaStep) check(root canon.Node, rep *Report) bool {
 		return true
 	}
 
-	// Each of the first few problems gets its own check, so that the issuer can correct all of them
-	// in one pass.
+	// Each of the first problems is recorded as a separate check, so that the issuer can correct
+	// all of them in one pass.
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}

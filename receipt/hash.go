@@ -18,11 +18,12 @@ const hashPointer = "/chain/receipt_hash"
 // A hashStep performs the step [StepHash].
 type hashStep struct{ *Verifier }
 
-// check reports whether the receipt hash is valid. The step passes only if the materials also match
-// the hashed content.
+// check reports whether the receipt hash is valid. The step passes only if the receipt's statements
+// about materials are also correct.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	// If the plain path rejects a document that the parser accepted, this never counts as success.
+	// If the slower path rejects a document that the parser has accepted, the result is never a
+	// success.
 	if err != nil {
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
@@ -36,7 +37,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 		return false
 	}
 
-	// A digest has exactly one spelling: 71 bytes in lowercase.
+	// A digest has only one spelling, with 71 bytes and lowercase digits.
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
@@ -59,8 +60,8 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	return false
 }
 
-// hash returns the receipt hash. It also sets the input's digest in the report, unless the policy
-// omits the digest.
+// hash returns the receipt hash. It also sets the digest of the input in the report, unless the
+// policy omits that digest.
 func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
 	case s.policy.Plain:
@@ -74,12 +75,12 @@ func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest,
 	}
 }
 
-// maxHinted limits the size of documents that hashHint examines, because each known mistake
-// requires another pass.
+// maxHinted is the maximum size of a document that hashHint examines, because it makes another pass
+// for each known mistake.
 const maxHinted = 1 << 20 // bytes
 
-// hashHint recognizes common mistakes in hash computation, by computing the hash that each mistake
-// would produce. It is only called after a mismatch, so its cost is acceptable.
+// hashHint recognizes common mistakes in computing the receipt hash, by computing the hash that
+// results from each mistake. It is called only after a mismatch, so its cost is acceptable.
 func hashHint(doc *canon.Document, stated canon.Digest) string {
 	if len(doc.Source()) > maxHinted {
 		return ""
@@ -90,7 +91,8 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	hash := chain.Member("receipt_hash")
 	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
 
-	// Each case is a preimage that an issuer may have hashed by mistake.
+	// Each case compares the stated hash with that of a preimage that an issuer may have used by
+	// mistake.
 	switch stated {
 	case doc.Digest(hash):
 		return "the stated hash was computed with /signatures left in" + rule
@@ -102,15 +104,16 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
 	}
 
-	// This mistake omits nothing, so the document must be written again.
+	// This mistake does not omit a member but changes its value, so the document must be written
+	// again.
 	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
 		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
 	}
 	return ""
 }
 
-// blankedHash returns the hash computed by another format's rule, which sets receipt_hash to ""
-// instead of removing the member.
+// blankedHash returns the hash that results from a rule of another format, which sets receipt_hash
+// to "" instead of removing the member.
 func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
@@ -133,8 +136,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 		return canon.Digest{}, err
 	}
 
-	// encoding/json sorts names by their bytes and escapes HTML characters. RFC 8785 section 3.2
-	// does neither.
+	// encoding/json sorts names by their bytes and escapes HTML characters. The canonical form does
+	// neither (RFC 8785 section 3.2).
 	canonical, err := canon.Transform(text)
 	if err != nil {
 		return canon.Digest{}, err
@@ -143,8 +146,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	return canon.Sum(canonical), nil
 }
 
-// misspelt returns a digest in uppercase letters unchanged. For any other text, misspelt returns
-// "", because the text may be a secret.
+// misspelt returns a digest that is in uppercase letters, without changing it. For any other text,
+// it returns "", because the text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
 		return ""
@@ -152,14 +155,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is the number of bytes that are hashed before switching to the other digest: two SHA-256
-// blocks (FIPS 180-4, section 5.2.1). With shorter turns, the calls cost more than interleaving
-// saves. With longer turns, the processor cannot look past the end of a turn.
+// turn is the number of bytes of one text that are hashed before the other text continues: two
+// SHA-256 blocks (FIPS 180-4 section 5.2.1). With shorter turns, the function calls cost more than
+// is saved. With longer turns, the processor cannot look ahead beyond the end of a turn.
 const turn = 2 * sha256.BlockSize
 
-// digests hashes two texts in alternation, turn by turn. Each SHA-256 step depends on the previous
-// step, which leaves the processor with capacity for a step of another hash. Interleaving takes
-// about three quarters of the time of hashing one text after the other.
+// digests computes the hashes of two texts in alternating turns. Each step of SHA-256 depends on
+// the previous step, so the processor has free capacity for steps of another hash. This takes about
+// three quarters of the time of hashing the texts one after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -173,7 +176,7 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	d.one.Reset()
 	d.other.Reset()
 	for len(a) >= turn && len(b) >= turn {
-		d.one.Write(a[:turn]) // a hash.Hash never returns an error
+		d.one.Write(a[:turn]) // Write of a hash.Hash never returns an error
 		d.other.Write(b[:turn])
 		a, b = a[turn:], b[turn:]
 	}
@@ -187,11 +190,11 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	return ofA, ofB
 }
 
-// A lender reuses digests for later receipts; it keeps at most as many as there are receipts being
-// judged concurrently.
+// A lender keeps digests values for reuse, at most as many as there are receipts that are verified
+// at the same time.
 type lender struct{ pool sync.Pool }
 
-// both returns a document's receipt hash and the digest of its source.
+// both returns the receipt hash of a document and the digest of its source.
 func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err error) {
 	d, _ := l.pool.Get().(*digests)
 	if d == nil {
@@ -206,17 +209,17 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 	return receipt, source, nil
 }
 
-// weighMaterials checks the receipt's statements about bytes outside its own text. The bytes_base64
-// members of materials are always checked. Files that materials and final artifacts name are
-// checked if files were supplied. The other digests in a receipt refer to past states or to values
-// in the receipt itself.
+// weighMaterials checks statements in the receipt about bytes outside the text of the receipt. It
+// always checks the bytes_base64 members of materials. If files were supplied, it also checks the
+// files that materials and final artifacts refer to. Other digests in a receipt are about past
+// states or about values in the receipt itself.
 func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
-		return Check{Step: StepHash, Status: StatusPassed} // the schema check has failed
+		return Check{Step: StepHash, Status: StatusPassed} // the schema step has failed
 	}
 	files := fileSearch{in: in, watched: seen}
 
-	// Bytes that the receipt itself contains are always checked.
+	// Bytes that are contained in the receipt are always checked.
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		inline := m.Member("bytes_base64")
 		if inline.IsZero() {
@@ -228,7 +231,7 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 		}
 	}
 
-	// If no files were supplied, an absent file shows nothing.
+	// If no files were supplied, a missing file shows nothing.
 	if files.in == nil {
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
@@ -239,8 +242,8 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 	return files.result()
 }
 
-// checkInline compares the bytes in a material with its sha256. If there is no sha256, the bytes
-// are only decoded.
+// checkInline compares the bytes in a material with the sha256 of the material. Without a sha256,
+// it only decodes the bytes.
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
@@ -249,11 +252,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
-	if err != nil { // absent, because the receipt satisfies the schema
+	if err != nil { // sha256 is absent, because the receipt matches the schema
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
-	// The digest covers the bytes, not their base64 encoding.
+	// The digest is that of the bytes, not of their base64 encoding.
 	if computed := canon.Sum(content); computed != stated {
 		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
@@ -261,11 +264,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	return Check{Step: StepHash, Status: StatusPassed}
 }
 
-// maxScratch is the maximum memory, in bytes, that a Report keeps for the next receipt.
+// maxScratch is the maximum amount of memory, in bytes, that a Report keeps for the next receipt.
 const maxScratch = 1 << 20
 
-// decodeInline decodes bytes in their only accepted encoding. The next call with the same report
-// overwrites the result.
+// decodeInline decodes bytes from base64, accepting only one encoding of the same bytes. The result
+// is overwritten by the next call with the same report.
 func decodeInline(r *Report, text []byte) ([]byte, bool) {
 	n := base64.StdEncoding.DecodedLen(len(text))
 	if cap(r.scratch) < n {
@@ -277,25 +280,25 @@ func decodeInline(r *Report, text []byte) ([]byte, bool) {
 		r.scratch = nil
 	}
 
-	// RFC 4648 section 4: at most two characters of padding.
+	// There are at most two padding characters (RFC 4648 section 4).
 	padding := 0
 	for padding < min(2, len(text)) && text[len(text)-1-padding] == '=' {
 		padding++
 	}
 
 	decoded, err := base64.StdEncoding.Strict().Decode(content, text)
-	// encoding/base64 skips line breaks, so such text decodes to fewer bytes than its length
-	// implies.
+	// encoding/base64 ignores line breaks, so text with line breaks decodes to fewer bytes than its
+	// length implies.
 	return content[:max(decoded, 0)], err == nil && len(text)%4 == 0 && decoded == n-padding
 }
 
-// A fileSearch looks up the files of a receipt.
+// A fileSearch looks up the files that a receipt refers to.
 type fileSearch struct {
 	in      Materials
 	watched *watched
 	absent  int
-	first   Check // the first absent file
-	differs Check // the first file whose content differs
+	first   Check // the check for the first file that is missing
+	differs Check // the check for the first file whose content differs
 }
 
 func (f *fileSearch) look(named canon.Node) {
@@ -304,12 +307,12 @@ func (f *fileSearch) look(named canon.Node) {
 	}
 	node := named.Member("sha256")
 	d, err := canon.ParseDigest(node.Text())
-	if err != nil { // absent or null, because the receipt satisfies the schema
+	if err != nil { // the digest is absent or null, because the receipt matches the schema
 		return
 	}
 
-	// The receipt names a file by digest, so the supplied files are relevant even if this file is
-	// not found.
+	// The receipt states the digest of a file, so the supplied files are relevant even if they do
+	// not include this file.
 	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

@@ -6,20 +6,22 @@ import (
 	"time"
 )
 
-// A judge decides which keys count for one receipt: for which issuers they may speak, and whether
-// they are valid at the relevant time. The same rules apply to signatures and checkpoints.
+// A judge determines which keys count for a receipt, that is, for which issuers they may sign, and
+// whether they are valid at the relevant time. It applies the same rules to signatures and to
+// checkpoints.
 type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
-	at       time.Time     // the time for which keys are judged
-	undated  bool          // at is issued_at, which the source did not record
-	existed  time.Time     // the receipt existed before this time; zero: unknown
-	included []*checkpoint // checkpoints in the evidence that include the receipt and that their log signed
+	at       time.Time     // the time at which keys must be valid
+	undated  bool          // at is an issued_at that the source did not record
+	existed  time.Time     // the receipt existed before this time; zero if unknown
+	included []*checkpoint // checkpoints in the evidence that include the receipt and that their log has signed
 	kin      func() kinship
 }
 
-// speaks returns the reason why a key may not speak for the receipt's issuer: the key is not an
-// issuer key, or it is bound to other issuers or to no issuer. It returns "" if the key may speak.
+// speaks returns the reason why a key may not sign for the issuer of the receipt: the key is not an
+// issuer key, or it is bound to other issuers or to no issuer. It returns "" if the key may sign
+// for that issuer.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
 		return CodeRoleMismatch
@@ -34,7 +36,7 @@ func (j *judge) speaks(key *Key) Code {
 		return ""
 	}
 
-	// A key that lists issuers speaks only for them.
+	// A key that lists issuers may sign only for those issuers.
 	for _, id := range key.Issuers {
 		if id == string(j.issuer) {
 			return ""
@@ -44,8 +46,8 @@ func (j *judge) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely returns the reason why a key does not count at the relevant time. A later theft of the
-// key does not matter if the receipt is shown to be older.
+// untimely returns the reason why a key does not count at the relevant time. If evidence shows that
+// the receipt is older than the theft of a key, the theft has no effect.
 func (j *judge) untimely(key *Key) Code {
 	dated := key.Revoked != nil && !j.existed.IsZero() && j.existed.Before(key.Revoked.At)
 	return untimely(key, j.at, dated || slices.ContainsFunc(j.included, func(c *checkpoint) bool {
@@ -53,9 +55,9 @@ func (j *judge) untimely(key *Key) Code {
 	}))
 }
 
-// untimely implements the rules for a key's validity. Expiry and the revocation reason "superseded"
-// are judged at a point in time. Any other revocation rejects the key at all times, unless evidence
-// shows that the signed data is older.
+// untimely implements the rules for the validity of keys over time. Expiry, and revocation with the
+// reason "superseded", take effect at a point in time. Any other revocation rejects the key at all
+// times, unless evidence shows that the signed data is older than the revocation.
 func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
 	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
@@ -70,18 +72,17 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	return ""
 }
 
-// trusts reports whether any of the keys with which a log signed a checkpoint counts at the relevant
-// time.
+// trusts reports whether a log has signed a checkpoint with a key that counts at the relevant time.
 func (j *judge) trusts(c *checkpoint) bool {
 	_, code := j.distrusts(c)
 	return code == ""
 }
 
-// distrusts returns the first of the keys with which a log signed, and the reason why it does not
-// count. If any of the keys counts, it returns no key and "". A log signs later than the issuer, so
-// its key may be newer than the receipt. Therefore, nbf is judged only at a time that the policy
-// names. A checkpoint signed with a log's stolen key proves nothing, unless a witness cosigned this
-// checkpoint before the theft.
+// distrusts returns the first key with which a log has signed a checkpoint, and the reason why that
+// key does not count. If any of the keys counts, it returns nil and "". A log signs later than the
+// issuer, so its key may be newer than the receipt. The start of its validity (nbf) is therefore
+// checked only if the policy specifies a time. A checkpoint that was signed with a stolen log key
+// proves nothing, unless a witness cosigned this checkpoint before the theft.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))
@@ -98,16 +99,17 @@ func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	return key, code
 }
 
-// predates reports whether a witness observed a checkpoint before a key was revoked. The witness
-// must have different key material. Otherwise, the holder of a stolen key could be its own witness.
+// predates reports whether a witness observed a checkpoint before a key was revoked. The key
+// material of the witness must differ from that of the key. Otherwise, the holder of a stolen key
+// could act as a witness.
 func (j *judge) predates(c *checkpoint, key *Key) bool {
 	if key.Revoked == nil {
 		return false
 	}
 	for i := range c.cosigned {
 		s := &c.cosigned[i]
-		// Equal times do not count, because the cosignature may have been made after the theft but
-		// within the same second.
+		// Equal times are not sufficient, because the cosignature may have been created after the
+		// theft but within the same second.
 		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s.witness) {
 			return true
 		}
@@ -115,8 +117,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	return false
 }
 
-// isIssuers reports whether a witness shares its material with a key that may speak for the
-// receipt's issuer.
+// isIssuers reports whether a witness has the same key material as a key that may sign for the
+// issuer of the receipt.
 func (j *judge) isIssuers(witness *Key) bool {
 	for _, key := range j.kin()[witness.Thumbprint] {
 		if j.speaks(key) == "" {
@@ -126,9 +128,9 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners appends to ids the IDs of a checkpoint's witnesses, one for each distinct key material
-// that neither the log nor the issuer uses. It returns the reasons why the other witnesses do not
-// count.
+// cosigners appends the IDs of the witnesses of a checkpoint to ids, one for each distinct key
+// material that is used by neither the log nor the issuer. It also returns the reasons why the
+// other witnesses do not count.
 func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
@@ -137,7 +139,7 @@ func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string
 		switch {
 		case j.isIssuers(witness):
 			others = append(others, quoted(witness.ID)+" is a key of the issuer, which is not its own witness")
-		// Witnesses are counted by key material, not by name, as for receipts.
+		// As for receipts, witnesses are counted by key material, not by name.
 		case slices.ContainsFunc(c.cosigned[:i], same):
 			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
 		default:
@@ -153,7 +155,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	}
 
 	quorum := &j.policy.Checkpoint.Cosigners
-	var buffer [16]string // large enough to keep the witnesses of most checkpoints on the stack
+	var buffer [16]string // avoids an allocation for the witnesses of most checkpoints
 	if counted, others := j.cosigners(c, buffer[:0]); !quorum.met(counted) {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", len(counted), quorum.Threshold, notCounted(others))
 		if len(quorum.Groups) > 0 {
@@ -177,7 +179,7 @@ func (j *judge) discounted(key *Key, code Code) string {
 	return timeText(key, code, j.when())
 }
 
-// when describes the time for which keys are judged.
+// when describes the time at which keys must be valid.
 func (j *judge) when() string {
 	if j.undated {
 		return At(j.at).String() + ", which stands for a time of issue that the source did not tell"
@@ -185,7 +187,7 @@ func (j *judge) when() string {
 	return At(j.at).String()
 }
 
-// timeText describes a result from untimely.
+// timeText describes a result of untimely.
 func timeText(key *Key, code Code, at string) string {
 	id := quoted(key.ID)
 	switch {
@@ -215,16 +217,15 @@ func roleList(roles []Role) string {
 	return text
 }
 
-// stolen reports whether a key was revoked for a reason other than being superseded. Anyone may
-// have made the signatures that use a stolen key.
+// stolen reports whether a key was revoked for a reason other than being superseded. Signatures
+// with a stolen key may have been created by anyone.
 func (k *Key) stolen() bool { return k.Revoked != nil && k.Revoked.Reason != ReasonSuperseded }
 
-// A kinship maps key material to the trusted issuer keys that have it. Material that speaks for an
-// issuer cannot be a witness to that issuer's receipts, regardless of any other IDs for the same
-// material.
+// A kinship maps key material to the trusted issuer keys with that material. Key material that may
+// sign for an issuer cannot witness the receipts of that issuer, even under another key ID.
 type kinship map[[32]byte][]*Key
 
-// kinOf returns the issuer keys in a trust that lists its keys.
+// kinOf returns the issuer keys of a trust that lists its keys.
 func kinOf(trust Trust) kinship {
 	listed, ok := trust.(LogTrust)
 	if !ok {

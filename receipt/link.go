@@ -7,54 +7,55 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Cause distinguishes mistakes that share a code, for programs. It is empty if the code is
-// unambiguous. Causes are never renamed, and new ones may be added. The Related field of the check
-// names the related receipt.
+// A Cause distinguishes mistakes that have the same code, for use by programs. It is "" if the code
+// alone is unambiguous. Causes are never renamed, but new causes may be added. The Related field of
+// a check contains the place of the receipt that a cause refers to as the related receipt.
 type Cause string
 
-// Causes for an invalid link.
+// These are causes for an invalid link.
 const (
-	// No receipt in the input is the predecessor. The related receipt is the last one before the
-	// gap, if any.
+	// The input does not contain the predecessor. The related receipt is the last one before the
+	// gap, if there is one.
 	CausePredecessorMissing Cause = "predecessor_missing"
-	// The related receipt precedes this receipt but is not the predecessor that this receipt names.
+	// The related receipt comes directly before this receipt, but this receipt names another
+	// predecessor.
 	CausePredecessorOther Cause = "predecessor_other"
 	// The related receipt names the same predecessor.
 	CausePredecessorShared Cause = "predecessor_shared"
-	// The predecessor, which is related, follows this receipt in the same source.
+	// The related receipt is the predecessor, but comes after this receipt in the same source.
 	CausePredecessorLater Cause = "predecessor_later"
-	// The predecessor, which is related, belongs to another stream.
+	// The related receipt is the predecessor, but belongs to another stream.
 	CausePredecessorElsewhere Cause = "predecessor_elsewhere"
-	// The receipt does not follow the supplied predecessor, whose hash is Computed.
+	// The receipt does not follow the predecessor that was supplied, whose hash is in Computed.
 	CausePredecessorNotGiven Cause = "predecessor_not_given"
-	// The related receipt is between this receipt and its predecessor, or precedes the only receipt
-	// that states that it is the first.
+	// The related receipt is between this receipt and its predecessor, or it precedes the only
+	// receipt that claims to be the first one.
 	CauseComesEarlier Cause = "comes_earlier"
-	// The related receipt precedes this receipt but names it as its predecessor.
+	// The related receipt comes before this receipt, but names it as its predecessor.
 	CauseNamedEarlier Cause = "named_earlier"
-	// The receipt states that it is the first, but the related receipt precedes it or states the
-	// same.
+	// The receipt claims to be the first one, but the related receipt precedes it or makes the same
+	// claim.
 	CauseSecondFirst Cause = "second_first"
-	// The receipt names 64 zeros, which are not the hash of any receipt.
+	// The receipt names a hash of 64 zeros, which no receipt has.
 	CauseZeroHash Cause = "zero_hash"
 	// The related receipt has the same receipt_id but different content.
 	CauseIDTaken Cause = "id_taken"
 )
 
-// Causes for an unchecked link.
+// These are causes for a link that was not checked.
 const (
-	// The receipt does not match its own hash, so its position shows nothing.
+	// The content of the receipt does not match its hash, so its position shows nothing.
 	CauseOwnHash Cause = "own_hash"
-	// The predecessor may be an unreadable document. The related position is that of the document,
-	// if known.
+	// The predecessor may be a document that could not be read. The related place is that of this
+	// document, if it is known.
 	CauseUnreadable Cause = "unreadable"
-	// The input is a selection that does not contain the predecessor.
+	// The input is a selection that does not include the predecessor.
 	CauseSelection Cause = "selection"
 	// The input begins after the predecessor.
 	CausePredecessorAbsent Cause = "predecessor_absent"
 )
 
-// A Place is a receipt's position in the input.
+// A Place is the position of a receipt in the input.
 type Place struct {
 	Source string `json:"source,omitzero"` // as in [Report]; "" means the source of the report itself
 	Index  int    `json:"index,omitzero"`  // line or item; 0 if the source contains no other document
@@ -71,8 +72,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Predecessor describes the receipt that an invalid link names and the problem with that receipt,
-// such as "sha256:…, which line 3 names too". It returns "" for all other checks.
+// Predecessor describes the predecessor that an invalid link names and what is wrong with it, for
+// example "sha256:…, which line 3 names too". It returns "" for all other checks.
 func (c *Check) Predecessor() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
 		return ""
@@ -80,7 +81,7 @@ func (c *Check) Predecessor() string {
 	return c.Stated + c.about()
 }
 
-// about continues a sentence that ends with a receipt's name.
+// about returns the continuation of a sentence that ends with the name of a receipt.
 func (c *Check) about() string {
 	switch c.Cause {
 	case CausePredecessorMissing:
@@ -106,7 +107,7 @@ func (c *Check) about() string {
 	return ""
 }
 
-// related names the receipt to which the check refers.
+// related returns the name of the related receipt.
 func (c *Check) related() string {
 	if (c.Related == Place{}) {
 		return "another receipt"
@@ -114,7 +115,7 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word writes a check's texts based on its cause, unless the check already has texts.
+// word sets the texts of a check according to its cause, unless the check already has texts.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()
@@ -148,13 +149,13 @@ func (c *Check) word() {
 
 	c.nameStep()
 
-	// The last connected receipt is as important as the gap.
+	// The last receipt before the gap is as important as the gap itself.
 	if c.Cause == CausePredecessorMissing && c.Related != (Place{}) {
 		c.Hint = "the receipts up to " + c.Related.String() + " are connected"
 	}
 }
 
-// nameStep sets the detail from a reason that does not include the step's name.
+// nameStep turns the reason, which does not name the step, into the detail.
 func (c *Check) nameStep() {
 	if c.Detail == "" && c.Reason != "" {
 		c.Detail = c.Step.String() + ": " + c.Reason
@@ -163,11 +164,11 @@ func (c *Check) nameStep() {
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink judges the link based only on the receipt. A receipt that claims to have no predecessor
-// satisfies a strict policy unless another receipt contradicts the claim.
+// checkLink checks the link using only the receipt itself. A receipt that claims to have no
+// predecessor satisfies a strict policy, unless another receipt contradicts the claim.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
-	// No receipt has a hash of all zeros, so this link can be refuted without another receipt.
+	// No receipt has a hash of all zeros, so such a link is invalid regardless of other receipts.
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
 			Detail: "64 zeros are not the hash of a receipt; the first receipt of a stream states null"})

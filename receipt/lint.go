@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// lint reports content that the format allows but that an honest issuer is unlikely to produce. The
+// lint reports content that the format allows but that an honest issuer is unlikely to write. The
 // receipt must match the schema. Warnings never change a verdict. Values that the source did not
-// record contradict nothing, because their placeholders carry no information.
+// record are placeholders, so they contradict nothing.
 func lint(root canon.Node, p *Policy, rep *Report) {
 	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
 	lintTimes(root, says, rep)
@@ -28,14 +28,14 @@ func lint(root canon.Node, p *Policy, rep *Report) {
 	lintCommitments(root.Member("redactions"), rep)
 }
 
-// claims distinguishes the statements of a receipt from placeholders and bounds.
+// claims distinguishes statements in a receipt from placeholders and bounds.
 type claims struct{ untold, over Pointers }
 
-// low reports whether the actual number or list may be larger than stated. A sum is a lower bound
-// if any of its addends is a lower bound.
+// low reports whether the actual number or list may be larger than the stated one. A sum is a lower
+// bound if any of its terms is a lower bound.
 func (c claims) low(pointer string) bool { return touches(c.untold, pointer) }
 
-// high reports whether the actual number or list may be smaller than stated.
+// high reports whether the actual number or list may be smaller than the stated one.
 func (c claims) high(pointer string) bool { return touches(c.over, pointer) }
 
 func touches(listed Pointers, pointer string) bool {
@@ -50,7 +50,7 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
 		t, err := ParseTime(n.Text())
 		place := [...]string{"/lifecycle/created_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/issued_at"}[i]
-		// A placeholder does not count as a time.
+		// A placeholder is not compared with other times.
 		if err != nil || says.untold.Has(place) { // created_at is optional
 			continue
 		}
@@ -80,7 +80,7 @@ func lintFailure(lifecycle canon.Node, says claims, rep *Report) {
 		return
 	}
 
-	// A failure must be described if and only if the task failed.
+	// A failure must be stated if the task failed, and must not be stated otherwise.
 	failed := string(lifecycle.Member("final_state").Text()) == "FAILED"
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
@@ -102,7 +102,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 		sum += p.Member("amount").Float()
 	}
 
-	// A bound can contradict the other value in one direction only.
+	// A value that is a bound can contradict the other value in only one direction.
 	const all, parts = "/cost/total", "/cost/provider_breakdown"
 	below := total < sum && !says.low(all) && !says.high(parts)
 	above := total > sum && !says.high(all) && !says.low(parts)
@@ -111,8 +111,8 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintCounts compares the receipt's call counts. A canceled call may have been denied before it was
-// made. Such a call is listed, but the budget need not count it.
+// lintCounts compares the counts of calls in the receipt. A call may have been canceled before it
+// was made. Such a call is listed, but does not have to be counted in the budget.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {
@@ -127,8 +127,8 @@ func lintCounts(root canon.Node, says claims, rep *Report) {
 		}
 	}
 
-	// A canceled call may or may not have been made, so either count is valid. The same applies to
-	// calls that the source did not record.
+	// A canceled call may or may not have been made, so it may be counted or not. The same is true
+	// for calls that the source did not record.
 	const count, list = "/autonomy_budget/consumed/tool_calls", "/side_effects/tool_calls"
 	n := consumed.Float()
 	few := n < float64(made) && !says.low(count) && !says.high(list)
@@ -144,7 +144,7 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 		return
 	}
 
-	// The two members must agree: a reason is stated if and only if no replay is possible.
+	// A reason must be stated if no replay is possible, and must not be stated otherwise.
 	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
@@ -155,17 +155,17 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintRoot reports a root that equals the receipt's own hash. The hash covers the root, so the root
-// would have to be a fixed point of SHA-256.
+// lintRoot reports a root that is equal to the hash of the receipt itself. Because the hash covers
+// the root, the root would have to be a fixed point of SHA-256.
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
 		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 
-// lintCommitments reports fields with several commitments. An issuer may have withheld part of a
-// text first and the remainder later. However, an issuer could also disclose different values of
-// one field to different readers.
+// lintCommitments reports fields that have several commitments. This is legitimate if an issuer
+// withheld part of a text first and the rest of it later. However, it also allows an issuer to
+// disclose different values of a field to different readers.
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
@@ -180,7 +180,8 @@ func lintCommitments(list canon.Node, rep *Report) {
 	first := map[string]canon.Node{} // by field
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
-		// A harness's own redaction marker has no commitment, so no value can be disclosed for it.
+		// A harness may write a redaction marker of its own without a commitment; no value can be
+		// disclosed for it.
 		if proof.IsZero() {
 			continue
 		}
@@ -195,7 +196,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 	}
 }
 
-// maxIDs bounds the quadratic comparison in lintUnique.
+// maxIDs limits the quadratic cost of lintUnique.
 const maxIDs = 100
 
 func lintIDs(root canon.Node, rep *Report) {
@@ -207,7 +208,8 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
-// lintUnique compares each of the first hundred entries' IDs with the IDs before it.
+// lintUnique compares the ID of each of the first hundred entries with the IDs of the entries
+// before it.
 func lintUnique(list canon.Node, member string, rep *Report) {
 	var before [maxIDs][]byte
 	for i, entry := range list.Elements() {
@@ -227,32 +229,33 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 
 func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 
-// Pointers is a receipt's list of JSON Pointers (RFC 6901) into that receipt, sorted by their
-// bytes.
+// Pointers is a list in a receipt that contains JSON Pointers (RFC 6901) to values in the same
+// receipt, sorted by their bytes.
 type Pointers []string
 
-// maxUnreported is the maximum number of entries that are read from each list. A receipt cannot
-// contain enough calls, files, and hosts for that many pointers, so a longer list must refer to
-// other things.
+// maxUnreported is the maximum number of entries that are read from such a list. A receipt cannot
+// have enough calls, files, and hosts for more pointers, so a longer list must refer to other
+// things.
 const maxUnreported = 1 << 18
 
-// ReadUnreported returns the pointers to values that the receipt's source did not record, as listed
-// in metadata.unreported. The format requires some members that not every source records. The value
-// at a listed pointer contains only the recorded part: a number is a lower bound, and 0, an empty
-// list, or a name such as "unknown" carries no information. Absent is not zero. Callers that
-// display a receipt should mark these values as not recorded by the source.
+// ReadUnreported returns pointers to the values that the source of the receipt did not record
+// completely, as listed in metadata.unreported. The format requires some members that not every
+// source records. A value that is listed contains only the recorded part: a number is a lower
+// bound, and 0, an empty list, or a name such as "unknown" conveys no information. In particular, 0
+// then does not mean none. Programs that display a receipt should mark these values as not recorded
+// by the source.
 //
-// Entries that are not pointers are skipped. A receipt without this list states that all its
-// members were recorded.
+// Entries that are not valid pointers are skipped. A receipt without this list states that all of
+// its members were recorded.
 func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
-// ReadAtMost returns the pointers in metadata.at_most. They point to numbers and lists in the
-// receipt that may exceed the actual amounts, such as a total in which the source may have counted
-// a call twice. Their values are upper bounds. A number that is also listed in metadata.unreported
-// is the recorded number, not a bound.
+// ReadAtMost returns the pointers that are listed in metadata.at_most. They refer to numbers and
+// lists that may exceed the actual ones, such as a total in which the source may have counted a
+// call twice. The values at these pointers are upper bounds. If a number is also listed in
+// metadata.unreported, it is the number that was recorded, and not a bound.
 func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
-// pointers returns a list from metadata.
+// pointers returns a list of pointers from metadata.
 func pointers(root canon.Node, name string) (list Pointers) {
 	for i, n := range root.Member("metadata").Member(name).Elements() {
 		if i == maxUnreported {
@@ -263,14 +266,15 @@ func pointers(root canon.Node, name string) (list Pointers) {
 		}
 	}
 
-	// Issuers write the list in sorted order, and lookups depend on that order.
+	// Lookups require a sorted list, and issuers normally write the list in sorted order.
 	if !slices.IsSorted(list) {
 		slices.Sort(list)
 	}
 	return list
 }
 
-// Has reports whether p lists the pointer or a pointer to an enclosing value.
+// Has reports whether p contains the pointer or a pointer to a value that encloses the value at
+// pointer.
 func (p Pointers) Has(pointer string) bool {
 	for end := len(pointer); end > 0; end = strings.LastIndexByte(pointer[:end], '/') {
 		if _, listed := slices.BinarySearch(p, pointer[:end]); listed {

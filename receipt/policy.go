@@ -16,88 +16,87 @@ import (
 )
 
 // A Policy states the requirements that a receipt must meet to be verified. The zero Policy
-// requires one valid signature by a key that may speak for the issuer of the receipt.
+// requires one valid signature by a key that may sign for the issuer of the receipt.
 type Policy struct {
-	// Issuer is the required issuer.id. Keys that list no issuers may speak for this issuer. If it
-	// is empty, any issuer is accepted, but keys that list no issuers speak for nobody.
+	// Issuer is the required issuer.id. A key that lists no issuers may sign for this issuer. If
+	// Issuer is "", any issuer is accepted, but a key that lists no issuers may not sign for any.
 	Issuer string
 
 	// Witnesses requires countersignatures. The zero value requires no witnesses.
 	Witnesses Quorum
 
-	// Checkpoint requires that the receipt is shown to be included in a checkpoint of a trusted
-	// log. The zero value requires no checkpoint.
+	// Checkpoint requires evidence that the receipt is included in a checkpoint of a trusted log.
+	// The zero value requires no checkpoint.
 	Checkpoint CheckpointRule
 
-	// Timestamp requires a proven time, from a timestamp of the receipt or of a checkpoint that
-	// includes the receipt. Receipts without a proven time are undecided.
+	// Timestamp requires a proven time, that is, a timestamp of the receipt or of a checkpoint that
+	// includes it. A receipt without a proven time is undecided.
 	Timestamp bool
 
-	// At is the time for which the validity of keys is judged. If it is zero, keys are judged at
-	// the receipt's issued_at, which is inside the hash.
+	// At is the time at which keys must be valid. If it is zero, keys must be valid at the
+	// issued_at of the receipt, which the hash covers.
 	At time.Time
 
 	// Now is the current time. A receipt with a later issued_at gets a warning. If Now is zero,
-	// this is not checked.
+	// issued_at is not compared with it.
 	Now time.Time
 
-	// IntegrityOnly requires only that the content matches its hash. The report's scope states
-	// this. Signatures are not checked.
+	// IntegrityOnly requires only that the content of the receipt matches its hash. Signatures are
+	// then not checked, and the scope of the report is integrity.
 	IntegrityOnly bool
 
-	// Strict makes a receipt undecided if any applicable step was not checked. If a receipt states
-	// that it has no predecessor, there is none to check, whether the receipt is verified alone or
-	// with others.
+	// Strict makes a receipt undecided if any applicable step was not checked. A receipt that
+	// states that it has no predecessor has no link to check, regardless of whether it is verified
+	// alone or with other receipts.
 	Strict bool
 
-	// Plain disables all fast paths: canonical bytes are computed by gowebpki/jcs, the schema
-	// is checked by jsonschema, and signatures are checked by the standard library (a JWS
-	// through go-jose).
+	// Plain disables all fast paths: gowebpki/jcs computes canonical bytes, jsonschema validates
+	// against the schema, and the standard library (or go-jose, for a JWS) verifies signatures.
 	Plain bool
 
-	// Rules are requirements of the caller. They can refute a receipt or make it undecided, but
-	// they cannot verify it. Their names must differ.
+	// Rules are additional requirements of the caller. They can refute a receipt or leave it
+	// undecided, but they cannot make it verified. Each rule must have a different name.
 	Rules []Rule
 
-	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Hashing the
-	// input takes about a sixth of the time needed for a receipt, not including its signatures.
+	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Computing it
+	// takes about a sixth of the time of verifying a receipt, not including the signatures.
 	NoInputDigest bool
 
-	// Limits are limits on the input that are lower than the format's ([MaxBytes], [MaxDepth]). A
-	// receipt that exceeds these limits but not the format's is undecided. The zero value selects
-	// the format's limits.
+	// Limits are limits on the input that are lower than those of the format ([MaxBytes] and
+	// [MaxDepth]). A receipt that exceeds only these lower limits is undecided. The zero value
+	// means the limits of the format.
 	Limits canon.Limits
 }
 
-// A CheckpointRule states the requirements for a checkpoint. A single checkpoint that includes the
-// receipt ([Evidence.Proofs]) must meet all of them.
+// A CheckpointRule states requirements for a checkpoint. A single checkpoint that includes the
+// receipt (see [Evidence.Proofs]) must meet all of these requirements.
 type CheckpointRule struct {
-	// Required makes every receipt undecided unless it is shown to be included in a checkpoint of a
+	// Required makes a receipt undecided unless it is shown to be included in a checkpoint of a
 	// trusted log.
 	Required bool
 
-	// Logs lists the IDs of the keys that count as log keys. If Logs is empty, every trusted key of
-	// a log counts.
+	// Logs lists the IDs of the keys that are accepted as log keys. If Logs is empty, all trusted
+	// log keys are accepted.
 	Logs []string
 
-	// Cosigners is the number of witnesses that must have cosigned that checkpoint. Witnesses are
-	// counted by distinct key material, which must differ from that of the log and the issuer. A
-	// threshold requires a checkpoint even if Required is not set. Keys also selects the witnesses
-	// whose cosignatures show the time of a checkpoint if a key was revoked. If Keys is empty,
-	// every trusted witness counts.
+	// Cosigners specifies the witnesses that must have cosigned the same checkpoint. Witnesses are
+	// counted by distinct key material, which must differ from that of the log and of the issuer.
+	// With a threshold, a checkpoint is required even if Required is not set. Keys also determines
+	// which witnesses can show the age of a checkpoint after a key was revoked. If Keys is empty,
+	// all trusted witnesses are accepted.
 	Cosigners Quorum
 }
 
 func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Threshold > 0 }
 
-// Limits of the receipt format. A document that exceeds them is not a receipt.
+// These are the limits of the receipt format. A document that exceeds them is not a receipt.
 const (
 	MaxBytes      = 16 << 20 // bytes
 	MaxDepth      = 128      // nested arrays and objects
-	maxSignatures = 100      // number of entries of /signatures that are examined
+	maxSignatures = 100      // number of signature entries that are examined
 )
 
-// limits returns the limits in effect: the format's limits, or the caller's lower limits.
+// limits returns the effective limits: those of the format, or lower limits of the caller.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {
@@ -139,13 +138,13 @@ func (p *Policy) validate(trust Trust) error {
 	return reachable(p, trust)
 }
 
-// A Quorum requires a number of witnesses, counted by distinct key material.
+// A Quorum requires a number of witnesses, which are counted by distinct key material.
 type Quorum struct {
-	Threshold int      // number of required witnesses; 0 requires none
-	Keys      []string // IDs of the keys that count; empty, without Groups: every trusted witness
+	Threshold int      // number of witnesses that are required; 0 requires none
+	Keys      []string // IDs of the accepted keys; if both Keys and Groups are empty, every trusted witness is accepted
 
-	// Groups are nested quorums, each of which counts as one witness if it is met. Only quorums for
-	// checkpoint cosigners may have groups (C2SP tlog-policy).
+	// Groups are nested quorums, each of which counts as one witness if it is met. Only a quorum of
+	// cosigners for checkpoints may have groups (C2SP tlog-policy).
 	Groups []Quorum
 }
 
@@ -166,7 +165,7 @@ func (q *Quorum) count(ids []string) (n int) {
 	return n
 }
 
-// members returns the IDs of all keys that count, including those in groups.
+// members returns the IDs of all accepted keys, including those in groups.
 func (q *Quorum) members() []string {
 	ids := slices.Clone(q.Keys)
 	for i := range q.Groups {
@@ -208,8 +207,9 @@ func (q *Quorum) admits(id string) bool {
 	return len(ids) == 0 || slices.Contains(ids, id)
 }
 
-// reachable checks that enough trusted keys can count as witnesses. Otherwise, every receipt would
-// be undecided for a reason that no sender could fix. Only a [LogTrust] lists its keys.
+// reachable returns an error if there are not enough trusted keys that can be witnesses. In that
+// case, every receipt would be undecided for a reason that no sender of receipts can change. Keys
+// can be counted only if the trust is a [LogTrust].
 func reachable(p *Policy, trust Trust) error {
 	listed, ok := trust.(LogTrust)
 	if !ok || p.Witnesses.Threshold == 0 && p.Checkpoint.Cosigners.Threshold == 0 {
@@ -224,7 +224,7 @@ func reachable(p *Policy, trust Trust) error {
 	return p.Checkpoint.Cosigners.reachable("cosigners", p.Issuer, keys, cannotCosign)
 }
 
-// cannotCosign returns the reason why a key cannot create a cosignature, or "" if it can.
+// cannotCosign returns the reason why a key cannot create cosignatures, or "" if it can.
 func cannotCosign(k NoteKey) string {
 	_, err := k.witness()
 	switch {
@@ -236,14 +236,14 @@ func cannotCosign(k NoteKey) string {
 	return "is for " + k.Algorithm + ", and checkpoints are cosigned with keys for ed25519 and ML-DSA-44"
 }
 
-// reachable counts the trusted keys that can be witnesses, by distinct material. unfit returns the
-// reason why a key can never sign as a witness.
+// reachable counts the trusted keys that can be witnesses, by distinct key material. unfit returns
+// the reason why a key can never be a witness.
 func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKey) string) error {
 	if q.Threshold == 0 {
 		return nil
 	}
 
-	// If the policy names no witnesses, every trusted witness may count.
+	// If the policy lists no witnesses, every trusted witness is accepted.
 	byID, material := map[string]NoteKey{}, map[[32]byte]string{}
 	ids := q.members()
 	open := len(ids) == 0
@@ -261,7 +261,7 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 			continue
 		}
 
-		// One key under two IDs is one witness, and an issuer cannot be its own witness.
+		// A key with two IDs is only one witness, and an issuer cannot witness its own receipts.
 		other, again := material[k.Thumbprint]
 		switch reason := unfit(k); {
 		case !k.Has(RoleWitness):
@@ -291,36 +291,37 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 type Role string
 
 const (
-	// RoleIssuer allows a key to speak for the issuers that it lists.
+	// RoleIssuer allows a key to sign for the issuers that it lists.
 	RoleIssuer Role = "issuer"
-	// RoleWitness allows a key to countersign receipts of any issuer.
+	// RoleWitness allows a key to countersign the receipts of any issuer.
 	RoleWitness Role = "witness"
-	// RoleCheckpoint allows a key to sign a receipt log's checkpoints.
+	// RoleCheckpoint allows a key to sign the checkpoints of a log of receipts.
 	RoleCheckpoint Role = "checkpoint"
 )
 
-// A TrustSource supplies trusted keys that may change or be unavailable, such as a database of
+// A TrustSource supplies trusted keys that may change or may be unavailable, such as a database of
 // keys. It must be safe for concurrent use.
 type TrustSource interface {
-	// Trust returns the current keys, which must not change afterwards, and a version of up to 128
-	// bytes, such as a digest, that identifies the keys in summaries.
+	// Trust returns the current keys, which must not change afterward, and a version, such as a
+	// digest, of up to 128 bytes. Summaries contain the version to identify the keys.
 	Trust(ctx context.Context) (keys Trust, version string, err error)
 }
 
-// A snapshot describes the keys that a verifier obtained from a source.
+// A snapshot describes the keys that a verifier has obtained from a source.
 type snapshot struct {
 	version string
-	err     error // the reason why there are no keys
+	err     error // reason why there are no keys
 }
 
-// NewSnapshot returns a Verifier with the keys that source currently supplies. A Verifier's keys
-// never change. If a run uses one snapshot, all its receipts are judged with the same keys.
+// NewSnapshot returns a Verifier that uses the keys that source currently supplies. The keys of a
+// Verifier never change. If a run uses a single snapshot, all receipts are verified with the same
+// keys.
 //
 // If source returns an error, the Verifier has no keys, and [Verifier.Snapshot] returns the error.
-// Results that would depend on keys are undecided, with the code trust_unavailable. Reports do not
-// contain the text of the error, which may be internal. NewSnapshot itself returns the errors of
-// [NewVerifier], and an error if the version is longer than 128 bytes. If the policy requires only
-// integrity, the source is not queried.
+// Every result that depends on keys is then undecided, with the code trust_unavailable. Reports do
+// not contain the text of the error, because it may contain internal information. NewSnapshot
+// itself returns an error only if [NewVerifier] does or if the version is longer than 128 bytes. If
+// the policy requires only integrity, keys are not requested from the source.
 func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {
 	if policy.IntegrityOnly {
 		return NewVerifier(nil, policy)
@@ -342,12 +343,12 @@ func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verif
 	return v, nil
 }
 
-// unavailable is the trust of a verifier whose source of keys failed.
+// unavailable is the trust of a verifier whose key source has failed.
 type unavailable struct{}
 
 const trustUnavailable = "the trusted keys could not be read"
 
-func (unavailable) Len() int { return 1 } // as far as is known
+func (unavailable) Len() int { return 1 } // the actual number is not known
 func (unavailable) CheckSignature([]byte, *Entry) (*Key, *SignatureError) {
 	return nil, &SignatureError{CodeTrustUnavailable, trustUnavailable}
 }
@@ -355,50 +356,50 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 	return u.CheckSignature(nil, nil)
 }
 
-// Trust checks the form and the mathematical validity of one signature entry. The [Policy] decides
-// whether the key may speak for the issuer, at the relevant time, and in the required role. Package
-// keys implements Trust with a JWK Set file.
+// Trust checks the form and the mathematical validity of a signature entry. The [Policy] determines
+// whether the key may sign for the issuer, at the relevant time, and in the required role. Package
+// keys implements Trust with keys from a JWK Set file.
 //
 // An implementation must be safe for concurrent use. It must use only keys from its own
-// configuration, never keys from a receipt or from the network.
+// configuration, and never keys from a receipt or from the network.
 type Trust interface {
-	// CheckSignature checks the signature e of message. The message is the 71 ASCII bytes of
-	// chain.receipt_hash, or the message of a DSSE envelope around a receipt or a stream statement,
-	// which begins with "DSSEv1 ". An envelope names no algorithm. CheckSignature checks the
-	// following conditions in this order, and stops at the first that is true: the algorithm is
-	// unsupported, the value is malformed, the key is unknown, the algorithm does not match the
-	// key, the signature is invalid.
+	// CheckSignature checks the signature e of message. The message consists of the 71 ASCII bytes
+	// of chain.receipt_hash, or it is the message of a DSSE envelope around a receipt or a stream
+	// statement, which begins with "DSSEv1 ". A DSSE envelope does not state an algorithm.
+	// CheckSignature checks the following conditions in this order, and stops at the first one that
+	// is true: the algorithm is not supported, the value is malformed, the key is unknown, the
+	// algorithm does not match the key, the signature is invalid.
 	//
-	// The returned key is the trusted key that the entry names, or nil if the key is unknown. The
-	// key is also returned with an error. A nil error means that the signature is mathematically
-	// valid under that key.
+	// The result is the trusted key that the entry identifies, or nil if the key is unknown. The
+	// key is returned even if there is an error. If the error is nil, the signature is
+	// mathematically valid under that key.
 	CheckSignature(message []byte, e *Entry) (*Key, *SignatureError)
 
 	// Len returns the number of trusted keys.
 	Len() int
 }
 
-// LogTrust is a [Trust] that lists its keys. With the keys of logs and witnesses, [Verifier.With]
-// opens checkpoints. With all keys, a [Verifier] recognizes the same key material under other IDs.
-// With any other Trust, every log's keys are unknown.
+// LogTrust is a [Trust] that can list its keys. [Verifier.With] uses the keys of logs and witnesses
+// to open checkpoints. A [Verifier] uses all keys to recognize the same key material under other
+// IDs. With any other Trust, the keys of all logs are unknown.
 type LogTrust interface {
 	Trust
 
 	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role checkpoint
-	// signs checkpoints that have the key's Origin as their origin. A key with the role witness
-	// cosigns checkpoints under the name in its Origin, or under its ID if it has no Origin; if
-	// that name is not valid in a note, the key cosigns nothing. Keys with the role issuer are
-	// included so that witnesses with an issuer's material are detected.
+	// signs checkpoints whose origin is the key's Origin. A key with the role witness cosigns
+	// checkpoints under the name in its Origin or, if it has none, under its ID; if that name is
+	// not valid in a note, the key cannot cosign. Keys with the role issuer are included, so that a
+	// witness with the key material of an issuer is detected.
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted key. It can sign notes if it is an Ed25519 or ML-DSA-44 key.
+// A NoteKey is a trusted key. Only an Ed25519 or ML-DSA-44 key can sign notes.
 type NoteKey struct {
 	*Key
-	Public crypto.PublicKey // must not be modified
+	Public crypto.PublicKey // the caller must not modify the key
 }
 
-// log returns the key as a log's note key, or nil if it signs no checkpoints.
+// log returns the key as the note key of a log, or nil if it does not sign checkpoints.
 func (k *NoteKey) log() *tlog.Log {
 	if !k.Has(RoleCheckpoint) || k.Origin == "" {
 		return nil
@@ -407,24 +408,26 @@ func (k *NoteKey) log() *tlog.Log {
 	return log
 }
 
-// witness returns the key as a witness's note key.
+// witness returns the key as the note key of a witness.
 func (k *NoteKey) witness() (*tlog.Witness, error) {
 	return tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public)
 }
 
-// An Entry is one element of /signatures, as received. It must not be retained, because its slices
-// alias the document and the next entry overwrites it. SignedAt is nil if the member is absent.
+// An Entry is an element of /signatures, as received. An implementation of Trust must not retain
+// it, because its slices alias the document and the next entry overwrites it. SignedAt is nil if
+// the member is absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
 
-	// Plain is [Policy.Plain]; the field is not part of the element. If Plain is set, a Trust does
-	// not use its fast path. The result is the same with and without the fast path.
+	// Plain is a copy of [Policy.Plain] and is not part of the element. If Plain is set, a Trust
+	// must not use a fast path. A fast path must have the same results.
 	Plain bool
 }
 
-// A SignatureError describes why an entry does not count. Its Code is either unsupported_algorithm
-// or unknown_key, which mean that evidence is missing, or malformed_signature, algorithm_mismatch,
-// or signature_invalid, which refute. An entry with any other code is reported as unknown_key.
+// A SignatureError describes why a signature entry does not count. Its Code is
+// unsupported_algorithm or unknown_key if evidence is missing, and malformed_signature,
+// algorithm_mismatch, or signature_invalid if the entry refutes the receipt. An entry with any
+// other code is reported as unknown_key.
 type SignatureError struct {
 	Code   Code
 	Detail string
@@ -433,8 +436,8 @@ type SignatureError struct {
 // Error returns the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
 
-// judges reports whether a [Trust] may return the code. No other code means that a signature is
-// invalid.
+// judges reports whether a [Trust] may return the code of this error. No other code means that a
+// signature is invalid.
 func (e *SignatureError) judges() bool {
 	if e == nil {
 		return false
@@ -450,19 +453,19 @@ func (e *SignatureError) judges() bool {
 // A Key contains the information about a trusted key that a policy needs.
 type Key struct {
 	ID        string
-	Algorithm string   // "ed25519" (which also accepts "EdDSA"), or a JOSE name such as "ES256"
-	Issuers   []string // empty: the key speaks only for the issuer that the policy names
+	Algorithm string   // "ed25519" (which also accepts "EdDSA") or a JOSE name, such as "ES256"
+	Issuers   []string // if empty, the key may sign only for the issuer that the policy requires
 	Roles     []Role   // empty: issuer
-	Origin    string   // the log's name, for a checkpoint key
+	Origin    string   // name of the log, for a checkpoint key
 
-	NotBefore, NotAfter time.Time // valid when NotBefore ≤ t < NotAfter; zero: unbounded
+	NotBefore, NotAfter time.Time // valid if NotBefore ≤ t < NotAfter; zero means no bound
 
-	// Revoked is the revocation of the key, if any. A revocation with a reason other than
-	// "superseded" applies to the key material, so a Trust returns the revocation for every ID with
-	// that material.
+	// Revoked is the revocation of the key, or nil. A revocation with any reason other than
+	// "superseded" applies to the key material, so a Trust must return it for every ID with that
+	// material.
 	Revoked *Revocation
 
-	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Keys with equal thumbprints have the
+	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Keys with the same thumbprint have the
 	// same key material, regardless of their IDs.
 	Thumbprint [32]byte
 }
@@ -475,25 +478,24 @@ func (k *Key) Has(r Role) bool {
 	return slices.Contains(k.Roles, r)
 }
 
-// speaksFor reports whether the key lists the issuer, or lists no issuers and is bound to the
-// issuer that a policy names.
+// speaksFor reports whether the key lists the issuer, or lists no issuers and may sign for the
+// issuer that a policy requires.
 func (k *Key) speaksFor(issuer string) bool {
 	return k.Has(RoleIssuer) && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer))
 }
 
-// ReasonSuperseded is the only revocation reason that leaves earlier signatures valid.
+// ReasonSuperseded is the only reason for revocation with which earlier signatures remain valid.
 const ReasonSuperseded = "superseded"
 
-// A Revocation ends the validity of a key. With the reason "superseded", signatures made before At
-// still count, and At is treated like an expiry time. With any other reason, including
-// "compromised" and no reason, no time in a receipt can be trusted, and every signature by the key
-// is rejected.
+// A Revocation ends the validity of a key. With the reason "superseded", signatures from before At
+// still count, as if At were an expiry time. With any other reason, including "compromised" and
+// none, no time stated in a receipt can be trusted, so every signature by the key is rejected.
 type Revocation struct {
 	At     time.Time
 	Reason string
 }
 
-// A Signature is one element of /signatures.
+// A Signature is an element of /signatures.
 type Signature struct {
 	KeyID     string `json:"key_id"`
 	Algorithm string `json:"algorithm"`
@@ -501,8 +503,9 @@ type Signature struct {
 	SignedAt  Time   `json:"signed_at,omitzero"`
 }
 
-// A Signer creates one signature entry for message, the 71 ASCII bytes of chain.receipt_hash. The
-// context limits a call to a KMS or an HSM. Package keys adapts a crypto.Signer.
+// A Signer creates a signature entry for message, which consists of the 71 ASCII bytes of
+// chain.receipt_hash. The context can limit the time of a call to a KMS or an HSM. Package keys
+// adapts a crypto.Signer.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) (Signature, error)
 }

@@ -12,9 +12,9 @@ import (
 // ReportVersion is the version of the JSON form of reports.
 const ReportVersion = 1
 
-// A Report states which parts of one receipt are valid, which are invalid, and which were not
-// checked. The library, the command, and the endpoint use the same type. The schema "report"
-// defines its JSON form.
+// A Report states which parts of a receipt are valid, which are invalid, and which were not
+// checked. The library, the command, and the server use the same type. The schema "report" defines
+// its JSON form.
 //
 // A Verifier overwrites the Report that is passed to it. [Report.Clone] copies one.
 type Report struct {
@@ -39,14 +39,14 @@ type Report struct {
 
 	Extracted []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
-	alone   bool // the link is valid, based only on the receipt
-	foreign bool // the receipt is in another format
+	alone   bool // the link is valid as far as the receipt itself shows
+	foreign bool // the receipt is a third-party receipt
 
-	tally   *tally // memory to reuse for the next receipt
+	tally   *tally // memory that is reused for the next receipt
 	scratch []byte // the same
 }
 
-// A Check is the outcome of one step.
+// A Check is the result of a single step.
 type Check struct {
 	Step     Step   `json:"check"`
 	Status   Status `json:"status"`
@@ -64,23 +64,23 @@ type Check struct {
 	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, if that is the finding; otherwise zero
 }
 
-// algorithmCheckpoint is the algorithm in a [SignatureResult] that does not stand for an entry in
-// /signatures. It means that a checkpoint includes the receipt, and that the log key that signed
-// the checkpoint is also the issuer's key.
+// algorithmCheckpoint is the algorithm in a [SignatureResult] that does not represent an entry in
+// /signatures. It means that a checkpoint includes the receipt, and that the log key that has
+// signed the checkpoint is also a key of the issuer.
 const algorithmCheckpoint = "checkpoint"
 
-// A SignatureStatus is the result for one signature.
+// A SignatureStatus is the result for a signature.
 type SignatureStatus string
 
-// The possible results for a signature.
+// These are the possible results for a signature.
 const (
-	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
-	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or not counted; see the code
+	SignatureValid      SignatureStatus = "valid"       // the signature is mathematically valid and counts
+	SignatureInvalid    SignatureStatus = "invalid"     // the signature is invalid, malformed, or does not count; see the code
 	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is unknown
 )
 
-// A SignatureResult is the result for one entry in /signatures. If a checkpoint counts as a
-// signature, an additional result with the algorithm "checkpoint" follows.
+// A SignatureResult is the result for an entry in /signatures. If a checkpoint counts as a
+// signature, it is followed by another result with the algorithm "checkpoint".
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
 	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes
@@ -90,21 +90,21 @@ type SignatureResult struct {
 	Detail    string          `json:"detail"`
 }
 
-// A Note describes a warning or an omitted check.
+// A Note describes a warning or a check that was omitted.
 type Note struct {
 	Code    Code   `json:"code"`
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
 }
 
-// Undecides reports whether the subject of the note prevents the verdict verified.
+// Undecides reports whether the omission that the note describes makes a verdict undecided.
 func (n Note) Undecides() bool {
 	info, _ := Lookup(n.Code)
 	return info.Outcome == OutcomeUndecides || strings.HasPrefix(string(n.Code), rulePrefix)
 }
 
-// Text is untrusted text from a receipt. It is a slice so that a reused Report does not allocate
-// memory for it.
+// Text is untrusted text from a receipt. It is a slice, so that a reused Report allocates no memory
+// for it.
 type Text []byte
 
 // String returns the text.
@@ -113,14 +113,14 @@ func (t Text) String() string { return string(t) }
 // MarshalText returns the text.
 func (t Text) MarshalText() ([]byte, error) { return t, nil }
 
-// UnmarshalText copies the text.
+// UnmarshalText copies text.
 func (t *Text) UnmarshalText(text []byte) error {
 	*t = append((*t)[:0], text...)
 	return nil
 }
 
 // Finding returns the check that explains the verdict: the first failed check, or the check that
-// left the receipt undecided. For a verified receipt, the check is zero.
+// leaves the receipt undecided. For a verified receipt, it returns the zero Check.
 func (r *Report) Finding() Check {
 	switch r.Verdict {
 	case Verified:
@@ -145,8 +145,8 @@ func (r *Report) undecidedBy() (why Check) {
 			continue
 		}
 
-		// These codes are only informational, unless the policy is strict. A check with any other
-		// code is the reason.
+		// Checks with these codes are only informational, unless the policy is strict. A check with
+		// any other code is the reason why the receipt is undecided.
 		switch c.Code {
 		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
@@ -159,7 +159,7 @@ func (r *Report) undecidedBy() (why Check) {
 	return why
 }
 
-// Check returns the first entry for a step.
+// Check returns the first check of a step.
 func (r *Report) Check(s Step) Check {
 	for i := range r.Checks {
 		if r.Checks[i].Step == s {
@@ -202,10 +202,10 @@ func (r *Report) reset(scope Scope, at Time) {
 		scratch:    r.scratch,
 	}
 
-	if r.tally != nil { // the verification of the previous receipt may have panicked
+	if r.tally != nil { // verifying the previous receipt may have caused a panic
 		r.tally.included = r.tally.included[:0]
 	}
-	if r.Signatures == nil { // empty lists are encoded as [], never as null
+	if r.Signatures == nil { // empty lists are encoded as [], not as null
 		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}
 	}
 }
@@ -217,7 +217,7 @@ func (r *Report) fail(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// leave records that the step in c was not checked.
+// leave records that the step of c was not checked.
 func (r *Report) leave(c Check) {
 	c.Status = StatusNotChecked
 	c.nameStep()
@@ -225,14 +225,14 @@ func (r *Report) leave(c Check) {
 	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 }
 
-// omit is like skip, but with a detail that begins with the name of the step. The detail is a
-// constant, so no memory is allocated.
+// omit is like skip, but its detail begins with the name of the step. The detail must be a
+// constant, so that no memory is allocated.
 func (r *Report) omit(s Step, code Code, detail string) {
 	r.skip(s, code, detail)
 	r.Checks[len(r.Checks)-1].Reason = detail[len(s.String())+len(": "):]
 }
 
-// skip records that a step was not checked, and why.
+// skip records that a step was not checked, and the reason.
 func (r *Report) skip(s Step, code Code, detail string) {
 	r.Checks = append(r.Checks, Check{Step: s, Status: StatusNotChecked, Code: code, Detail: detail})
 	r.NotChecked = append(r.NotChecked, Note{Code: code, Detail: detail})
@@ -246,14 +246,14 @@ func (r *Report) warn(code Code, pointer, detail string) {
 	r.Warnings = append(r.Warnings, Note{code, pointer, detail})
 }
 
-// skipUnreached lists the steps that an early end did not reach.
+// skipUnreached adds the steps that were not reached because verification ended early.
 func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
 	}
-	// Rules that were not applied are also listed.
+	// Rules that were not applied are also added.
 	end := stepCount
-	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, the rules were applied
+	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, the rules have been applied
 		end = StepRules + 1
 	}
 	for s := r.Checks[len(r.Checks)-1].Step + 1; s < end; s++ {
@@ -285,8 +285,8 @@ func (r *Report) dropNote(code Code) {
 	}
 }
 
-// A Verdict is the result for one receipt. The zero value is Undecided, so that an omission does
-// not look like success.
+// A Verdict is the result of verifying a receipt. The zero value is Undecided, so that an omission
+// never appears as success.
 type Verdict uint8
 
 const (
@@ -295,16 +295,16 @@ const (
 	Refuted                  // some part is invalid or malformed
 )
 
-// A Scope states which properties of a receipt the policy required.
+// A Scope states which properties of a receipt the policy requires.
 type Scope uint8
 
 const (
 	ScopeFull      Scope = iota // content and signatures
-	ScopeIntegrity              // content only; anyone may have written an intact receipt
+	ScopeIntegrity              // only the content; anyone may have written an intact receipt
 )
 
-// A Step is one of the seven checks on a receipt, in order, or the caller's rules, which follow the
-// seven checks.
+// A Step is one of the seven steps of verifying a receipt, in order, or the caller's rules, which
+// come last.
 type Step uint8
 
 const (
@@ -317,10 +317,10 @@ const (
 	StepRedactions
 	StepRules // the caller's rules, see [Rule]; present only if a rule is not met or was not applied
 
-	stepCount = StepRules // number of steps in each report
+	stepCount = StepRules // number of steps that every report contains
 )
 
-// A Status is the result for one step. The zero value is StatusNotChecked.
+// A Status is the result of a step. The zero value is StatusNotChecked.
 type Status uint8
 
 const (

@@ -11,16 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// writable reports whether r is in the state that a verifier produces: its lists are encoded as [],
-// never as null.
+// writable reports whether r is in the state in which a verifier leaves it, so that lists are
+// encoded as [] and not as null.
 func (r *Report) writable() bool {
 	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
 }
 
-// appendJSON appends exactly the bytes that encoding/json would produce for r with the escapes of
-// [AppendJSON]. Using reflection would take as long as verifying the receipt.
+// appendJSON appends the same bytes that encoding/json would write for r, with the escapes of
+// [AppendJSON]. Encoding by reflection would take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
-	// The members are in the order of the struct fields, as in encoding/json.
+	// The members are in the order of the fields of the struct, as in encoding/json.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
 	w.word(`,"verdict":`, r.Verdict.String())
@@ -49,7 +49,7 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	return append(w.text, '}'), nil
 }
 
-// A reportWriter appends members, each as the text before a value followed by the value.
+// A reportWriter appends members to JSON text.
 type reportWriter struct {
 	text []byte
 	err  error
@@ -74,7 +74,7 @@ func (w *reportWriter) checks(list []Check) {
 		w.comma(i)
 		w.word(`{"check":`, c.Step.String())
 		w.word(`,"status":`, c.Status.String())
-		if c.bare() { // true for most checks
+		if c.bare() { // this is the case for most checks
 			w.text = append(w.text, `,"code":"","pointer":"","stated":"","computed":"","detail":"","hint":""}`...)
 			continue
 		}
@@ -91,7 +91,7 @@ func (w *reportWriter) checks(list []Check) {
 	w.text = append(w.text, ']')
 }
 
-// bare reports whether a check contains only its status.
+// bare reports whether a check contains nothing but its status.
 func (c *Check) bare() bool {
 	return c.Code == "" && c.Pointer == "" && c.Stated == "" && c.Computed == "" && c.Detail == "" && c.Hint == "" &&
 		c.Cause == "" && c.Related == Place{}
@@ -140,21 +140,23 @@ func (w *reportWriter) comma(i int) {
 	}
 }
 
-// word appends a quoted constant from this module. The constant needs no escapes.
+// word appends a member whose value is a constant string of this module. Such a string needs no
+// escapes.
 func (w *reportWriter) word(name, word string) {
 	w.text = append(append(append(append(w.text, name...), '"'), word...), '"')
 }
 
-// string appends a string in quotes.
+// string appends a member whose value is a string.
 func (w *reportWriter) string(name, text string) { quote(w, name, text) }
 
-// Bit sets for the bytes up to 63, and from 64 to 126, that [AppendJSON] escapes.
+// These are the sets of bytes up to 63, and from 64 to 126, that [AppendJSON] escapes.
 const (
 	escapedLow  uint64 = 1<<' ' - 1 | 1<<'"' | 1<<'&' | 1<<'<' | 1<<'>'
 	escapedHigh uint64 = 1 << ('\\' - 64)
 )
 
-// quote is like string, but also accepts bytes. Text that needs an escape takes the slow path.
+// quote is like string, but also accepts bytes. Text that needs escapes is encoded on a slower
+// path.
 func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 	for i := range len(text) {
 		if c := text[i]; c > '~' || (escapedLow>>c|escapedHigh>>(c-64))&1 != 0 {
@@ -168,7 +170,7 @@ func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 func (w *reportWriter) digest(name string, d canon.Digest) {
 	if !d.IsZero() {
 		w.text = append(append(w.text, name...), '"')
-		w.text, _ = d.AppendText(w.text) // it returns no error
+		w.text, _ = d.AppendText(w.text) // AppendText of a digest returns no error
 		w.text = append(w.text, '"')
 	}
 }
@@ -177,7 +179,7 @@ func (w *reportWriter) time(name string, t Time) {
 	switch {
 	case t.IsZero():
 	case !t.written():
-		w.value(name, t) // this call returns the error
+		w.value(name, t) // value records the error
 	default:
 		w.text = append(t.append(append(append(w.text, name...), '"')), '"')
 	}
@@ -191,10 +193,10 @@ func (w *reportWriter) value(name string, v any) {
 	w.text = text
 }
 
-// AppendJSON appends a report, a summary, or any other value as JSON on one line. It also
-// escapes characters in strings that encoding/json leaves raw although a terminal or an editor
-// might interpret them: DEL, C1 controls, bidirectional overrides, and invisible characters. If
-// it returns an error, the result is dst.
+// AppendJSON appends a report, a summary, or any other value as JSON, on a single line. In strings,
+// it also escapes characters that encoding/json leaves unchanged but that a terminal or an editor
+// might interpret: DEL, C1 controls, bidirectional overrides, and invisible characters. If
+// AppendJSON returns an error, the result is dst.
 func AppendJSON(dst []byte, v any) ([]byte, error) {
 	if r, ok := v.(*Report); ok && r.writable() {
 		return r.appendJSON(dst)
@@ -220,8 +222,8 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-// plain returns the number of bytes at the start of text that need no escape. These are ASCII bytes
-// except DEL; Marshal escapes the control characters.
+// plain returns the number of bytes at the beginning of text that need no escape. These are the
+// ASCII bytes except DEL; control characters have already been escaped by Marshal.
 func plain(text []byte) int {
 	for i, c := range text {
 		if c >= 0x7f {
@@ -235,7 +237,7 @@ func appendRune(dst []byte, r rune, text []byte) []byte {
 	switch {
 	case !untrusted.Unsafe(r):
 		return append(dst, text...)
-	case r > 0xffff: // RFC 8259 section 7: the escape is a surrogate pair
+	case r > 0xffff: // the escape is a surrogate pair (RFC 8259 section 7)
 		high, low := utf16.EncodeRune(r)
 		return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
 	}

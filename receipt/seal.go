@@ -24,7 +24,7 @@ type Problem struct {
 // An InvalidError lists all problems in a draft.
 type InvalidError struct{ Problems []Problem }
 
-// Error lists the problems, one per line after the first line.
+// Error lists the problems, each on a separate line after the first line.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "receipt: the draft cannot be sealed: %d problem", len(e.Problems))
@@ -40,9 +40,9 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// Seal creates a receipt from a draft: it links the draft to the head of its stream (the zero Head
-// starts a stream) and computes the hash. If the draft does not produce a valid receipt, the error
-// is an *[InvalidError].
+// Seal creates a receipt from a draft. It links the draft to the head of its stream (the zero Head
+// starts a stream) and computes the hash. If the result would not be a valid receipt, the error is
+// an *[InvalidError].
 func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	doc, err := d.Document()
 	if err != nil {
@@ -51,10 +51,10 @@ func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	return SealDocument(doc, head)
 }
 
-// SealDocument seals a draft supplied as JSON. It does not drop, fill in, or convert anything, but
-// it adds the schema marker if the marker is missing. A draft may contain a chain without
-// receipt_hash, to specify the chain's merkle_root. If the chain has a previous_receipt_hash, it
-// must match the head.
+// SealDocument seals a draft that is given as JSON. It does not remove, add, or convert anything,
+// except that it adds the schema marker if that is missing. A draft may have a chain without a
+// receipt_hash, to specify chain.merkle_root. If the chain has a previous_receipt_hash, it must be
+// the hash of the head.
 func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -80,11 +80,11 @@ func invalidSyntax(err error) error {
 	return &InvalidError{[]Problem{p}}
 }
 
-// seal inserts the hash into an otherwise complete receipt. text is the source of doc, with the
-// zero digest in place of the hash.
+// seal inserts the hash into an otherwise complete receipt. text is the source of doc, which
+// contains the zero digest in place of the hash.
 func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	// The preimage does not contain receipt_hash, and all hashes have the same length. The digits
-	// are overwritten in the text, so the index of the text stays correct.
+	// are therefore overwritten in the text, and the index of the text remains correct.
 	hash, err := chain.Hash(doc)
 	if err != nil {
 		return nil, err
@@ -96,14 +96,16 @@ func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	digits := doc.Root().Member("chain").Member("receipt_hash").Offset() + len(`"`)
 	copy(text[digits:], hash.String())
 
-	// A sealed receipt must pass every verifier, so the same schema and limits apply here.
+	// A sealed receipt must be accepted by every verifier, so the same schema and limits apply
+	// here.
 	if problems := problemsOf(doc, schema); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
 	return newSealed(doc, hash, countAfter(head)), nil
 }
 
-// refusals returns the reasons why a document is not a draft, or is not a draft for this stream.
+// refusals returns the reasons why a document is not a draft, or why it cannot follow the given
+// head.
 func refusals(root canon.Node, head chain.Head) []Problem {
 	var problems []Problem
 	link := root.Member("chain")
@@ -119,7 +121,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	}
 	problems = append(problems, impossible(head)...)
 
-	// A draft may name its predecessor, which must then be the head.
+	// If a draft names its predecessor, that must be the head.
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -130,7 +132,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 }
 
 // namedHash returns the hash that a draft names. For any value that is not a hash, it returns only
-// the type.
+// the type of the value.
 func namedHash(n canon.Node) string {
 	if _, err := canon.ParseDigest(n.String()); err == nil || n.Kind() == canon.KindNull {
 		return string(n.AppendCanonical(nil))
@@ -138,7 +140,7 @@ func namedHash(n canon.Node) string {
 	return kindName(n.Kind())
 }
 
-// impossible returns the reason why no stream can have this head.
+// impossible returns the reason why no stream can have the given head.
 func impossible(head chain.Head) []Problem {
 	if !head.Hash.IsZero() || head.Count == 0 {
 		return nil
@@ -153,10 +155,10 @@ func previousText(head chain.Head) []byte {
 	return canon.AppendString(nil, head.Hash.String())
 }
 
-// assemble returns the draft with its chain. The chain contains the zero digest in place of the
+// assemble returns the draft with a chain added. The chain contains the zero digest in place of the
 // hash. The result is not canonical.
 func assemble(root canon.Node, head chain.Head) []byte {
-	// The chain contains a digest of the correct length in place of the hash.
+	// The zero digest has the same length as the hash.
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
 	b = append(b, previousText(head)...)
 	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, canon.Digest{}.String())...)
@@ -167,7 +169,7 @@ func assemble(root canon.Node, head chain.Head) []byte {
 	}
 	b = append(b, '}')
 
-	// The marker is added if it is missing; nothing else is filled in.
+	// The schema marker is added if it is missing; nothing else is added.
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
@@ -186,11 +188,11 @@ func appendMember(b []byte, name, value canon.Node) []byte {
 	return append(append(b, ':'), value.Raw()...)
 }
 
-// problemsOf returns every reason why a verifier would reject the receipt.
+// problemsOf returns all reasons why a verifier would reject the receipt.
 func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	var problems []Problem
 
-	// The format's limits apply to the canonical form.
+	// The limits of the format apply to the canonical form.
 	if size := len(doc.AppendCanonical(nil)); size > MaxBytes {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
@@ -210,7 +212,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
 
-	// Inline bytes that do not match their digest would refute the receipt.
+	// If inline bytes did not match their digest, the receipt would be refuted.
 	if c := weighMaterials(doc.Root(), nil, new(watched), result.Total == 0, new(Report)); c.Status == StatusFailed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
@@ -219,7 +221,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 }
 
 // countAfter returns the number of receipts up to and including the receipt that follows head, or 0
-// if the number is unknown.
+// if that number is not known.
 func countAfter(head chain.Head) uint64 {
 	if head.Count == 0 && !head.IsZero() {
 		return 0
@@ -227,18 +229,18 @@ func countAfter(head chain.Head) uint64 {
 	return head.Count + 1
 }
 
-// A Sealed is a receipt with a computed hash. It is immutable: its content can no longer be edited
-// or redacted. Only signatures can be added, because they are outside the hash. The zero Sealed is
-// empty: its document and its JSON are empty, and it cannot be signed.
+// A Sealed is a receipt whose hash has been computed. It is immutable, so its content can no longer
+// be edited or redacted. Only signatures can be added, because the hash does not cover them. The
+// zero Sealed has an empty document and empty JSON, and cannot be signed.
 type Sealed struct {
-	doc    *canon.Document // only this package can access the document's source
+	doc    *canon.Document // only this package has access to the source of the document
 	id     string
 	hash   canon.Digest
 	stream chain.Stream
 	count  uint64
 }
 
-// newSealed keeps doc. No other code may access the document's source.
+// newSealed keeps doc. No other code has access to the source of the document.
 func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	return &Sealed{
 		doc:    doc,
@@ -249,14 +251,15 @@ func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	}
 }
 
-// ParseSealed parses a sealed receipt, signed or not. It checks the schema and the hash, but not
-// the signatures. If a check fails, the error is a *[RefutedError] or an *[UndecidedError].
+// ParseSealed parses a sealed receipt, which may be signed or unsigned. It checks the schema and
+// the hash, but not the signatures. If a check fails, the error is a *[RefutedError] or an
+// *[UndecidedError].
 func ParseSealed(data []byte) (*Sealed, error) {
 	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
 		return nil, err
 	}
-	// A sealed receipt need not be signed yet.
+	// A sealed receipt does not have to be signed yet.
 	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: schema, lender: new(lender)}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(slices.Clone(data), doc, rep)
@@ -273,8 +276,8 @@ func ParseSealed(data []byte) (*Sealed, error) {
 // JSON returns the receipt in canonical form (RFC 8785), without a final newline.
 func (s *Sealed) JSON() []byte { return s.Document().AppendCanonical(nil) }
 
-// Document returns the receipt as it was parsed when it was sealed, signed, or read. The document's
-// source may not be canonical. The document is shared, so callers must not call its Parse method.
+// Document returns the receipt as a document. The source of the document may not be canonical. The
+// document is shared, so the caller must not call its Parse method.
 func (s *Sealed) Document() *canon.Document {
 	if s.doc == nil {
 		return new(canon.Document)
@@ -285,23 +288,23 @@ func (s *Sealed) Document() *canon.Document {
 // ID returns the receipt_id.
 func (s *Sealed) ID() string { return s.id }
 
-// Hash returns the receipt's hash.
+// Hash returns the hash of the receipt.
 func (s *Sealed) Hash() canon.Digest { return s.hash }
 
-// Stream returns the receipt's stream.
+// Stream returns the stream to which the receipt belongs.
 func (s *Sealed) Stream() chain.Stream { return s.stream }
 
-// Head returns the stream's head after this receipt, which is needed to seal the next receipt. The
-// head's count is 0 if the receipt was parsed rather than sealed.
+// Head returns the head of the stream after this receipt, which is needed to seal the next receipt.
+// The count of the head is 0 if the receipt was parsed and not sealed by this program.
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
-// Sign returns a copy of the receipt with one additional signature.
+// Sign returns a copy of the receipt with an additional signature.
 func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if s.doc == nil {
 		return nil, errors.New("receipt: sign: the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
 	}
-	// The message is the 71 ASCII bytes of chain.receipt_hash. A key signs no other part of a
-	// receipt.
+	// The message consists of the 71 ASCII bytes of chain.receipt_hash. No other part of a receipt
+	// is signed.
 	signature, err := signer.Sign(ctx, []byte(s.hash.String()))
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -315,13 +318,13 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
 
-	// Verifiers examine at most this many signatures, so an additional signature would never count.
+	// Verifiers examine only this many signatures, so a further signature would never count.
 	root := s.doc.Root()
 	if root.Member("signatures").Len() >= maxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
 	}
 
-	// The hash does not cover the signatures, so it does not change.
+	// The hash does not cover the signatures, so it remains the same.
 	c := *s
 	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -330,7 +333,8 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	return &c, nil
 }
 
-// withSignature returns the receipt with one additional entry. The result is not canonical.
+// withSignature returns the receipt with an additional signature entry. The result is not
+// canonical.
 func withSignature(root canon.Node, entry []byte) []byte {
 	b := []byte(`{"signatures":[`)
 	for _, n := range root.Member("signatures").Elements() {
@@ -346,9 +350,9 @@ func withSignature(root canon.Node, entry []byte) []byte {
 	return append(b, '}')
 }
 
-// Supersede returns a draft whose metadata.supersedes is the hash of the receipt to be replaced,
-// such as a receipt that should have been redacted. A sealed receipt cannot be changed, only
-// superseded by a receipt with another receipt_id. The result is in canonical form.
+// Supersede returns a copy of a draft in which metadata.supersedes is the hash of a receipt to be
+// replaced, such as a receipt that should have been redacted. A sealed receipt cannot be changed,
+// but it can be superseded by a receipt with another receipt_id. The result is in canonical form.
 func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error) {
 	root := draft.Root()
 	metadata := root.Member("metadata")
@@ -361,7 +365,7 @@ func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
 
-	// The draft's content does not change; only its order and spelling may.
+	// The content of the draft does not change, except for the order and spelling of its members.
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)

@@ -12,9 +12,10 @@ import (
 // A signatureStep performs the step [StepSignatures].
 type signatureStep struct{ *Verifier }
 
-// check judges every entry of /signatures and then applies the policy. Invalid entries refute.
-// Entries that cannot be checked do not affect the result. Valid entries that do not count
-// (expired, revoked, or for another issuer) refute only if the policy is not met without them.
+// check checks all entries of /signatures and then applies the policy. Invalid entries refute.
+// Entries that cannot be checked have no effect on the result. Valid entries that do not count
+// (because a key is expired, revoked, or for another issuer) refute the receipt only if the policy
+// is not met without them.
 func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case s.policy.IntegrityOnly:
@@ -25,7 +26,7 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		return
 	}
 
-	// Entries beyond the limit are counted but not examined, and the step is not decided.
+	// Entries beyond the limit are counted but not examined, and the step then remains undecided.
 	t := s.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < maxSignatures {
@@ -33,21 +34,21 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		}
 	}
 
-	// A checkpoint may count as a signature, so it is evaluated before the step's result is
-	// decided.
+	// A checkpoint may count as a signature, so checkpoints are evaluated before the result is
+	// determined.
 	t.stand()
 	t.decide(hashHolds)
 	t.clear()
 }
 
-// A tally counts a receipt's signatures, based on the decisions of its judge. The Report keeps the
-// tally, so that the next receipt does not allocate memory.
+// A tally counts the signatures of a receipt, using the decisions of its judge. The Report keeps
+// the tally, so that no memory is allocated for the next receipt.
 type tally struct {
 	judge
 	trust   Trust
 	rep     *Report
-	message []byte // the text of chain.receipt_hash
-	named   []byte // issuer.public_key_id; nil if absent
+	message []byte // text of chain.receipt_hash
+	named   []byte // issuer.public_key_id, or nil if it is absent
 	total   int    // entries of /signatures
 	entry   Entry  // the current entry
 
@@ -55,18 +56,18 @@ type tally struct {
 	unknowable Check // the first entry that could not be checked
 	uncounted  Check // the first signature that would satisfy the policy if it counted
 	unbound    Check // the first valid signature by a key that is bound to no issuer
-	other      bool  // a key other than the key that the receipt names signed
+	other      bool  // a key other than the one that the receipt names has signed
 	issued     bool  // the issuer signed
-	witnessed  bool  // a witness signed, whether or not the signature counts
+	witnessed  bool  // a witness has signed, regardless of whether the signature counts
 
-	issuers  [][32]byte // material of the keys that may speak for the issuer
+	issuers  [][32]byte // material of keys that may sign for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
 	rejected [][32]byte // material of witnesses whose signatures do not count
-	why      Check      // the reason for the first entry of rejected
-	others   []string   // the reasons why signatures by witnesses can never count
+	why      Check      // reason for the first entry of rejected
+	others   []string   // reasons why signatures by other witnesses can never count
 }
 
-// tally returns the report's tally, prepared for a new receipt.
+// tally returns the tally of the report, prepared for a new receipt.
 func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	issuer := root.Member("issuer")
 	if rep.tally == nil {
@@ -79,7 +80,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	t.issuer, t.existed = issuer.Member("id").Text(), rep.Existed.Time.Time
 	t.named = issuer.Member("public_key_id").Text()
 
-	// Keys are judged at the policy's time or at issued_at, which the hash covers.
+	// Keys must be valid at the time in the policy or else at issued_at, which the hash covers.
 	t.at = s.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema matches
@@ -90,7 +91,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	return t
 }
 
-// clear releases the receipt but keeps the memory of the lists.
+// clear removes references to the receipt, but keeps the memory of the lists.
 func (t *tally) clear() {
 	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0], others: t.others[:0]}
 }
@@ -104,8 +105,8 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
-	// A Trust checks only form and mathematical validity. The judge decides who may speak, and
-	// when.
+	// A Trust checks only the form and the mathematical validity. The judge determines which keys
+	// may sign for the issuer, and when.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -114,11 +115,12 @@ func (t *tally) add(i int, n canon.Node) {
 		result.KeyID = untrusted.Cut(t.entry.KeyID, 256)
 	}
 
-	// An unknown key or algorithm means that evidence is missing, not that it is invalid.
+	// If the key or the algorithm is unknown, evidence is missing, but nothing is shown to be
+	// invalid.
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
-	case !err.judges(): // a Trust that violates its contract shows nothing about the receipt
+	case !err.judges(): // an error that a Trust may not return shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm:
@@ -138,12 +140,12 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
 		if code == CodeIssuerUnbound || string(t.named) == key.ID {
-			t.discount(i, key, code) // the signature may be, or should be, the issuer's
+			t.discount(i, key, code) // the signature may be, or should be, a signature by the issuer
 		}
 		return
 	}
 
-	// Validity at the relevant time matters only if the key may speak for the issuer at all.
+	// Validity at the relevant time matters only if the key may sign for the issuer at all.
 	if code == "" {
 		code = t.untimely(key)
 	}
@@ -163,8 +165,8 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	}
 }
 
-// discount records why a valid signature does not count as the issuer's. It does so only if the
-// signature would otherwise have satisfied the policy. It returns the reason as text.
+// discount records why a valid signature does not count as a signature by the issuer. It does this
+// only if the signature would have satisfied the policy. It returns the reason as text.
 func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	detail = t.discounted(key, code)
 	switch {
@@ -178,9 +180,9 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
-// weighWitness counts a witness's signature. A signature that does not count refutes if the policy
-// would be satisfied with it. A signature by a witness that the policy does not name never
-// satisfies the policy, whether or not its key is valid.
+// weighWitness counts the signature of a witness. If the policy is not met only because a signature
+// does not count, that signature refutes the receipt. A signature by a witness that the policy does
+// not list can never satisfy the policy, regardless of whether its key is valid.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
@@ -189,9 +191,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
-	// Signatures with expired or revoked keys are counted separately. If the policy would be
-	// satisfied with them, the receipt is refuted because of them, rather than undecided for lack
-	// of evidence.
+	// Signatures with expired or revoked keys are counted separately. If these signatures would be
+	// enough to satisfy the policy, the receipt is refuted because of them, instead of being
+	// undecided for lack of evidence.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -204,9 +206,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
-// noWitness returns the reason why a signature by a key can never count as a witness's signature,
-// or "" if it can. Witnesses are counted by key material, not by ID: one key under two IDs is one
-// witness, and the issuer's key is not a witness.
+// noWitness returns the reason why a signature by a key can never count as the signature of a
+// witness, or "" if it can. Witnesses are counted by key material, not by ID: a key with two IDs is
+// one witness, and a key of the issuer is not a witness.
 func (t *tally) noWitness(key *Key) string {
 	switch {
 	case !t.policy.Witnesses.admits(key.ID):
@@ -219,10 +221,10 @@ func (t *tally) noWitness(key *Key) string {
 	return ""
 }
 
-// stand counts a checkpoint as a signature. Its key must have both roles, must be allowed to speak
-// for the issuer of the receipt, and must be the key that the receipt names, if any. A checkpoint
-// of any other log shows inclusion, but not who issued the receipt. The first checkpoint that
-// counts is reported.
+// stand counts a checkpoint as a signature. The key of the checkpoint must have both roles and be
+// allowed to sign for the issuer of the receipt. If the receipt names a key, it must be that key. A
+// checkpoint of any other log shows that the receipt was included, but not who issued it. The first
+// checkpoint that counts is reported.
 func (t *tally) stand() {
 	var best SignatureResult
 	var why *Key
@@ -235,11 +237,11 @@ func (t *tally) stand() {
 			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
 				continue
 			}
-			if code == "" { // a log signature whose age only this checkpoint shows
+			if code == "" { // a log signature whose age is shown only by this checkpoint
 				code = untimely(key, t.at, t.predates(c, key))
 			}
 
-			// A checkpoint that counts takes precedence over the reasons why others do not.
+			// A checkpoint that counts takes precedence over reasons why other checkpoints do not.
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
@@ -278,7 +280,7 @@ func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// decide records the step.
+// decide records the result of the step.
 func (t *tally) decide(hashHolds bool) {
 	t.notes()
 
@@ -289,15 +291,15 @@ func (t *tally) decide(hashHolds bool) {
 		last := &t.rep.Checks[len(t.rep.Checks)-1]
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
-		// The signatures cover the stated hash, which is not the hash of this content.
+		// The signatures are of the stated hash, which is not the hash of this content.
 		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
 	}
 }
 
-// met evaluates all signatures: first those that refute, then whether the issuer signed, then
-// whether enough witnesses signed.
+// met evaluates all signatures: first those that refute, then whether the issuer has signed, and
+// then whether enough witnesses have signed.
 func (t *tally) met() (why Check, refutes, met bool) {
 	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
 		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
@@ -306,7 +308,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
 	}
-	if t.total > maxSignatures { // the remaining signatures could satisfy the policy or refute the receipt
+	if t.total > maxSignatures { // the signatures that were not examined could satisfy the policy or refute the receipt
 		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
@@ -319,7 +321,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 
-	// An issuer's key material never counts as a witness's, regardless of its other IDs.
+	// Key material of the issuer never counts as that of a witness, even under another ID.
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {
@@ -333,11 +335,11 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	return Check{}, false, true
 }
 
-// missing returns the reason why no signature by the issuer counts, even though none is invalid.
+// missing returns the reason why no signature by the issuer counts, although none is invalid.
 func (t *tally) missing() Check {
 	switch {
-	// A key that may be the issuer's takes precedence, because its signature may count with more
-	// evidence.
+	// A key that may be a key of the issuer is reported first, because its signature may count with
+	// further evidence.
 	case t.unbound.Code != "":
 		return t.unbound
 	case t.unknowable.Code != "":
@@ -355,7 +357,7 @@ func (t *tally) missing() Check {
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct returns the number of elements in material that are not in any of the other lists.
+// distinct returns the number of elements of material that are in none of the other lists.
 func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
 		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
@@ -365,7 +367,7 @@ func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	return n
 }
 
-// notCounted lists the reasons why other signers do not count.
+// notCounted returns a list of the reasons why other signers do not count.
 func notCounted(why []string) string {
 	const most = 5
 	switch n := len(why); {
@@ -410,7 +412,7 @@ func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
 	return append(list, material)
 }
 
-// algorithmName returns the algorithm name, without copying it if the name is common.
+// algorithmName returns the name of an algorithm, without copying it if it is a common name.
 func algorithmName(name []byte) string {
 	switch string(name) {
 	case "ed25519":

@@ -30,11 +30,12 @@ func kindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// place returns the pointer to n, truncated like the pointers in package canon's errors. The names
-// in n could make the pointer as long as the receipt.
+// place returns the pointer to n, truncated in the same way as the pointers in errors of package
+// canon. Without truncation, the names in n could make the pointer as long as the receipt.
 func place(n canon.Node) string { return untrusted.Cut(n.Pointer(), 256) }
 
-// excerpt truncates foreign text for use in a message. Callers that print it must escape it.
+// excerpt truncates untrusted text for use in a message. A caller that prints the text must escape
+// it.
 func excerpt(text []byte) string { return untrusted.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
@@ -54,11 +55,11 @@ func quotedList(list []string) string {
 	return text
 }
 
-// withheldName replaces a member name in a report if the name looks like a secret.
+// withheldName replaces the name of a member in a report if the name looks like a secret.
 const withheldName = "[withheld]"
 
-// withholdSecrets removes the names of members that look like secrets from a report. Every report
-// passes through it, so all output formats show the same names.
+// withholdSecrets removes names of members that look like secrets from a report. It is applied to
+// every report, so that all output formats contain the same names.
 func withholdSecrets(r *Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -74,7 +75,8 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes secret names from a pointer and from the texts about its location.
+// withholdNames removes names that look like secrets from a pointer and from the texts about its
+// location.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
 	if !anyOdd(whole) {
@@ -88,7 +90,7 @@ func withholdNames(pointer *string, about ...*string) {
 	var b []byte
 	names, found := ptr.Tokens(), false
 	for i, name := range names {
-		// A truncated name may be the beginning of a secret.
+		// A name that was truncated may be the beginning of a secret.
 		partial := cut && i == len(names)-1
 		if !odd(name) || !partial && !secretIn()(name) {
 			b = canon.AppendToken(b, name)
@@ -105,9 +107,9 @@ func withholdNames(pointer *string, about ...*string) {
 	}
 }
 
-// withoutName removes a name, or its quoted beginning, from a text.
+// withoutName removes a name, or the quoted beginning of a name, from a text.
 func withoutName(text, name string) string {
-	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas truncate names
+	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas truncate names to these lengths
 		for _, quoted := range []string{strconv.Quote(untrusted.Head(name, most)), strconv.QuoteToASCII(untrusted.Head(name, most))} {
 			text = strings.ReplaceAll(text, quoted, strconv.Quote(withheldName))
 			text = strings.ReplaceAll(text, quoted[:len(quoted)-1]+"…", `"`+withheldName)
@@ -116,8 +118,8 @@ func withoutName(text, name string) string {
 	return text
 }
 
-// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because it runs
-// for every report and almost no pointer contains a secret.
+// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because it is
+// called for every report, and almost no pointer contains a secret.
 func anyOdd(pointer string) bool {
 	for name := range strings.SplitSeq(pointer, "/") {
 		if odd(name) {
@@ -127,19 +129,20 @@ func anyOdd(pointer string) bool {
 	return false
 }
 
-// odd reports whether a name is not a name in the format and is long enough to be a secret.
+// odd reports whether a name is not defined by the format and is long enough to be a secret.
 func odd(name string) bool {
 	const short = 8
 	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
 }
 
-// secretIn returns the function that reports whether text contains a secret. If the rules do not
-// compile, so that no secret can be found, the function reports true. Few reports need the
-// detection rules, so they are compiled on first use.
+// secretIn returns a function that reports whether a text contains a secret. If the rules do not
+// compile, so that secrets cannot be found, the function always reports true. The rules are
+// compiled only when they are first used, because few reports need them.
 //
-// On the verification page, the function reports false, because the page shows a file only to the
-// person who opened it, on the same machine, and the detectors would exceed the page's size limit.
-// The condition is constant, so the compiler omits the detectors from the page.
+// On the verification page, the function always reports false, because the page shows a file only
+// to the person who opened it, on the same machine, and because the detectors would exceed the size
+// limit of the page. The condition is a constant, so that the compiler omits the detectors from the
+// page.
 var secretIn = sync.OnceValue(func() func(text string) bool {
 	if runtime.GOOS == "js" {
 		return func(string) bool { return false }

@@ -9,11 +9,12 @@ import (
 // and at most three fractional digits.
 type Time struct{ time.Time }
 
-// At returns t in the precision of receipts: in UTC, truncated to milliseconds.
+// At returns t with the precision of receipts, that is, in UTC and truncated to milliseconds.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// judgedAt is like At, but for a report. An offset or a leap second can move a date-time outside
-// the years that can be formatted. The report then contains the nearest time that can be formatted.
+// judgedAt is like At, but is used for reports. A date-time with an offset or a leap second may be
+// outside the years that can be formatted. The report then contains the nearest time that can be
+// formatted.
 func judgedAt(t time.Time) Time {
 	switch y := t.UTC().Year(); {
 	case y < 0:
@@ -27,12 +28,13 @@ func judgedAt(t time.Time) Time {
 // String returns the RFC 3339 text.
 func (t Time) String() string { return string(t.append(nil)) }
 
-// append appends the RFC 3339 text. The layout writes UTC as Z, and omits a zero fraction.
+// append appends the RFC 3339 text. The layout writes UTC as Z and omits a fraction of zero.
 func (t Time) append(dst []byte) []byte {
 	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 }
 
-// MarshalText returns the RFC 3339 text. A year outside 0000 to 9999 is an error.
+// MarshalText returns the RFC 3339 text. It returns an error if the year is not in the range 0000
+// to 9999.
 func (t Time) MarshalText() ([]byte, error) {
 	if !t.written() {
 		return nil, errors.New("receipt: time: year outside 0000 to 9999")
@@ -40,14 +42,14 @@ func (t Time) MarshalText() ([]byte, error) {
 	return t.append(nil), nil
 }
 
-// written reports whether t can be written as text. RFC 3339 requires years with four digits.
+// written reports whether t can be written as text. RFC 3339 requires years of four digits.
 func (t Time) written() bool {
 	y := t.UTC().Year()
 	return y >= 0 && y <= 9999
 }
 
-// MarshalJSON returns the RFC 3339 text in quotation marks. It shadows the method of the embedded
-// time.Time, which would keep the zone and nanoseconds.
+// MarshalJSON returns the RFC 3339 text in quotation marks. It replaces the method of the embedded
+// time.Time, which would keep the time zone and the nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {
 	text, err := t.MarshalText()
 	if err != nil {
@@ -56,7 +58,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return append(append([]byte{'"'}, text...), '"'), nil
 }
 
-// UnmarshalText accepts the same texts as [ParseTime].
+// UnmarshalText accepts the same text as [ParseTime].
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := ParseTime(text)
 	if err != nil {
@@ -66,7 +68,7 @@ func (t *Time) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a quoted RFC 3339 date-time.
+// UnmarshalJSON accepts an RFC 3339 date-time in quotation marks.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	if len(data) < 2 || data[0] != '"' || data[len(data)-1] != '"' {
 		return errTime
@@ -77,9 +79,9 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 var errTime = errors.New(`not an RFC 3339 date-time such as "2026-04-25T19:17:33Z"`)
 
 // ParseTime parses an RFC 3339 date-time (section 5.6) with any offset and any number of fractional
-// digits (truncated to the nanosecond), with T and Z in upper or lower case. A leap second, :60, is
-// treated as the first instant of the next second, because neither Go nor POSIX represents leap
-// seconds. Years range from 0000 to 9999.
+// digits, which are truncated to nanoseconds. T and Z may be in uppercase or lowercase. A leap
+// second, :60, is treated as the beginning of the next second, because neither Go nor POSIX
+// represents leap seconds. The year must be in the range 0000 to 9999.
 func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	// 0123456789012345678
 	// 2006-01-02T15:04:05
@@ -87,7 +89,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// RFC 3339 section 5.6: each field has a fixed width.
+	// Each field has a fixed width (RFC 3339 section 5.6).
 	year, ok1 := decimal(s[0:4])
 	month, ok2 := decimal(s[5:7])
 	day, ok3 := decimal(s[8:10])
@@ -95,12 +97,12 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	minute, ok5 := decimal(s[14:16])
 	second, ok6 := decimal(s[17:19])
 
-	// RFC 3339 section 5.7: the number of days in the month, and 60 for a leap second.
+	// The day must exist in the month, and 60 is a leap second (RFC 3339 section 5.7).
 	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !validDay(year, month, day) || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, errTime
 	}
 
-	// RFC 3339 section 5.6: an optional time-secfrac, followed by the time-offset.
+	// An optional time-secfrac is followed by the time-offset (RFC 3339 section 5.6).
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
@@ -111,7 +113,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// A leap second and all its fractions map to the same instant.
+	// A leap second with any fraction is mapped to the same instant.
 	if second == 60 {
 		nanos = 0
 	}
@@ -158,7 +160,8 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 		return 0, false
 	}
 
-	// RFC 3339 section 5.6: an offset's hours and minutes have the range of a clock time.
+	// The hours and minutes of an offset have the same ranges as those of a time (RFC 3339 section
+	// 5.6).
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {

@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A Verifier judges receipts according to one policy and one set of trusted keys. It is immutable
-// and safe for concurrent use. [NewVerifier] returns one. The zero Verifier reports every receipt
-// as undecided.
+// A Verifier verifies receipts according to a policy, using a set of trusted keys. A Verifier is
+// immutable and safe for concurrent use. [NewVerifier] returns one. The zero Verifier reports every
+// receipt as undecided.
 type Verifier struct {
 	trust  Trust
 	policy Policy
-	named  []string // the names of the rules
-	from   snapshot // the source of the trust; zero if the caller supplied the keys
+	named  []string // names of the rules
+	from   snapshot // the source of the keys; zero if the caller supplied them
 	schema *schemas.Schema
 	kin    func() kinship
 
@@ -29,9 +29,10 @@ type Verifier struct {
 	lender   *lender
 }
 
-// NewVerifier returns a Verifier that judges receipts by the policy with the keys in trust. It
-// rejects a contradictory policy, a nil rule, and a rule whose name is invalid or used twice. It
-// rejects a trust without keys, unless the policy requires only integrity.
+// NewVerifier returns a Verifier for the given policy that uses the keys in trust. It returns an
+// error if the policy is contradictory, if a rule is nil, or if the name of a rule is invalid or
+// used twice. It also returns an error if trust has no keys, unless the policy requires only
+// integrity.
 func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
@@ -45,12 +46,12 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 		return nil, err
 	}
 
-	// Later changes to the caller's lists do not affect the Verifier.
+	// The policy is copied, so that later changes to the caller's lists have no effect.
 	return &Verifier{trust: trust, policy: policy.clone(), named: named, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
-// A Receipt is a verified receipt, decoded from the bytes that were verified. Its report lists
-// what was not checked.
+// A Receipt is a verified receipt, decoded from the bytes that were verified. Its report lists what
+// was not checked.
 type Receipt struct {
 	Draft
 	Chain      Chain       `json:"chain"`
@@ -60,13 +61,13 @@ type Receipt struct {
 	canonical []byte
 }
 
-// Report returns the report, whose verdict is always verified.
+// Report returns the report on the receipt, whose verdict is always verified.
 func (r *Receipt) Report() *Report { return r.report }
 
 // JSON returns the canonical form of the receipt.
 func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
-// MarshalJSON returns the canonical form of the receipt. Changes to the fields are not included.
+// MarshalJSON returns the canonical form of the receipt. It does not include changes to the fields.
 func (r *Receipt) MarshalJSON() ([]byte, error) {
 	if r.canonical == nil {
 		return nil, errors.New("receipt: the receipt was not verified; Verifier.Open returns verified receipts")
@@ -80,23 +81,23 @@ func (r *Receipt) UnmarshalJSON([]byte) error {
 	return errors.New("receipt: a Receipt is not decoded from JSON, because it would not be verified: use Verifier.Open")
 }
 
-// A RefutedError contains the report of a refuted receipt.
+// A RefutedError contains the report on a refuted receipt.
 type RefutedError struct{ Report *Report }
 
-// Error returns the verdict and the finding's code, pointer, and detail.
+// Error returns the verdict, and the code, pointer, and detail of the finding.
 func (e *RefutedError) Error() string { return findingText(e.Report) }
 
-// An UndecidedError contains the report of a receipt that lacks evidence.
+// An UndecidedError contains the report on a receipt for which evidence is missing.
 type UndecidedError struct{ Report *Report }
 
-// Error returns the verdict and the finding's code, pointer, and detail.
+// Error returns the verdict, and the code, pointer, and detail of the finding.
 func (e *UndecidedError) Error() string { return findingText(e.Report) }
 
 func findingText(r *Report) string {
 	f := r.Finding()
 	text := fmt.Sprintf("receipt: %v: %s", r.Verdict, f.Code)
 	if f.Pointer != "" {
-		text += " at " + quoted(f.Pointer) // the pointer contains foreign text
+		text += " at " + quoted(f.Pointer) // the pointer contains untrusted text
 	}
 	if f.Detail != "" {
 		text += ": " + f.Detail
@@ -128,8 +129,8 @@ func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	return nil, &UndecidedError{rep}
 }
 
-// VerifyBytes parses data into doc, judges it, and overwrites rep. It reuses the memory of doc
-// and rep. data must not change while doc is in use.
+// VerifyBytes parses data into doc, verifies the receipt, and overwrites rep. It reuses the memory
+// of doc and rep. data must not change while doc is in use.
 func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	if v.schema == nil {
@@ -145,8 +146,8 @@ func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.judge(doc, rep)
 }
 
-// Verify judges a parsed document and overwrites rep. If doc and rep are reused, it allocates no
-// memory for a receipt without findings.
+// Verify verifies a parsed receipt and overwrites rep. If doc and rep are reused, verifying a
+// receipt without findings allocates no memory.
 func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	if v.schema == nil {
@@ -156,7 +157,7 @@ func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.judge(doc, rep)
 }
 
-// abstain writes the report for the zero Verifier, which has no policy and no keys.
+// abstain writes the report of the zero Verifier, which has no policy and no keys.
 func (v *Verifier) abstain(rep *Report) {
 	rep.omit(StepParse, CodeStepNotReached, "parse: the verifier was not created with NewVerifier")
 	v.conclude(rep)
@@ -181,9 +182,9 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 	}
 }
 
-// judge runs the seven steps. Each step records exactly one status, except that a failed schema
-// step has one entry per location. If an earlier failure prevents a step from being checked, the
-// step records this.
+// judge performs the seven steps. Each step records exactly one status, except that a failed schema
+// step records one for each location. If a step cannot be checked because of an earlier failure, it
+// records that.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
@@ -193,15 +194,15 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		return
 	}
 
-	// The hash is also computed if the schema check fails, so that both findings are reported.
+	// The hash is computed even if the schema step fails, so that both findings are reported.
 	schemaHolds := schemaStep{v}.check(root, rep)
 	hashHolds := hashStep{v}.check(doc, schemaHolds, rep)
-	if !schemaHolds || !hashHolds { // no files were looked up, and the report states why
+	if !schemaHolds || !hashHolds { // no files were looked up, and the report states the reason
 		v.watched.seeAll(pieceMaterials)
 	}
 
-	// These steps depend on the schema and the hash. If either check failed, these steps record
-	// this.
+	// The following steps require the schema and the hash to be valid. If one of them is not, these
+	// steps record that.
 	checkLink(root, rep, v.policy.Strict)
 	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
 	signatureStep{v}.check(root, schemaHolds, hashHolds, rep)
@@ -214,8 +215,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude assigns the verdict; no other code does. The verdict verified requires positive evidence:
-// every step is present, the required steps passed, and none failed.
+// conclude sets the verdict, which no other code does. The verdict verified requires positive
+// evidence: all steps are present, the required steps have passed, and no step has failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
 	withholdSecrets(rep)
@@ -237,7 +238,7 @@ func (v *Verifier) shown(rep *Report) bool {
 		return false
 	}
 
-	// Every step must occur once and in order, so that an omission does not look like success.
+	// Every step must be present once and in order, so that an omission never appears as success.
 	for i, c := range rep.Checks {
 		if c.Step != Step(i) {
 			return false
@@ -251,9 +252,9 @@ func (v *Verifier) shown(rep *Report) bool {
 	return true
 }
 
-// suffices reports whether a check allows a receipt to be verified. If no evidence was supplied for
-// a step, the step may be left unchecked unless the policy is strict. A step must not be left
-// unchecked for any other reason.
+// suffices reports whether a check allows the verdict verified. A step for which no evidence was
+// supplied may be unchecked, unless the policy is strict. A step must not be unchecked for any
+// other reason.
 func (v *Verifier) suffices(c Check) bool {
 	allowed := CodeBatchNotChecked
 	switch c.Step {
@@ -270,35 +271,36 @@ func (v *Verifier) suffices(c Check) bool {
 	return c.Status != StatusNotChecked || c.Code == allowed && !v.policy.Strict
 }
 
-// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the verifier's trust
-// if it is a [LogTrust]. An invalid checkpoint does not cause an error; the result's Fault
-// describes the invalid part. Reports state whether a trusted log signed the checkpoint.
+// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint), using the keys of the verifier's trust
+// if that is a [LogTrust]. An invalid checkpoint is not an error; the field Fault of the result
+// describes the invalid part. Reports state whether a trusted log has signed the checkpoint.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
-// Foreign writes the report on a receipt in another format. data is the receipt's text. The verdict
+// Foreign writes the report on a third-party receipt. data is the text of the receipt. The verdict
 // is verified if no check failed, every step that the format defines was checked, and a trusted key
-// signed the receipt. Unless the policy is strict, a link and inclusions in unknown logs may be left
-// unchecked. If signatures are out of scope, a hash must match instead of a signature. Every given
-// signature must be valid or unknown.
+// has signed the receipt. Unless the policy is strict, links, and inclusions in unknown logs, may
+// be unchecked. If the policy requires only integrity, a valid hash is required instead of a
+// signature. No signature may be invalid, although the keys of some signatures may be unknown.
 func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Amend adds to a report a check that cannot be made with the receipt alone, and determines the
-// verdict again. The check's step determines what the check means:
+// Amend adds a check that cannot be made with the receipt alone to a report, and determines the
+// verdict again. The meaning depends on the step of the check:
 //
-//   - [StepParse]: the input is not JSON text, such as a malformed CBOR item or a line that is too
-//     long. The report is reset to this check, and all other steps are recorded as not reached. The
-//     check's status is StatusFailed, or StatusNotChecked if the result depends on further input.
-//   - [StepLink]: the relation of the receipt to the other receipts in its stream. The check may
-//     have any status. A link that the receipt alone refutes remains refuted. A check that has a
-//     cause but no detail receives its detail here.
-//   - any other step: an additional finding, such as that the receipt is not the replay that it
-//     claims to be. StatusFailed refutes, and any other status leaves the receipt undecided. The
-//     finding is placed after the other findings of its step.
+//   - [StepParse]: the input is not JSON text, for example because it is a malformed CBOR item or a
+//     line that is too long. The report is reset to this check, and all other steps are recorded as
+//     not reached. The status must be StatusFailed, or StatusNotChecked if the result depends on
+//     further input.
+//   - [StepLink]: the result for the receipt's link to the other receipts in its stream. The check
+//     may have any status. A link that is invalid according to the receipt alone remains invalid.
+//     If the check has a cause but no detail, Amend sets the detail.
+//   - any other step: an additional finding, for example that the receipt is not the replay that it
+//     claims to be. StatusFailed refutes the receipt, and any other status leaves it undecided. The
+//     finding is inserted after the other findings of the same step.
 func (v *Verifier) Amend(rep *Report, c Check) {
 	switch c.Step {
 	case StepParse:
@@ -320,15 +322,15 @@ func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// link replaces the check of a link that was not checked, or that was checked only against the
-// receipt itself.
+// link replaces the check of a link that was not checked, or that was checked only with the receipt
+// itself.
 func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
-		// A link's check is replaced only if the link was not checked, or if it passed because
-		// nothing had contradicted it yet.
+		// The check is replaced only if the link was not checked, or if it passed because nothing
+		// contradicted it.
 		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}
@@ -343,7 +345,7 @@ func (v *Verifier) link(rep *Report, c Check) {
 	}
 }
 
-// weigh inserts a finding after the other findings of its step.
+// weigh inserts a finding after the other findings of the same step.
 func (v *Verifier) weigh(rep *Report, c Check) {
 	if c.Status != StatusFailed {
 		c.Status = StatusNotChecked
@@ -359,29 +361,30 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// A Rule is the caller's requirement for the content of receipts. It must be safe for concurrent
-// use, and depend only on the document, so that equal receipts get equal verdicts.
+// A Rule is a requirement of the caller for the content of receipts. A Rule must be safe for
+// concurrent use. Its result must depend only on the document, so that equal receipts have equal
+// verdicts.
 type Rule interface {
-	// Name identifies the rule and its version in reports and summaries: up to 64 lowercase
-	// letters, digits, and underscores, such as "cost_limit_2". Summaries that were created with
-	// different rules cannot be merged.
+	// Name identifies the rule and its version in reports and summaries. It has up to 64
+	// characters, which are lowercase letters, digits, and underscores, such as "cost_limit_2".
+	// Summaries that were created with different rules cannot be merged.
 	Name() string
 
-	// Judge returns a check for each part of the rule that a receipt does not satisfy. The receipt
-	// matches its schema. A check with StatusFailed refutes the receipt, and any other check makes
-	// it undecided. If Judge returns no checks, the receipt satisfies the rule. Judge must not
-	// retain doc.
+	// Judge returns a check for each part of the rule that a receipt does not meet. The receipt has
+	// already been found to match the schema. A check with StatusFailed refutes the receipt, and
+	// any other check leaves it undecided. If Judge returns no checks, the receipt meets the rule.
+	// Judge must not retain doc.
 	//
-	// The step of the checks is StepRules, and their code is "rule_" followed by the name. If Judge
-	// panics, the receipt is undecided.
+	// The checks are reported with the step StepRules and the code "rule_" followed by the name. If
+	// Judge panics, the receipt is undecided.
 	Judge(doc *canon.Document) []Check
 }
 
-// rulePrefix is the prefix of the codes for rules. No code in the registry begins with it.
+// rulePrefix is the prefix of the codes of rules. No other code begins with this prefix.
 const rulePrefix = "rule_"
 
-// mostOfRule is the maximum number of checks per rule that a report lists. The verdict does not
-// depend on the omitted checks, because failed checks are listed first.
+// mostOfRule is the maximum number of checks per rule that a report contains. Omitting checks does
+// not change the verdict, because failed checks come first.
 const mostOfRule = 100
 
 // namesOf returns the names of the rules.
@@ -403,16 +406,16 @@ func namesOf(rules []Rule) (names []string, err error) {
 	return names, nil
 }
 
-// applyRules adds the rules' checks to the report.
+// applyRules adds the checks of the rules to the report.
 func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report) {
-	// Rules may rely on the schema.
+	// Rules may rely on the schema, so they are not applied otherwise.
 	if len(v.named) > 0 && !schemaHolds {
 		rep.omit(StepRules, CodeStepNotReached, "rules: the receipt does not fit its schema")
 		return
 	}
 	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
-		// Failed checks come first, so that the limit does not hide any of them.
+		// Failed checks come first, so that the limit omits other checks first.
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
 			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])
@@ -428,10 +431,10 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 }
 
-// judgeByRule returns the checks of a rule. A rule that panics has produced no result.
+// judgeByRule returns the checks of a rule. A rule that panics has no result.
 func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
-	// The rule is the caller's code: an error in it must neither verify the receipt nor abort the
-	// run.
+	// The rule is code of the caller, so a mistake in it must neither verify the receipt nor end
+	// the run.
 	defer func() {
 		if p := recover(); p != nil {
 			checks = []Check{{Reason: fmt.Sprintf("the rule panicked: %.200q", fmt.Sprint(p)), Hint: "fix the rule"}}
@@ -446,14 +449,14 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 	return checks
 }
 
-// Policy returns the verifier's policy.
+// Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// Snapshot returns the version of the keys from [NewSnapshot], or the error that left the verifier
-// without keys. Both are zero if the caller supplied the keys.
+// Snapshot returns the version of the keys that [NewSnapshot] obtained, or the error because of
+// which the verifier has no keys. Both are zero if the caller supplied the keys.
 func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
-// Scope returns the scope of the verifier's reports.
+// Scope returns the scope of the reports that the verifier creates.
 func (v *Verifier) Scope() Scope {
 	if v.policy.IntegrityOnly {
 		return ScopeIntegrity
