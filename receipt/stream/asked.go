@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An asked records the requirements that a summary's receipts had to meet, apart from the trusted
-// keys. Summaries with different requirements do not merge.
+// An asked value records the requirements that the receipts of a summary had to meet, apart from
+// the trusted keys. Summaries with different requirements cannot be merged.
 type asked struct {
 	Issuer     string          `json:"issuer"` // "": any
 	At         *receipt.Time   `json:"at"`     // null: each receipt at its own time
@@ -20,7 +20,7 @@ type asked struct {
 	Trust      string          `json:"trust,omitzero"`    // version of the trusted keys, from a source of keys
 }
 
-// An askedQuorum is a number of witnesses, and the keys that count toward it. If Keys is empty, all
+// An askedQuorum is a required number of witnesses, with the keys that count. If Keys is empty, all
 // keys count.
 type askedQuorum struct {
 	Threshold int           `json:"threshold"`
@@ -36,11 +36,11 @@ type askedCheckpoint struct {
 	Cosigners askedQuorum `json:"cosigners"`
 }
 
-// An IncomparableError reports that the verdicts of two summaries have different meanings.
+// An IncomparableError indicates that the verdicts of two summaries do not mean the same.
 type IncomparableError struct {
-	// What names the difference: scope (only one summary is limited to integrity), keys (different
-	// files of trusted keys), or a requirement: issuer, at, strict, witnesses, checkpoint,
-	// subjects, rules, or trust (different versions of the trusted keys).
+	// What is the name of the difference: scope (only one of the summaries is limited to
+	// integrity), keys (the files of trusted keys differ), or a requirement: issuer, at, strict,
+	// witnesses, checkpoint, subjects, rules, or trust (the versions of the trusted keys differ).
 	What string
 }
 
@@ -84,9 +84,9 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 	return a
 }
 
-// differs returns an error if the requirements differ. Unknown requirements are compatible with all
-// others, except that they are assumed to include no rules, because versions that did not record
-// requirements had no rules.
+// differs returns an error if the requirements of two summaries differ. Unknown requirements are
+// compatible with all others, except that they are assumed to include no rules, because versions
+// that did not record requirements did not support rules.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
 		if a != nil && len(a.Rules) > 0 || b != nil && len(b.Rules) > 0 {
@@ -120,7 +120,7 @@ func (c *askedCheckpoint) equal(o *askedCheckpoint) bool {
 	return c.Required == o.Required && slices.Equal(c.Logs, o.Logs) && c.Cosigners.equal(&o.Cosigners)
 }
 
-// equal requires the groups of two quorums in the same order.
+// equal reports whether two quorums are equal, with their groups in the same order.
 func (q *askedQuorum) equal(o *askedQuorum) bool {
 	return q.Threshold == o.Threshold && slices.Equal(q.Keys, o.Keys) &&
 		slices.EqualFunc(q.Groups, o.Groups, func(a, b askedQuorum) bool { return a.equal(&b) })

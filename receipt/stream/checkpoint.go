@@ -14,22 +14,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// errOnce indicates that a checkpoint was given for an input that cannot be read twice.
+// errOnce indicates that there is a checkpoint for an input that cannot be read twice.
 var errOnce = errors.New("stream: a checkpoint requires reading the input twice, but this input can be read only once")
 
-// errTree indicates that Conclude received a checkpoint without the tree over the receipts.
+// errTree indicates that Conclude was called with a checkpoint but without the tree of all
+// receipts.
 var errTree = errors.New("stream: a checkpoint requires the tree of all receipts; set the tree")
 
-// A forest is the tree over an input's receipts, in reading order, together with the checkpoint
-// with which it is compared. Every receipt is a leaf, including every copy.
+// A forest is the tree of the receipts of an input, in reading order, together with the checkpoint
+// that is compared with the tree. Every receipt is a leaf, and so is every copy.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
 	join.Tree
-	edge merkle.Tree // tree over the leaves so far
+	edge merkle.Tree // tree of the leaves that have been added
 }
 
-// behind returns the number of receipts that follow those covered by the checkpoint.
+// behind returns the number of receipts that come after those that the checkpoint covers.
 func (f *forest) behind() uint64 {
 	return f.Size - min(f.claims.Size, f.Size)
 }
@@ -56,8 +57,8 @@ func (f *forest) add(it *survey.Item) {
 	}
 }
 
-// take replaces the tree with the tree that an engine computed. It reports whether there is such a
-// tree.
+// take replaces the tree with a tree that an engine has computed. It reports whether there is such
+// a tree.
 func (f *forest) take(t *join.Tree) bool {
 	if f == nil || t == nil {
 		return false
@@ -66,7 +67,7 @@ func (f *forest) take(t *join.Tree) bool {
 	return true
 }
 
-// leafOf returns a document's leaf.
+// leafOf returns the leaf for a document.
 func leafOf(it *survey.Item) join.Leaf {
 	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "", Single: it.Single}
 	if l.Placed {
@@ -75,20 +76,20 @@ func leafOf(it *survey.Item) join.Leaf {
 	return l
 }
 
-// A bound is a position between documents: after the first docs documents of a source, and after
-// all earlier sources.
+// A bound is a position between documents: it comes after all earlier sources and after the first
+// docs documents of a source.
 type bound struct{ source, docs int }
 
-// everything is a bound that follows all documents.
+// everything is a bound that comes after all documents.
 var everything = bound{source: math.MaxInt}
 
-// holds reports whether an item precedes the bound.
+// holds reports whether an item comes before the bound.
 func (b bound) holds(it *survey.Item) bool {
 	return it.Source < b.source || it.Source == b.source && it.Number <= b.docs
 }
 
-// judge compares the tree with the checkpoint. It returns the evidence for the documents that
-// precede until and for the documents that follow it, and a finding if the checkpoint refutes the
+// judge compares the tree with the checkpoint. It returns the evidence for the documents before
+// until, the evidence for the documents after it, and a finding if the checkpoint refutes the
 // entire input.
 func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bound, found *Finding) {
 	size, n := f.claims.Size, f.Size
@@ -96,7 +97,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 	case f.given.Fault != "" || !f.given.Readable:
 		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
 		return inside, outside, bound{}, found
-	case !f.given.Signed: // before the tree is compared: anyone can write an unsigned checkpoint
+	case !f.given.Signed: // this is checked before the tree, because anyone can write an unsigned checkpoint
 		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", untrusted.Cut([]byte(f.claims.Origin), 256))
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n >= size && f.Root == f.claims.Root && !f.Holes:
@@ -106,7 +107,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
 	case partial || f.Single && size != 1:
-		// Leaves are missing, so the root shows nothing.
+		// Some leaves are missing, so the root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
@@ -114,12 +115,13 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 			Detail: fmt.Sprintf("the checkpoint covers %d receipts, but the input has %d", size, n)}
 	}
 
-	// RFC 9162 section 2.1.1: a root covers all leaves in order.
+	// A root covers all leaves in order (RFC 9162 section 2.1.1).
 	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
 		Detail: fmt.Sprintf("the checkpoint does not cover these receipts in this order: the root of the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
-// beside returns v with the result of a comparison, or v itself if nothing was compared.
+// beside returns v with the result of a comparison as evidence, or v itself if nothing was
+// compared.
 func beside(v *receipt.Verifier, e receipt.Evidence) (*receipt.Verifier, error) {
 	if e.Checkpoint == nil && e.Uncompared == "" {
 		return v, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // checkConsistent returns an error if a summary contradicts itself. Anyone can write or change a
-// summary, so its parts may be inconsistent.
+// summary, so its parts may contradict each other.
 func checkConsistent(s *Summary) error {
 	switch {
 	case s.Verified+s.Refuted+s.Undecided != s.Receipts || min(s.Verified, s.Refuted, s.Undecided, s.Copies) < 0:
@@ -20,7 +20,7 @@ func checkConsistent(s *Summary) error {
 		return errors.New("it is complete, but lists inputs that could not be read")
 	}
 
-	// Each receipt that is not verified has exactly one code.
+	// Each receipt that is not verified is counted under exactly one code.
 	explained := 0
 	for code, n := range s.Codes {
 		if explained += n; n <= 0 {
@@ -42,8 +42,8 @@ func checkConsistent(s *Summary) error {
 		}
 	}
 
-	// A receipt that occurs with two sets of signatures counts twice, but only once in its
-	// stream. Only a roster distinguishes such receipts.
+	// A receipt with two different sets of signatures is counted twice, but only once in its
+	// stream. Such receipts can be distinguished only with a roster.
 	distinct, err := checkRoster(s)
 	if err == nil && s.Verdict() == receipt.Verified && placed < uint64(distinct) {
 		err = errors.New("its streams have fewer receipts than are verified")
@@ -51,8 +51,8 @@ func checkConsistent(s *Summary) error {
 	return err
 }
 
-// checkRoster compares the counts with the roster. It returns the number of distinct receipts or,
-// if there is no roster, the number of verified receipts.
+// checkRoster compares the counts in a summary with its roster. It returns the number of distinct
+// receipts or, without a roster, the number of verified receipts.
 func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil
@@ -85,7 +85,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	return t.Contents, nil
 }
 
-// checkUnchecked returns an error if a summary counts more unchecked documents than it has
+// checkUnchecked returns an error if a summary counts more unchecked documents than there are
 // documents.
 func checkUnchecked(s *Summary) error {
 	for code, n := range s.Unchecked {

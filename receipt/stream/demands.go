@@ -9,21 +9,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// demands are the requirements for an input's streams: their predecessors, contents, and heads.
+// demands are the requirements for the streams of an input: their predecessors, their contents, and
+// their heads.
 type demands struct {
 	survey.Wanted
 	given Continuity
 }
 
-// compare compares the end of one stream with the requirements.
+// compare compares the end of a stream with the requirements.
 func (d *demands) compare(s *Summary, e survey.End) {
 	stream, wanted := e.Stream, d.Head(e.Stream)
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
-	// With Only, the stream must end at the expected head. Otherwise, receipts may follow that
-	// head.
+	// With Only, the stream must end with the expected head. Otherwise, receipts may come after
+	// that head.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
@@ -47,7 +48,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 }
 
-// conclude adds findings for streams that are absent, and notes about requirements that were not
+// conclude adds findings for streams that are missing, and notes about requirements that were not
 // checked.
 func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
@@ -62,7 +63,7 @@ func (d *demands) conclude(s *Summary) {
 		}
 	}
 
-	// An expected stream may be absent entirely.
+	// An expected stream may be missing entirely.
 	for stream, head := range d.Expect {
 		if !present[stream] {
 			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
@@ -75,7 +76,7 @@ func (d *demands) conclude(s *Summary) {
 		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
-	// A truncated chain shows no sign of the truncation.
+	// A truncated chain does not show that it was truncated.
 	if open > 0 {
 		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
 	}
@@ -85,7 +86,7 @@ func (d *demands) conclude(s *Summary) {
 	sortFindings(s.Findings)
 }
 
-// concludeAfter adds a finding or a note if After was given but the input has none of its streams.
+// concludeAfter adds a finding or a note if the input has none of the streams in After.
 func (d *demands) concludeAfter(s *Summary) {
 	streams := map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -99,7 +100,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// A single predecessor applies to the input's only stream.
+	// A single predecessor is required of the only stream in the input.
 	for given, head := range d.After {
 		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
@@ -110,7 +111,7 @@ func (d *demands) concludeAfter(s *Summary) {
 	s.addNote(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
 }
 
-// firstOf returns the link that a segment's first receipt states.
+// firstOf returns the link of the first receipt in a segment.
 func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
 
 func sortFindings(list []Finding) {
@@ -132,7 +133,7 @@ func ofStreams(n, all int) string {
 	return fmt.Sprintf(" of %d streams", n)
 }
 
-// end adds the streams' ends to the summary, and compares them with the requirements.
+// end adds the ends of the streams to the summary, and compares them with the requirements.
 func (d *demands) end(s *Summary, ends []survey.End) {
 	for _, e := range ends {
 		s.Streams = append(s.Streams, e.Segment)
@@ -141,8 +142,8 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 	s.Streams = chain.Join(s.Streams)
 }
 
-// endsOf returns the streams' ends. The segments of a stream that do not join have one common end,
-// which has the expected head if one of the segments has it.
+// endsOf returns the ends of the streams. If the segments of a stream do not join, the stream has
+// only one end, which contains the expected head if any segment does.
 func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	for _, g := range segments {
 		found := g.Head == d.Head(g.Stream).Hash
@@ -158,8 +159,8 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads searches for the expected heads among the receipts that the parts list. known is false
-// if the parts do not list all of their receipts.
+// findHeads looks for the expected heads among the receipts that are listed in the parts. known is
+// false if the parts do not list all of their receipts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

@@ -11,76 +11,78 @@
 // # Input formats
 //
 // An input is one JSON document, one JSON document per line, a JSON array, a page of a protocol
-// list, one CBOR item, or a sequence of CBOR items ([Kind]). It may be compressed with gzip or
-// zstd. The format is detected from the content. Blank lines, CR LF, and a missing last line end
-// are accepted. A truncated last line is undecided (torn_tail); the lines before it still count.
+// list, one CBOR item, or a sequence of CBOR items (see [Kind]). The input may be compressed with
+// gzip or zstd. The format is detected from the content. Blank lines, CR LF, and a missing line end
+// after the last line are accepted. A truncated last line is undecided (torn_tail); the preceding
+// lines are verified as usual.
 //
 // # How receipts are joined
 //
-// The receipts of a single input are ordered: within each stream, every receipt must name its
-// predecessor by the stated hash. [Verify] detects a break as soon as it reads the receipt. The
-// receipts of several sources are joined by their links, regardless of the order of the sources.
-// [VerifyFiles] therefore reads the sources twice, the first time only to collect the links. In
-// both cases:
+// The receipts in a single input must be in order: in each stream, every receipt names its
+// predecessor by the stated hash. [Verify] detects a break as soon as it reads the receipt after
+// the break. The receipts of several sources are joined by their links, regardless of the order of
+// the sources. [VerifyFiles] therefore reads the sources twice. The first pass only collects the
+// links. In both cases:
 //
-//   - The link of a stream's first receipt is not checked if its predecessor is not in the
-//     input. A second such receipt is refuted, unless the input is a selection.
-//   - A break, a fork, a second first receipt, or two contents with the same receipt_id refutes the
-//     receipt at which it is detected.
-//   - Copies with identical content count once for each outcome, because different signatures can
-//     lead to different outcomes.
-//   - A receipt that does not match its own hash produces one finding: it keeps its place, and its
-//     successor gets no finding.
+//   - If the predecessor of the first receipt in a stream is not in the input, the link of that
+//     receipt is not checked. A second receipt of this kind is refuted, unless the input is a
+//     selection.
+//   - A break, a fork, a second first receipt, or different content with the same receipt_id
+//     refutes the receipt at which it is detected.
+//   - Copies with the same content are counted once for each outcome, because their outcomes may
+//     differ if their signatures do.
+//   - If a receipt does not match its own hash, there is only one finding: the receipt keeps its
+//     position, so its successor gets no finding.
 //
-// A first receipt that names a receipt in another stream is also refuted, and so is a receipt that
-// precedes its predecessor in a file or is separated from it, unless [Options.Unordered] states
-// that files are unordered.
+// The first receipt of a stream is also refuted if it names a receipt in another stream. In a file,
+// a receipt is refuted if it comes before its predecessor or is separated from it, unless
+// [Options.Unordered] states that files are not in order.
 //
-// If receipts from several sources conflict, for example because they name the same predecessor,
-// the receipt that was issued earlier takes precedence. The rules do not depend on the receipts'
-// order, so receipt-beam's engine, which joins records with [Records] and [Conclude], gets the same
-// results as a single machine.
+// If receipts in several sources conflict, for example because they name the same predecessor, the
+// receipt that was issued first takes precedence. These rules do not depend on the order of the
+// receipts, so the engine of receipt-beam, which joins records with [Records] and [Conclude], has
+// the same results as a single machine.
 //
 // # Documents of a program
 //
-// [VerifySeq] verifies documents that a program already has, such as database rows, and returns the
-// program's key with each report.
+// [VerifySeq] verifies documents that a program already has, such as rows of a database, and
+// returns the program's own key together with each report.
 //
 // # Parts
 //
 // [Summary.Merge] combines the summaries of two parts: it joins the links of their receipts in the
-// same way as a run over all sources. Summaries of more than 65,536 receipts are joined by the ends
-// of their streams. Anything that the ends do not show is undecided.
+// same way as a run over all of the sources. If a summary has more than 65,536 receipts, only the
+// ends of its streams are joined. Whatever the ends do not show is then undecided.
 //
-// If a chain was truncated at its end, the remaining chain does not show that. The [Summary]
-// therefore lists the heads, with a note that it is unknown whether receipts follow them.
-// [Continuity].Expect compares the heads with those of an earlier report.
+// If receipts at the end of a chain were removed, the rest of the chain does not show that. The
+// [Summary] therefore lists the heads of the streams, with a note that receipts may follow them.
+// [Continuity].Expect compares the heads with those in an earlier report.
 //
-// [Read] returns the same documents in the same order without verifying them, for
-// programs that process them further.
+// [Read] returns the same documents in the same order, without verifying them, for programs that
+// process documents in other ways.
 //
 // # Data flow
 //
-// A [Source] is opened and decompressed, and a cutter cuts it into pieces. There are cutters for
-// lines, arrays, pages of a list, and CBOR. A decoder converts a piece into a document, a fault, or
-// another kind of document. [Verify], both passes of [VerifyFiles], [Read], and [Source.Find] use
-// the same decoder. A pipeline passes documents as items, in batches, to workers, which write
-// reports. It returns the items in input order.
+// A [Source] is opened and decompressed, and a cutter splits it into pieces. There are cutters for
+// lines, arrays, pages of a list, and CBOR. A decoder converts each piece into a document or a
+// fault. [Verify], both passes of [VerifyFiles], [Read], and [Source.Find] use the same decoder. A
+// pipeline passes the documents as items, in batches, to workers, which create reports. The
+// pipeline returns the items in input order.
 //
-// Each item is then placed among the others. For a single source, an order judges links as they are
-// read, using an index of the previous receipts. For several sources, a survey stores three records
-// for each receipt in the first pass, which a sorter may put on disk. A joiner reads the sorted
-// records, applies the rules of package join, and leaves a mark for each receipt. The second pass
-// converts marks into checks. At the end, the streams are compared with the demands, which specify
-// their required starts and ends. The summary counts receipts and keeps a roster of them, which a
-// merger uses to survey the receipts of two parts again.
+// Each item is then placed among the other items. For a single source, an order checks the links
+// while the source is read, using an index of the preceding receipts. For several sources, a survey
+// stores three records for each receipt in the first pass, which a sorter may write to disk. A
+// joiner reads the sorted records, applies the rules of package join, and sets a mark for each
+// receipt. The second pass converts the marks into checks. At the end, the streams are compared
+// with the demands, which specify how streams must begin and end. The summary counts the receipts
+// and has a roster of them, which a merger uses to survey the receipts of two parts again.
 //
 // # Bounds
 //
-// The memory for a single source does not grow with its length, except for one entry per stream and
-// for up to 262,144 receipt IDs. Several sources, or a source that is [Options.Unordered], use one
-// byte of memory per receipt and 230 to 460 bytes of sorted records, which are written to
-// [Options.TempDir] if they do not fit into memory. If there is no TempDir, the records stay in
-// memory. [Summing.Mergeable] adds about 55 bytes of memory per receipt. Results do not depend on
-// [Options.Jobs].
+// For a single source, memory use does not grow with the length of the source, except for one entry
+// per stream and for up to 262,144 receipt IDs. Several sources, or a source with
+// [Options.Unordered], use one byte of memory per receipt and 230 to 460 bytes of sorted records,
+// which are written to [Options.TempDir] if they do not fit into memory. Without a TempDir, the
+// records stay in memory. [Summing.Mergeable] adds about 55 bytes of memory per receipt. The
+// results do not depend on [Options.Jobs].
 package stream

@@ -10,13 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Leaves calls leaf for each document in sources, in reading order. Documents are read only for
-// their leaves; nothing is verified. An error from leaf ends the reading and is returned.
+// Leaves calls leaf for each document in the sources, in reading order. It reads the documents only
+// to compute their leaves, and verifies nothing. If leaf returns an error, reading ends and Leaves
+// returns that error.
 //
-// Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which reads
-// some of the inputs, and that joins the receipts with package join. Leaves is needed only for a
-// checkpoint that covers all inputs. Package join is internal, so engines outside this repository
-// use the command receipt-beam.
+// Leaves, [Records], and [Conclude] are intended for an engine that runs many workers, each of
+// which reads some of the inputs, and that joins the receipts with package join. Leaves is needed
+// only for a checkpoint that covers all inputs. Package join is internal, so engines outside this
+// repository use the command receipt-beam instead.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
 	var failure error
 	p := &pipeline{sources: sources, options: &o, meter: func(int) {}}
@@ -29,26 +30,27 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 	return errors.Join(err, failure)
 }
 
-// Records verifies the receipts of sources and calls place for each document that counts, in input
-// order. The record contains the receipt's outcome without its link, and the receipt's index in its
-// source. On return, the record's Mark and Related determine the result of the link:
-// join.MarkLinked, which is set before the call, means that the link holds, and join.MarkCopy means
-// that the receipt does not count. The record is valid until place returns. The record is nil for a
-// document that states no place in a stream. An error from place ends the run.
+// Records verifies the receipts in the sources and calls place for each document that is counted,
+// in input order. The record contains the index of the receipt in its source, and the outcome of
+// the receipt without its link. When place returns, Mark and Related of the record determine the
+// result for the link: join.MarkLinked, which is set before the call, means that the link is valid,
+// and join.MarkCopy means that the receipt is not counted. The record is valid only until place
+// returns. For a document without a position in a stream, the record is nil. If place returns an
+// error, the run ends.
 //
-// With [Options.Checkpoint], tree is the tree over the leaves of all inputs; its Source is counted
-// from the first of sources. If tree is nil, it is computed from sources alone.
+// With [Options.Checkpoint], tree is the tree of the leaves of all inputs; its Source is counted
+// from the first of the sources. If tree is nil, it is computed from these sources alone.
 //
-// The summary contains only counts of documents; it lists no streams.
+// The summary contains only counts of documents, and lists no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
 	r := newRun(ctx, v, sources, o)
 	r.engine, r.tree, r.summary.roster = place, tree, nil
 	return r
 }
 
-// Conclude returns the summary of the receipts that an engine joined. It equals the summary that
-// [VerifyFiles] returns for all inputs. Conclude reads nothing; the caller fills in Inputs and
-// Skipped. With [Options.Checkpoint], tree is the tree over the leaves of all inputs.
+// Conclude returns the summary for the receipts that an engine has joined. It is equal to the
+// summary that [VerifyFiles] returns for all inputs. Conclude does not read any input; the caller
+// sets Inputs and Skipped. With [Options.Checkpoint], tree is the tree of the leaves of all inputs.
 func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tree) (*Summary, error) {
 	r := newRun(context.Background(), v, nil, o)
 	r.summary.roster = nil
@@ -66,7 +68,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	s.Codes, s.Unchecked, s.Withheld = intCounts(c.Codes), intCounts(c.Unchecked), int(c.Withheld)
 
-	// If all receipts in a stream are damaged, the stream's name may be what was altered.
+	// If all receipts in a stream are damaged, the damage may be in the name of the stream.
 	d := o.demands()
 	for i := range found.Strands {
 		e := &found.Strands[i]
@@ -81,7 +83,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
 
-	// A checkpoint that covers all receipts shows that no receipt follows.
+	// A checkpoint that covers all receipts shows that no further receipt follows.
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}
@@ -97,7 +99,7 @@ func intCounts(counts map[receipt.Code]int64) map[receipt.Code]int {
 	return list
 }
 
-// An outside places receipts with the help of an engine.
+// An outside value places receipts with the results of an engine.
 type outside struct {
 	engine  func(*join.Record) error
 	partial bool
@@ -105,7 +107,7 @@ type outside struct {
 	record  join.Record
 }
 
-// Place passes an item to the engine, and reports the engine's result.
+// Place passes an item to the engine, and records the result of the engine.
 func (o *outside) Place(it *survey.Item) error {
 	if !it.Facts.Placed {
 		if it.Other != "" {
@@ -131,7 +133,7 @@ func (o *outside) Place(it *survey.Item) error {
 
 func (*outside) conclude(*Summary) {}
 
-// recordOf returns the record of an item whose link has not been judged yet.
+// recordOf returns the record for an item whose link has not been checked yet.
 func recordOf(it *survey.Item) join.Record {
 	f := &it.Facts
 	r := join.Record{Stream: f.Key.Stream(), ID: join.ID(f.ID), Stated: f.Link.Hash, Computed: f.Computed, First: f.Link.First, Previous: f.Link.Previous,

@@ -21,8 +21,8 @@ type Finding struct {
 	Hint     string        `json:"hint"`
 	Cause    receipt.Cause `json:"cause,omitzero"` // as in a [receipt.Check]; "": the code is specific enough
 
-	// Drawn reports whether the finding is about the relation between receipts in merged parts, or
-	// in several streams. A merge computes such findings anew.
+	// Drawn reports whether the finding is about the relationship between receipts in merged parts
+	// or in several streams. A merge computes such findings again.
 	Drawn bool `json:"drawn,omitzero"`
 }
 
@@ -45,7 +45,7 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }
 
-// markFinding returns a finding about several parts for a mark that no report of a part contains.
+// markFinding returns a finding about several parts, for a mark that is in no report of a part.
 func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
 	case join.MarkMissing:
@@ -61,7 +61,7 @@ func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
 			Detail: fmt.Sprintf("two receipts have the same receipt_id and different contents; %s is one of them", f.Computed)}
 	}
 
-	// The receipt is too early, or another receipt is between it and its predecessor.
+	// The receipt comes too early, or another receipt is between it and its predecessor.
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: survey.Stated(f.Link),
 		Detail: fmt.Sprintf("the receipt %s is out of order in a part", f.Computed)}
 }

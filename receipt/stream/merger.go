@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A merger computes the summary of two parts. It starts with the counts of both parts, and computes
-// everything about links and streams anew.
+// A merger computes the summary of two parts together. It starts with the counts of both parts, and
+// computes everything about links and streams again.
 type merger struct {
 	*Summary
 	parts [2]*Summary
@@ -25,7 +25,7 @@ func merge(a, b *Summary) (*Summary, error) {
 	m.add()
 	m.keepNotes()
 
-	// If one of the parts has no roster, only the ends of streams can be joined.
+	// If a part has no roster, only the ends of streams can be joined.
 	if a.roster != nil && b.roster != nil {
 		if err := m.joinRosters(); err != nil {
 			return nil, err
@@ -34,14 +34,14 @@ func merge(a, b *Summary) (*Summary, error) {
 		newEndsJoiner(m).join()
 	}
 
-	// The summary does not depend on the order of the parts.
+	// The summary must not depend on the order of the parts.
 	m.noteEnds()
 	slices.SortFunc(m.Findings, compareFindings)
 	sortNotes(m.NotChecked)
 	return m.Summary, nil
 }
 
-// add adds the counts and lists of the parts.
+// add adds the counts and lists of both parts.
 func (m *merger) add() {
 	a, b := m.parts[0], m.parts[1]
 	sum := *a
@@ -57,7 +57,7 @@ func (m *merger) add() {
 	sum.Codes = map[receipt.Code]int{}
 	sum.Findings, sum.NotChecked, sum.Streams, sum.Levels, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, nil, false
 
-	// Findings about links are computed anew from the links in both parts.
+	// Findings about links are computed again from the links in both parts.
 	for _, part := range m.parts {
 		for code, n := range part.Codes {
 			sum.Codes[code] += n
@@ -84,7 +84,7 @@ func (m *merger) add() {
 		sum.asked = b.asked
 	}
 
-	// From the first start to the last end.
+	// The result covers the time from the first start to the last end.
 	if sum.Started.IsZero() || !b.Started.IsZero() && b.Started.Before(sum.Started.Time) {
 		sum.Started = b.Started
 	}
@@ -94,7 +94,7 @@ func (m *merger) add() {
 }
 
 // addUnchecked adds the counts of unchecked documents. If a part did not record these counts, they
-// are unknown for the merged summary.
+// are unknown in the merged summary, too.
 func (m *merger) addUnchecked() {
 	m.Unchecked, m.Withheld = map[receipt.Code]int{}, 0
 	for _, part := range m.parts {
@@ -122,13 +122,13 @@ func (m *merger) keepNotes() {
 	}
 }
 
-// drawnAnew reports whether notes with a code are computed anew from the streams.
+// drawnAnew reports whether notes with the given code are computed again from the streams.
 func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
 // noteEnds adds notes about the ends of the merged streams if a part has such notes. Where the
-// parts join, the predecessor of the later part is now known.
+// parts join, the predecessor of the later part is known.
 func (m *merger) noteEnds() {
 	asked := map[receipt.Code]bool{}
 	for _, part := range m.parts {
@@ -137,8 +137,7 @@ func (m *merger) noteEnds() {
 		}
 	}
 
-	// Segments are sorted by stream, so the first segment of a stream contains its
-	// beginning.
+	// Segments are sorted by stream, so the first segment of each stream contains its beginning.
 	open, all, heads := 0, 0, 0
 	for i, g := range m.Streams {
 		if i > 0 && m.Streams[i-1].Stream == g.Stream {
@@ -160,10 +159,10 @@ func (m *merger) noteEnds() {
 	}
 }
 
-// strict reports whether an unchecked step leaves a receipt undecided.
+// strict reports whether a step that was not checked makes a receipt undecided.
 func (m *merger) strict() bool { return m.asked != nil && m.asked.Strict }
 
-// compareFindings orders findings by all their fields. Findings without a stream come
+// compareFindings compares two findings by all of their fields. Findings without a stream sort
 // first.
 func compareFindings(a, b Finding) int {
 	var of, o chain.Stream
@@ -177,7 +176,7 @@ func compareFindings(a, b Finding) int {
 		cmp.Compare(a.Stated, b.Stated), cmp.Compare(a.Computed, b.Computed), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Hint, b.Hint))
 }
 
-// truth orders false before true.
+// truth returns 0 for false and 1 for true.
 func truth(b bool) int {
 	if b {
 		return 1
@@ -191,8 +190,8 @@ func sortNotes(list []receipt.Note) {
 	})
 }
 
-// joinRosters joins the receipts of two parts with the same survey as a run over all of their
-// sources, so it gets the same results.
+// joinRosters joins the receipts of both parts in the same survey as a run over all of their
+// sources, so it has the same results.
 func (m *merger) joinRosters() error {
 	c, err := survey.CrowdOf(m.parts[0].roster, m.parts[1].roster)
 	if err != nil {
@@ -204,7 +203,7 @@ func (m *merger) joinRosters() error {
 		return err
 	}
 
-	// A receipt that is in both parts was counted twice.
+	// A receipt that is in both parts has been counted twice.
 	var linked map[int]bool
 	if m.once = c.Outcomes; m.once {
 		linked = c.Linked(v)
@@ -213,11 +212,11 @@ func (m *merger) joinRosters() error {
 		m.noteOverlap(c.Shared(v))
 	}
 
-	// A link that failed in a part may hold among all receipts, and vice versa.
+	// A link that was invalid within a part may be valid among all receipts, and the reverse.
 	number := 0
 	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
 		is := v.Marks[number]
-		if c.Outcomes { // otherwise copies do not count
+		if c.Outcomes { // otherwise, copies are not counted
 			is = v.Found(number)
 		}
 		open := m.strict() && is.Open() && a.Yields() && !linked[v.First(number)]
@@ -227,7 +226,7 @@ func (m *merger) joinRosters() error {
 			return nil
 		case a.Fault != nil:
 			m.settle(a.Fault, is, open)
-		case open && c.Outcomes: // the receipt was a copy, whose original had the link
+		case open && c.Outcomes: // the receipt was a copy, and its original had the link
 			m.recount(a.Alone(), -1)
 			a.Leave()
 			m.recount(a.Fault.Counted(), 1)
@@ -252,14 +251,14 @@ func (m *merger) joinRosters() error {
 	return nil
 }
 
-// countOnce counts copies as a run over all sources does. changed contains the receipts whose
-// counting changes in either direction.
+// countOnce counts copies in the same way as a run over all of the sources. changed contains the
+// receipts that are newly counted or no longer counted.
 func (m *merger) countOnce(changed []*survey.Attendee) {
 	for _, a := range changed {
 		by := 1
 		if a.Spare {
 			by = -1
-			if a.Fault != nil { // a copy does not have a link of its own
+			if a.Fault != nil { // a copy has no link of its own
 				m.settle(a.Fault, join.MarkCopy, false)
 			}
 		}
@@ -270,8 +269,8 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 	}
 }
 
-// noteOverlap adds a note that two parts contain the same receipts, and names the receipt with the
-// smallest hash.
+// noteOverlap adds a note that both parts contain the same receipts. The note names the receipt
+// with the smallest hash.
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
@@ -279,7 +278,7 @@ func (m *merger) noteOverlap(shared []canon.Digest) {
 	}
 }
 
-// keepOverlap adds a note that a receipt was counted twice. Only one receipt is named; which one
+// keepOverlap adds a note that a receipt was counted twice. The note names only one receipt, which
 // does not depend on the order of the parts.
 func (m *merger) keepOverlap(detail string) {
 	for i, n := range m.NotChecked {

@@ -11,22 +11,22 @@ import (
 
 const acrossParts = "whether two parts use one receipt_id for two receipts, and whether a link leads into another stream"
 
-// An endsJoiner joins two parts by the ends of their streams, because at least one part has
+// An endsJoiner joins two parts by the ends of their streams, because at least one of the parts has
 // no roster.
 type endsJoiner struct {
 	*merger
-	both  map[chain.Stream]bool // streams that are in both parts
+	both  map[chain.Stream]bool // streams that occur in both parts
 	heads map[canon.Digest]chain.Stream
 	known bool // the hashes of all receipts are listed
-	apart bool // no receipt is in both parts
-	open  bool // something cannot be decided
+	apart bool // no receipt occurs in both parts
+	open  bool // at least one result cannot be determined
 }
 
 func newEndsJoiner(m *merger) *endsJoiner {
 	return &endsJoiner{merger: m, both: map[chain.Stream]bool{}, heads: map[canon.Digest]chain.Stream{}}
 }
 
-// join adds a finding only if no receipt inside the parts could make it invalid.
+// join adds a finding only if no receipt within the parts could show that the finding is wrong.
 func (p *endsJoiner) join() {
 	a, b := p.parts[0], p.parts[1]
 	segments := slices.Concat(a.Streams, b.Streams)
@@ -35,12 +35,12 @@ func (p *endsJoiner) join() {
 		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
 	// A run over the files of all parts compares any number of receipts. Smaller reports without a
-	// roster are from versions that wrote no rosters, and can still be merged.
+	// roster were written by versions without rosters, and can still be merged.
 	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
 
-	// A receipt that a part counted twice is still counted twice.
+	// A receipt that was counted twice in a part is still counted twice.
 	for _, n := range slices.Concat(a.NotChecked, b.NotChecked) {
 		if n.Code == receipt.CodePartsOverlap {
 			p.keepOverlap(n.Detail)
@@ -55,7 +55,7 @@ func (p *endsJoiner) join() {
 		p.heads[g.Head] = g.Stream
 	}
 
-	// A receipt that is missing in one part may be in the other.
+	// A receipt that is missing from one part may be in the other part.
 	p.reopen(segments)
 	for rest := p.Streams; len(rest) > 0; {
 		n := 1
@@ -70,7 +70,7 @@ func (p *endsJoiner) join() {
 	}
 }
 
-// compareHashes compares the receipts of two parts if both parts list them.
+// compareHashes compares the receipts of both parts if both parts list their receipts.
 func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 	if p.known = a != nil && b != nil; !p.known {
 		return
@@ -92,8 +92,8 @@ func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 	p.apart = !p.hasNote(receipt.CodePartsOverlap)
 }
 
-// reopen makes breaks inside streams undecided if the other part has receipts of the
-// stream, which may include the missing ones.
+// reopen makes breaks within streams undecided if the other part has receipts of the same stream,
+// because the missing receipts may be among them.
 func (p *endsJoiner) reopen(segments []chain.Segment) {
 	breaks := 0
 	for _, g := range segments {
@@ -112,7 +112,7 @@ func (p *endsJoiner) reopen(segments []chain.Segment) {
 	p.countCode(receipt.CodePartsNotJoined, n)
 }
 
-// judge judges the segments of one stream.
+// judge compares the segments of a stream with each other.
 func (p *endsJoiner) judge(group []chain.Segment) {
 	stream := group[0].Stream
 	if p.selected[stream] && (len(group) > 1 || p.both[stream]) {
@@ -128,8 +128,8 @@ func (p *endsJoiner) judge(group []chain.Segment) {
 	}
 }
 
-// judgeApart judges two segments of one stream that did not join. Receipts between them are
-// missing, duplicated, or not listed.
+// judgeApart determines the finding for two segments of a stream that did not join. The receipts
+// between them may be missing, duplicated, or not listed.
 func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segment) {
 	stream := after.Stream
 	together := before.First == after.First && before.Previous == after.Previous
@@ -152,13 +152,13 @@ func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segm
 	}
 }
 
-// leadsAway reports whether a stream begins after a receipt of another stream.
+// leadsAway reports whether the first receipt of a segment names a receipt in another stream.
 func (p *endsJoiner) leadsAway(g chain.Segment) bool {
 	other, is := p.heads[g.Previous]
 	return is && other != g.Stream || p.known && p.listed[g.Previous]
 }
 
-// surelyMissing reports whether no part contains the receipt that precedes a segment.
+// surelyMissing reports whether neither part can contain the receipt before a segment.
 func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) bool {
 	if p.Undecided > 0 || slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous }) {
 		return false
@@ -169,8 +169,8 @@ func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) 
 	return !slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Count != 1 })
 }
 
-// surelyInside reports whether the receipt that precedes a segment is inside another
-// segment, where it already has a successor.
+// surelyInside reports whether the receipt before a segment is within another segment, where it
+// already has a successor.
 func (p *endsJoiner) surelyInside(group []chain.Segment, after *chain.Segment) bool {
 	return p.apart && p.listed[after.Previous] &&
 		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures > 0 })

@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
-// MaxNotices is the maximum number of notices that a summary lists, and the maximum number of
-// findings. Further notices and findings are only counted.
+// MaxNotices is the maximum number of notices, and also of findings, that a summary lists. Further
+// notices and findings are only counted.
 const MaxNotices = 1000
 
 func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 
-// A Notice describes a problem with one input.
+// A Notice describes a problem with an input.
 type Notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
@@ -24,10 +24,10 @@ type Notice struct {
 	Kind kind.Found `json:"-"` // the kind of an input that contains no receipts; zero for any other problem
 }
 
-// errEmpty indicates that a source was read to its end but is empty.
+// errEmpty indicates that a source was read to its end but contained nothing.
 var errEmpty = errors.New("contains no receipt")
 
-// noticeOf returns the notice for a source that could not be read to its end.
+// noticeOf returns a notice about a source that could not be read to its end.
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
 	if errors.Is(err, errEmpty) {

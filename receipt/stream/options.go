@@ -12,97 +12,101 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Options specify how an input is read, and how its streams must begin and end. The zero Options
-// describe one complete, ordered input.
+// Options specify how an input is read, and how the streams in it must begin and end. The zero
+// Options are for an input that is complete and in order.
 type Options struct {
-	// Jobs is the number of receipts that are verified concurrently. It does not affect results.
-	// The default is 0, which means GOMAXPROCS.
+	// Jobs is the number of receipts that are verified at the same time. It does not affect the
+	// results. The default is 0, which means GOMAXPROCS.
 	Jobs int
 
 	// Long allows zstd windows of up to [unpack.MaxLongWindow] instead of 8 MiB.
 	Long bool
 
-	// Partial states that the input is a selection from its streams. An absent predecessor
-	// is then not checked, instead of being reported as a break.
+	// Partial states that the input is only a selection of its streams. A missing predecessor is
+	// then reported as not checked instead of as a break.
 	Partial bool
 
-	// Continuity specifies how the streams of the input must begin and end.
+	// Continuity specifies how the streams in the input must begin and end.
 	Continuity Continuity
 
-	// TempDir is the directory for records that do not fit into memory. If it is empty, all records
+	// TempDir is the directory for records that do not fit into memory. If it is "", all records
 	// stay in memory.
 	TempDir string
 
-	// Checkpoint is a signed checkpoint (C2SP tlog-checkpoint) that covers the receipts of
-	// the input in their order. It is opened with the verifier's keys. The input is then
-	// read twice: first to compute the root, and then to verify.
+	// Checkpoint is a signed checkpoint (C2SP tlog-checkpoint) that covers the receipts in the
+	// input, in the same order. It is opened with the keys of the verifier. The input is then read
+	// twice: first to compute the root, and then to verify the receipts.
 	Checkpoint []byte
 
-	// Unwrap opens documents that contain a receipt in a signed envelope; see package attest. The
-	// receipt inside is verified instead of the document, wrong reports a fault in the envelope,
-	// and weigh adds to the receipt's report. If Unwrap is nil, such documents contain no receipts.
+	// Unwrap opens documents that contain a receipt in a signed envelope; see package attest.
+	// inside is the receipt, which is verified instead of the document; wrong describes a fault in
+	// the envelope; and weigh adds checks to the report on the receipt. If Unwrap is nil, such
+	// documents are treated as containing no receipt.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
 	// Summing specifies what the summary records.
 	Summing Summing
 
-	// Bounds are limits for untrusted inputs.
+	// Bounds are limits on untrusted inputs.
 	Bounds Bounds
 
-	// Extract, if not nil, appends to kept the data that the caller needs from a document, so that
-	// the document need not be parsed again. The report contains this data as Extracted, and reuses
-	// its memory like that of its other fields. Extract is called for every document that could be
-	// parsed, whether or not it is a receipt, when its report is complete except for the link. It
-	// is called by several goroutines concurrently. The document is valid until Extract returns.
+	// Extract, if not nil, appends data from a document that the caller needs to kept, so that the
+	// caller does not have to parse the document again. The data is in the field Extracted of the
+	// report, which reuses its memory as it does for other fields. Extract is called for every
+	// document that could be parsed, even if it is not a receipt. At that time, its report is
+	// complete except for the link. It may be called by several goroutines at the same time. The
+	// document is valid only until Extract returns.
 	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
-	// Several states that the items passed to [VerifySeq] are from several sources.
+	// Several states that the items passed to [VerifySeq] are from more than one source.
 	Several bool
 
-	// Unordered states that the receipts of an input may be in any order. They are then
-	// joined by their links alone, and even a single source is read twice.
+	// Unordered states that the receipts in an input may be in any order. They are then joined only
+	// by their links, and even a single source is read twice.
 	Unordered bool
 }
 
 // Summing specifies what a summary records.
 type Summing struct {
-	// Subjects are the required subjects of signed envelopes, as sha256:HEX or gitCommit:HEX.
-	// Unwrap checks them; the summary records them, and cannot be merged with a summary that
-	// required other subjects.
+	// Subjects lists the subjects that signed envelopes must have, as sha256:HEX or gitCommit:HEX.
+	// Unwrap checks the subjects; the summary records them, and can be merged only with summaries
+	// that required the same subjects.
 	Subjects []string
 
-	// Evidence returns a name for a piece of the verifier's evidence, such as its file name, for
-	// human readers. If it is nil, the name consists of the kind and the index.
+	// Evidence returns a readable name for a piece of the verifier's evidence, such as its file
+	// name. If it is nil, the name consists of the kind and the index of the piece.
 	Evidence func(receipt.Piece) string
 
-	// Mergeable makes the summary list all of its receipts, so that a merge produces the same
-	// result as reading all receipts together. This requires about 55 bytes of memory per receipt,
-	// and 75 bytes of JSON. If it is false, the limit is 65,536 receipts.
+	// Mergeable makes the summary list all of its receipts, so that merging it has the same result
+	// as reading all receipts together. This takes about 55 bytes of memory and 75 bytes of JSON
+	// per receipt. Otherwise, receipts are listed only if there are at most 65,536.
 	Mergeable bool
 }
 
-// Continuity specifies how the streams of an input must begin and end. Zero fields require nothing.
+// Continuity specifies how the streams in an input must begin and end. A field that is zero
+// requires nothing.
 type Continuity struct {
-	// After maps streams to their earlier heads: the first receipt of such a stream must follow its
-	// head. Streams that are not in After may begin anywhere.
+	// After maps streams to their earlier heads: the first receipt of such a stream must follow
+	// that head. Streams that are not in After may begin anywhere.
 	After map[chain.Stream]chain.Head
 
-	// Follows states that After is the single receipt before the input, instead of the heads of an
-	// earlier run. An input that contains only one other stream then does not follow it.
+	// Follows states that After is the single receipt that precedes the input, and not the heads
+	// from an earlier run. If the input contains only one stream and that is a different stream,
+	// the input does not follow the receipt.
 	Follows bool
 
-	// Expect maps streams to heads that must be in the input. A stream that has since been rolled
-	// back, truncated, or forked does not contain its head.
+	// Expect maps streams to heads that the input must contain. A stream that has been rolled back,
+	// truncated, or forked since then does not contain its head.
 	Expect map[chain.Stream]chain.Head
 
-	// The other fields apply to an input with one stream: the hash that its first receipt must
-	// name, the hash of its last receipt, and the number of its receipts. If any of them is set, a
+	// The other fields are for an input with only one stream: the hash that the first receipt must
+	// name, the hash of the last receipt, and the number of receipts. If any of them is set, a
 	// second stream is an error.
 	Previous, Head canon.Digest
 	Count          *uint64
 }
 
-// one reports whether the input must have only one stream.
+// one reports whether the input may have only one stream.
 func (c *Continuity) one() bool { return !c.Previous.IsZero() || !c.Head.IsZero() || c.Count != nil }
 
 func (o *Options) mostIndexed() int {
@@ -150,48 +154,49 @@ func (o *Options) compression() unpack.Options {
 	return unpack.Options{Long: o.Long, Ratio: o.Bounds.Ratio}
 }
 
-// Bounds are limits for untrusted inputs, which prevent one client from using more memory or time
-// than others. Zero fields set no limits.
+// Bounds are limits on untrusted inputs, which prevent one client from using more memory or time
+// than others. A field that is zero sets no limit.
 type Bounds struct {
-	// Ratio is the maximum number of decompressed bytes per compressed byte, after the first MiB.
-	// Hashes and signatures do not compress, so the ratio of receipts is at most a hundred. A
-	// higher ratio ends the reading of the input.
+	// Ratio is the maximum number of decompressed bytes per compressed byte, not counting the first
+	// MiB. Hashes and signatures cannot be compressed, so the ratio for receipts is at most a
+	// hundred. If the ratio is higher, reading the input ends.
 	Ratio int
 
-	// Streams is the maximum number of streams, whose names may have an average length of up to 1
-	// KiB. An additional stream ends the reading with [ErrManyStreams].
+	// Streams is the maximum number of streams, whose names may have up to 1 KiB each on average.
+	// If there is another stream, reading ends with [ErrManyStreams].
 	Streams int
 
-	// Indexed is the number of receipts that are compared by their IDs; 0 means 262,144.
+	// Indexed is the number of receipts whose IDs are compared with each other; 0 means 262,144.
 	Indexed int
 
-	// Turn is called with the Weight of a document of more than 256 KiB before the document is
-	// verified. It may wait. The function that it returns is called when the memory is free again.
-	// An error from Turn ends the reading of the input. It must be safe for concurrent use.
+	// Turn is called before a document of more than 256 KiB is verified, with the Weight of the
+	// document. It may wait. The function that it returns is called when the memory is free again.
+	// If Turn returns an error, reading the input ends. Turn must be safe for concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 
-	indexed, rostered int // for tests: replace survey.MaxIndexed and survey.MaxRoster
+	indexed, rostered int // used in tests instead of survey.MaxIndexed and survey.MaxRoster
 }
 
-// largeDocument is the maximum size in bytes of a document that needs no turn.
+// largeDocument is the maximum size, in bytes, of a document that needs no turn.
 const largeDocument = 256 << 10
 
 // ErrManyStreams indicates that an input has more streams than [Bounds] allows.
 var ErrManyStreams = survey.ErrManyStreams
 
-// nameBytes is the maximum average size of a stream's name in bytes.
+// nameBytes is the maximum average length of stream names, in bytes.
 const nameBytes = 1 << 10
 
-// allows reports whether an input may have this many streams, with this many bytes of
-// names.
+// allows reports whether an input may have the given number of streams, whose names have the given
+// total length in bytes.
 func (b *Bounds) allows(streams, names int) bool {
 	return b.Streams <= 0 || streams <= b.Streams && names <= b.Streams*nameBytes
 }
 
-// Weight returns the maximum number of bytes of memory that verifying a document requires, not
-// including the document itself: its copies, and the index that parsing creates. CBOR is converted
-// to JSON first. Each byte of CBOR may be a value, which is indexed once in the conversion and once
-// in the receipt. Weight is 0 for a document of up to 256 KiB, which needs no turn.
+// Weight returns the maximum number of bytes of memory that are needed to verify a document, not
+// including the document itself. This memory is used for copies and for the index that is created
+// when the document is parsed. CBOR is first converted to JSON. Each byte of CBOR may be a value,
+// which is indexed once for the conversion and once in the receipt. Weight returns 0 for a document
+// of up to 256 KiB, which needs no turn.
 func Weight(data []byte, kind Kind) int64 {
 	if len(data) <= largeDocument {
 		return 0

@@ -15,50 +15,50 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Limits for a batch, which is large enough that the cost of passing it on is negligible, but small
-// enough that batches in flight use little memory.
+// These are limits on a batch. A batch is large enough that passing it on costs little, and small
+// enough that the batches in flight use little memory.
 const (
 	batchBytes = 128 << 10
 	batchItems = 64
 )
 
-// mostInFlight is the maximum number of bytes of documents in flight. If one document is
-// larger, the limit is the size of the two largest documents.
+// mostInFlight is the maximum number of bytes of documents in flight. If a document is larger, the
+// limit is the total size of the two largest documents.
 const mostInFlight = 32 << 20
 
-// An item is a document on its way from the reader through a worker to the caller, or the end of a
+// An item is a document that passes from the reader through a worker to the caller, or the end of a
 // source. Items are reused.
 type item struct {
 	survey.Item
 	source   *Source
 	from, to int // position of the data in the batch
-	tag      any // from the caller, for an item of a sequence
+	tag      any // key from the caller, for an item of a sequence
 
-	end    bool  // the source has ended; there is no document
+	end    bool  // the source has ended, so there is no document
 	last   bool  // no source follows
-	cut    bool  // the sequence of items ended with err
-	err    error // why the source ended early, or nil
+	cut    bool  // the sequence of items has ended with err
+	err    error // reason why the source ended early, or nil
 	docs   int   // number of documents in the source
-	listed bool  // the caller numbered the documents
+	listed bool  // the caller has numbered the documents
 }
 
-// A batch is a group of documents on their way to a worker. Batches are reused.
+// A batch is a group of documents that a worker processes together. Batches are reused.
 type batch struct {
 	bytes []byte
 	items []item
 	count int
 	done  chan struct{} // receives a value when the worker has finished
-	also  []*batch      // the batches that this large batch replaces
+	also  []*batch      // batches that this large batch replaces
 }
 
-// A pipeline reads sources in order, passes the documents to workers, and returns them in
-// order. Its memory does not grow with the input.
+// A pipeline reads sources in order, passes the documents to workers, and returns them in the same
+// order. Its memory use does not grow with the input.
 type pipeline struct {
 	sources []Source
-	items   iter.Seq2[Item, error] // read instead of sources, if not nil
+	items   iter.Seq2[Item, error] // read instead of sources if not nil
 	options *Options
 	verify  *receipt.Verifier // if nil, only facts are collected
-	inside  *receipt.Verifier // used instead of verify for the documents before bound
+	inside  *receipt.Verifier // used instead of verify for documents before bound
 	bound   bound
 	meter   func(int)
 
@@ -69,8 +69,8 @@ type pipeline struct {
 	fail                context.CancelCauseFunc
 }
 
-// process calls each with every item in order until it returns false. When process returns,
-// all of its workers have ended.
+// process calls each with every item, in order, until it returns false. When process returns, all
+// workers have ended.
 func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,7 +79,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 
-	// No additional batch is created, so a caller that processes reports slowly also slows down the
+	// No further batches are created, so a caller that processes reports slowly also slows down
 	// reading.
 	for range inFlight {
 		p.free <- &batch{done: make(chan struct{}, 1)}
@@ -94,8 +94,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	}
 
 	// process does not wait for the reader of sources, which may be blocked in a read from a pipe
-	// that cannot be interrupted. That reader accesses nothing after ctx is done. A sequence runs
-	// the caller's code, so it ends first.
+	// that cannot be interrupted. That reader uses nothing after ctx is done. A sequence runs code
+	// of the caller, so process waits for it.
 	if p.items != nil {
 		workers.Go(p.read)
 	} else {
@@ -124,7 +124,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 				}
 			}
 
-			// Return the batch, and the batches that it replaced.
+			// The batch is returned for reuse, together with the batches that it replaced.
 			b.trim()
 			for _, other := range b.also {
 				p.free <- other
@@ -137,7 +137,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	}
 }
 
-// judge runs one worker.
+// judge runs a worker.
 func (p *pipeline) judge(w *worker) {
 	for {
 		select {
@@ -163,8 +163,8 @@ func (p *pipeline) judge(w *worker) {
 	}
 }
 
-// lookInTurn judges a document once there is memory for it. The memory for a large document is
-// released.
+// lookInTurn processes a document after enough memory has become available. It releases the memory
+// that a large document has used.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
 	kind, weight := JSON, int64(0)
@@ -208,13 +208,13 @@ func (p *pipeline) look(w *worker, it *item) {
 	w.verify(&it.Item, source.Found)
 }
 
-// read cuts the sources into batches.
+// read splits the sources into documents and groups these in batches.
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
 	if p.items != nil {
 		if readItems(p) == nil {
-			_ = p.flush() // an error means that nothing receives the items
+			_ = p.flush() // an error means that the items are no longer received
 		}
 		return
 	}
@@ -256,8 +256,8 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 			return docs, err
 		}
 
-		// The next document may not arrive for a long time. The documents that have already arrived
-		// do not wait for it.
+		// It may take a long time for the next document to arrive. Documents that have already
+		// arrived must not wait for it.
 		if !in.Ready() {
 			if err := p.flush(); err != nil {
 				return docs, err
@@ -266,7 +266,7 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 	}
 }
 
-// add appends a document to the current batch.
+// add adds a document to the current batch.
 func (p *pipeline) add(it item, data []byte) error {
 	if p.filling == nil {
 		select {
@@ -278,13 +278,13 @@ func (p *pipeline) add(it item, data []byte) error {
 	}
 
 	b := p.filling
-	if b.count == len(b.items) { // small inputs need few items
+	if b.count == len(b.items) { // small inputs have only a few items
 		b.items = append(b.items, make([]item, max(4, b.count))...)
 	}
 	slot := &b.items[b.count]
 	it.Report, it.Facts.Key = slot.Report, slot.Facts.Key // reuse their memory
 
-	// A cutter reuses its memory, so the bytes are copied unless they are kept and large.
+	// The cutter reuses its memory, so the bytes are copied unless they are large and are kept.
 	if large := len(data) >= batchBytes; !large || !it.Kept {
 		it.from = len(b.bytes)
 		b.bytes = append(b.bytes, data...)
@@ -293,7 +293,7 @@ func (p *pipeline) add(it item, data []byte) error {
 	}
 	*slot = it
 
-	// A large document takes the place of several batches, so that memory is limited.
+	// A large document replaces several batches, so that the total memory is limited.
 	for n := len(data) * cap(p.free) / mostInFlight; n > 0 && len(b.also) < cap(p.free)-1; n-- {
 		select {
 		case other := <-p.free:
@@ -333,7 +333,7 @@ func (b *batch) reset() {
 	b.bytes = b.bytes[:0]
 }
 
-// trim releases the memory that a rare large document left in the batch.
+// trim releases the memory that a large document, which is rare, has left in the batch.
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]

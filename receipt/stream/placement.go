@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A placement judges the relation between an input's receipts.
+// A placement determines the relationship of each receipt to the other receipts of the input.
 type placement interface {
 	Place(*survey.Item) error
 	conclude(*Summary)
 }
 
-// An inOrder places the receipts of a single source, in which each receipt follows the previous
+// An inOrder places the receipts of a single source, in which each receipt must follow the previous
 // one.
 type inOrder struct {
 	*survey.Order
 	demands demands
 }
 
-// conclude adds the streams and the findings about the entire input.
+// conclude adds the streams and the findings about the entire input to the summary.
 func (o *inOrder) conclude(s *Summary) {
 	o.demands.end(s, o.Ends())
 	for _, p := range o.Behind {
@@ -33,7 +33,7 @@ func (o *inOrder) conclude(s *Summary) {
 	o.demands.conclude(s)
 }
 
-// A byLinks places receipts with a survey, which joined them in the first pass.
+// A byLinks places receipts according to a survey, which has joined them after the first pass.
 type byLinks struct {
 	*survey.Survey
 	demands demands

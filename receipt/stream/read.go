@@ -16,27 +16,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// A Document is one JSON object of an input. It has not been verified, so it may not be a receipt.
-// It is valid until the next document.
+// A Document is a JSON object from an input. It has not been verified, so it may not be a receipt.
+// It is valid until the next document is returned.
 type Document struct {
 	*canon.Document
 	Source string
-	Index  int  // line, item, or element of the source; 1 for a single document
+	Index  int  // line, item, or element in the source; 1 for a single document
 	Listed bool // the source contains more than one document
 
-	// Other describes a document that is not a receipt, such as "a key set", in a source that was
+	// Other describes a document that is not a receipt, such as "a key set", if the source was
 	// found instead of being named by the user. Callers should skip such documents.
 	Other string
 }
 
-// Address names the document as reports do: by its source, and by its index if the source
-// contains several documents.
+// Address returns the name that reports use for the document: the source and, if the source
+// contains several documents, the index.
 func (d *Document) Address() string {
 	r := receipt.Report{Source: d.Source, Index: d.Index, Listed: d.Listed}
 	return r.Address()
 }
 
-// A DocumentError describes part of an input that is not a JSON object within the limits of the
+// A DocumentError describes a part of an input that is not a JSON object within the limits of the
 // receipt format.
 type DocumentError struct {
 	Address      string
@@ -49,13 +49,13 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Read returns the documents of sources in reading order. Each document is a JSON object within the
-// limits for receipts and without integers that a double cannot represent. For an API envelope,
-// Read returns the receipt inside. Memory does not grow with the input.
+// Read returns the documents in the sources, in reading order. Each document is a JSON object that
+// is within the limits for receipts and contains no integers that a double cannot represent. For an
+// API envelope, Read returns the receipt in the envelope. Memory use does not grow with the input.
 //
-// The first error ends the sequence: a *[DocumentError], an *[IncompleteError] if a source cannot
-// be read or is empty, or the error from ctx. Only the option Long is used; the sources have their
-// own kinds.
+// The sequence ends with the first error, which is a *[DocumentError], an *[IncompleteError] if a
+// source cannot be read or is empty, or the error from ctx. Read uses only the option Long, and the
+// kinds that the sources state.
 func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -80,7 +80,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 				return
 			}
 
-			// The caller has finished with the piece, so its memory may be reused.
+			// The caller has processed the piece, so its memory may be reused.
 			select {
 			case r.next <- struct{}{}:
 			case <-ctx.Done():
@@ -91,15 +91,15 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 	}
 }
 
-// A delivery is a piece of a source, or the reason why there are no more pieces.
+// A delivery is a piece of a source, or the reason why there are no further pieces.
 type delivery struct {
 	input.Piece
 	source *Source
-	other  string // describes a source that contains no receipts
+	other  string // describes a source of a kind that contains no receipts
 	err    error
 }
 
-// A reader delivers one piece at a time, and waits until that piece has been processed.
+// A reader delivers one piece at a time, and waits until the piece has been processed.
 type reader struct {
 	sources []Source
 	long    bool
@@ -160,7 +160,7 @@ func (r *reader) hand(p delivery) (more bool) {
 	}
 }
 
-// A documentDecoder converts deliveries into documents. It reuses its memory.
+// A documentDecoder converts deliveries into documents. It reuses its memory for the next document.
 type documentDecoder struct {
 	input.Decoder
 	out Document
@@ -190,7 +190,7 @@ func (d *documentDecoder) document(in *delivery) (*Document, error) {
 }
 
 // refused returns an error if a piece is not an object that could be a receipt. Documents that are
-// skipped need not be objects.
+// skipped do not have to be objects.
 func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 	switch {
 	case c.Fault != nil:
@@ -203,7 +203,7 @@ func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
 
-	// RFC 7493 section 2.2: not all readers represent integers beyond ±(2^53−1) exactly.
+	// Integers beyond ±(2^53−1) are not exact in all JSON parsers (RFC 7493 section 2.2).
 	if n, found := d.Doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", untrusted.Number(n.Raw()), n.Pointer()),
@@ -218,13 +218,13 @@ func syntaxError(err error) *DocumentError {
 		return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
 	}
 	place := fmt.Sprintf("column %d", syntax.Column)
-	if syntax.Line > 1 { // line of the document, which may itself be one line of the source
+	if syntax.Line > 1 { // line within the document, which may itself be a line of the source
 		place = fmt.Sprintf("line %d, %s", syntax.Line, place)
 	}
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }
 
-// Receipt parses the JSON text of a receipt into doc within the limits of the format, and returns
-// the text. For an API envelope, both are those of the receipt inside the envelope. If Receipt
-// returns an error, a *[canon.SyntaxError], doc is empty.
+// Receipt parses the JSON text of a receipt into doc, within the limits for receipts, and returns
+// the text. If text is an API envelope, Receipt parses and returns the receipt inside the envelope.
+// The error is a *[canon.SyntaxError], after which doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

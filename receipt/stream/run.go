@@ -15,30 +15,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// ErrStreams indicates that an input has several streams although [Continuity] requires
-// one.
+// ErrStreams indicates that an input has several streams although [Continuity] allows only one.
 var ErrStreams = survey.ErrStreams
 
-// ErrStopped indicates that the caller stopped before the end of the input.
+// ErrStopped indicates that the caller stopped before the end of the input was reached.
 var ErrStopped = errors.New("stream: input was not read completely")
 
 // errUnordered indicates that an unordered input cannot be read twice.
 var errUnordered = errors.New("stream: unordered input must be read twice, but this input can be read only once")
 
-// ErrChanged indicates that a source had different content when it was read again.
+// ErrChanged indicates that a source had different content when it was read a second time.
 var ErrChanged = survey.ErrChanged
 
-// An IncompleteError reports sources that could not be read to their end. The reports and the
-// summary cover the parts that could be read.
+// An IncompleteError lists sources that could not be read to their ends. The reports and the
+// summary cover only what could be read.
 type IncompleteError struct {
 	Notices []Notice
 	cause   error
 }
 
-// Unwrap returns the error from the sequence passed to [VerifySeq], or nil.
+// Unwrap returns the error from the sequence that was passed to [VerifySeq], or nil.
 func (e *IncompleteError) Unwrap() error { return e.cause }
 
-// Error describes the first source, and counts the others.
+// Error describes the first source and states how many others there are.
 func (e *IncompleteError) Error() string {
 	text := fmt.Sprintf("stream: %q: %s", e.Notices[0].Source, e.Notices[0].Detail)
 	if more := len(e.Notices) - 1; more > 0 {
@@ -47,45 +46,45 @@ func (e *IncompleteError) Error() string {
 	return text
 }
 
-// A Run is the verification of one input. Its methods are not safe for concurrent use.
+// A Run verifies an input. Its methods are not safe for concurrent use.
 type Run struct {
 	ctx     context.Context
 	v       *receipt.Verifier
-	idle    func() []receipt.Piece // evidence of v that no receipt has used so far
+	idle    func() []receipt.Piece // returns the evidence that no receipt has used so far
 	sources []Source
 	items   iter.Seq2[Item, error] // items to read instead of sources, or nil
 	options Options
 	several bool  // receipts are joined by their links, regardless of the order of the sources
-	refused error // the reason why nothing is read
+	refused error // reason why nothing is read, or nil
 
 	engine func(*join.Record) error // joins the receipts; if nil, the run joins them itself
-	tree   *join.Tree               // the tree over all inputs, from an engine; if nil, the run computes it
+	tree   *join.Tree               // tree of all inputs, from an engine; if nil, the run computes it
 
 	begun   bool
 	err     error
-	cut     error // the reason why the sequence of items ended early
+	cut     error // reason why the sequence of items ended early, or nil
 	summary Summary
 	current *item
 
 	reread  *survey.Rereading
 	chains  foreign.Chains // chains of third-party receipts in the current source
-	covered bool           // a checkpoint covers all receipts of the input
+	covered bool           // a checkpoint covers all receipts in the input
 
 	bytes atomic.Int64 // read so far
 }
 
-// Verify verifies the receipts that r contains, in order. Reports name the source "input"; to set a
-// different name, or a kind, use VerifyFiles with [From]. Nothing is read before Reports or Summary
-// is called. If the run is stopped while a Read of r is blocked, only the goroutine in that Read
-// keeps waiting. For a checkpoint, or for unordered input, r must be an io.Seeker; otherwise,
-// nothing is read, and Summary returns an error.
+// Verify verifies the receipts in r, which must be in order. In reports, the source is named
+// "input"; to use another name or to specify a kind, call VerifyFiles with [From]. Verify reads
+// nothing before Reports or Summary is called. If the run is stopped while a Read of r is blocked,
+// only the goroutine in that Read keeps waiting. With a checkpoint or with unordered input, r must
+// be an io.Seeker; otherwise, nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	return newRun(ctx, v, []Source{From("input", r)}, o)
 }
 
-// VerifyFiles verifies the receipts of several sources. They are joined by their links, so
-// the order of the sources affects only the order of the reports. A single source is
-// ordered, as by [Verify].
+// VerifyFiles verifies the receipts in several sources. The receipts are joined by their links, so
+// the order of the sources affects only the order of the reports. The receipts in a single source
+// must be in order, as for [Verify].
 func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	return newRun(ctx, v, sources, o)
 }
@@ -95,7 +94,7 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v, o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
 
-	// If there is a checkpoint, or if the input is unordered, the input is read twice.
+	// With a checkpoint or with unordered input, the input is read twice.
 	if slices.ContainsFunc(sources, func(s Source) bool { return s.once }) {
 		switch {
 		case o.Checkpoint != nil:
@@ -107,8 +106,8 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	return r
 }
 
-// Reports returns the reports in input order; it can be used only once. Each report is valid until
-// the next one; Clone copies it.
+// Reports returns the reports in input order. It can be used only once. Each report is valid until
+// the next one; use Clone to copy a report.
 func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	return func(yield func(*receipt.Report) bool) {
 		if r.begun {
@@ -120,8 +119,8 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	}
 }
 
-// Text returns the JSON text of the receipt in the current report, or nil if there is none. The
-// text is valid as long as the report.
+// Text returns the JSON text of the receipt that the current report is about, or nil if there is
+// none. The text is valid as long as the report is.
 func (r *Run) Text() []byte {
 	if r.current == nil {
 		return nil
@@ -129,7 +128,7 @@ func (r *Run) Text() []byte {
 	return r.current.Data
 }
 
-// Tag returns the Tag of the item in the current report, or nil if there is none.
+// Tag returns the Tag of the item that the current report is about, or nil if there is none.
 func (r *Run) Tag() any {
 	if r.current == nil {
 		return nil
@@ -137,9 +136,9 @@ func (r *Run) Tag() any {
 	return r.current.tag
 }
 
-// Summary reads the rest of the input and returns the verdict for the entire input. It returns an
-// error if not everything was read. The summary is never nil; after an error, it is incomplete and
-// not verified.
+// Summary reads the rest of the input and returns the verdict for the entire input. If not
+// everything was read, it returns an error. The summary is never nil; if there is an error, the
+// summary is incomplete and its verdict is not verified.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -165,7 +164,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return more
 	})
 
-	// The summary covers everything that was read, regardless of how the reading ended.
+	// The summary covers everything that was read, regardless of why reading ended.
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	r.conclude(place, finished)
 	switch {
@@ -187,8 +186,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	return nil
 }
 
-// conclude adds to the summary what the order of the receipts shows. If the input was not read to
-// its end, nothing can be concluded from receipts that are absent.
+// conclude adds results that depend on the order of the receipts to the summary. If the input was
+// not read to its end, missing receipts show nothing.
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
@@ -205,7 +204,7 @@ func (r *Run) conclude(place placement, finished bool) {
 	}
 }
 
-// noteUnused adds a note for each piece of evidence that no receipt of the input used.
+// noteUnused adds a note for each piece of evidence that no receipt in the input has used.
 func (r *Run) noteUnused() {
 	name := r.options.Summing.Evidence
 	if name == nil {
@@ -224,7 +223,7 @@ func (r *Run) noteUnused() {
 	}
 }
 
-// take adds one item to the summary and yields its report.
+// take adds an item to the summary and yields its report.
 func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) (more bool, err error) {
 	if it.end {
 		r.endSource(it)
@@ -257,7 +256,7 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	return yield(&it.Report), nil
 }
 
-// endSource adds to the summary how the reading of a source ended.
+// endSource records in the summary how reading a source ended.
 func (r *Run) endSource(it *item) {
 	source := it.source
 	r.summary.Inputs.Files++
@@ -277,8 +276,8 @@ func (r *Run) endSource(it *item) {
 	}
 }
 
-// prepare reads the sources for the first time if two passes are needed, to join several sources by
-// their links or to compare the input with a checkpoint.
+// prepare reads the sources a first time if two passes are needed, which is the case if several
+// sources are joined by their links or if the input is compared with a checkpoint.
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
@@ -290,8 +289,8 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
-	// A single ordered source without a checkpoint is read only once, and so is the input of an
-	// engine.
+	// A single source that is in order and has no checkpoint is read only once, and so is the input
+	// of an engine.
 	if known := f.take(r.tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
 			return nil, err
@@ -317,7 +316,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
-		case it.cut: // without the rest, an absent predecessor shows nothing
+		case it.cut: // because the rest is missing, a missing predecessor shows nothing
 			r.endSource(it)
 			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:
@@ -330,7 +329,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	return errors.Join(err, failure)
 }
 
-// keep records the data from the first pass that the second pass needs about a document.
+// keep records the data about a document in the first pass that is needed in the second pass.
 func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	r.reread.Before(it)
 	if f != nil {
@@ -342,7 +341,7 @@ func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	return nil
 }
 
-// weigh applies a checkpoint to the entire input.
+// weigh compares the checkpoint with the entire input.
 func (r *Run) weigh(f *forest, p *pipeline) error {
 	inside, outside, until, found := f.judge(r.options.Partial)
 	if found != nil {

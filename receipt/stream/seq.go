@@ -11,37 +11,37 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// An Item is a document that a program already has, such as a row of its database.
+// An Item is a document that a program already has, such as a row of a database.
 type Item struct {
-	Source string // the source's name in reports
-	Index  int    // line or row in the source, counting from 1; 0 if the source contains no other document
-	JSON   []byte // one document; it is copied before the next item is requested
-	Tag    any    // a caller's key, which [Run.Tag] returns
+	Source string // name of the source in reports
+	Index  int    // line or row in the source, from 1; 0 if the source contains no other document
+	JSON   []byte // a single document, which is copied before the next item is requested
+	Tag    any    // key of the caller, which [Run.Tag] returns
 }
 
-// VerifySeq verifies the documents of items, with the rules of [Verify]: every receipt must follow
-// its predecessor in the sequence. The items then have one Source. With [Options.Several],
-// consecutive items with the same Source belong to one of several sources, which are joined as in
-// [VerifyFiles].
+// VerifySeq verifies the documents in items, with the same rules as [Verify]: every receipt must
+// follow its predecessor in the sequence. All items must then have the same Source. With
+// [Options.Several], consecutive items with the same Source form one source, and the sources are
+// joined as in [VerifyFiles].
 //
-// The sequence is read once, or twice with Options.Several, Options.Unordered, or
-// Options.Checkpoint. It must then yield the same items again. Otherwise, the run ends
+// The sequence is iterated once, or twice with Options.Several, Options.Unordered, or
+// Options.Checkpoint. The second iteration must yield the same items. If it does not, the run ends
 // with [ErrChanged].
 //
-// An error from items ends the run. The error that [Run.Summary] returns wraps it, documents that
-// were not read are not checked, and the summary is not verified. The sequence runs in its own
-// goroutine, which ends before Reports or Summary returns. A sequence that may block should
-// therefore stop when ctx is done.
+// If items yields an error, the run ends. The error that [Run.Summary] returns then wraps that
+// error, the remaining documents are not checked, and the verdict of the summary is not verified.
+// The sequence is iterated in a separate goroutine, which ends before Reports or Summary returns. A
+// sequence that can block should therefore stop when ctx is done.
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)
 	r.items, r.several = items, o.Several || o.Unordered
 	return r
 }
 
-// unnamed is the source name if a sequence ends before its first item.
+// unnamed is the name of the source if a sequence ends before its first item.
 const unnamed = "items"
 
-// readItems adds the items from p's sequence to batches.
+// readItems adds the items in the sequence of p to batches.
 func readItems(p *pipeline) error {
 	group := items{source: &Source{Name: unnamed}, several: p.options.Several}
 	for in, err := range p.items {
@@ -67,7 +67,7 @@ func readItems(p *pipeline) error {
 			return err
 		}
 
-		// The next item may be waiting for the report of this item.
+		// The sequence may wait for the report on this item before it yields the next item.
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -78,16 +78,16 @@ func readItems(p *pipeline) error {
 	return p.add(end, nil)
 }
 
-// items groups a sequence's items by source.
+// items groups the items in a sequence by source.
 type items struct {
 	source  *Source
 	number  int // index of the source, from 0
-	docs    int // number of the source's documents so far
+	docs    int // number of documents in the source so far
 	single  bool
 	several bool
 }
 
-// begins reports whether an item is the first item of another source.
+// begins reports whether an item is the first item of a new source.
 func (g *items) begins(in *Item) bool {
 	return g.several && g.docs > 0 && in.Source != g.source.Name
 }
@@ -113,7 +113,7 @@ func (g *items) enter(in *Item) error {
 	return nil
 }
 
-// end returns the item that ends the current source.
+// end returns an item that represents the end of the current source.
 func (g *items) end() item {
 	return item{Item: survey.Item{Source: g.number}, source: g.source, end: true, docs: g.docs, listed: !g.single}
 }

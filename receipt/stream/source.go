@@ -15,29 +15,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// A Source is one of several inputs.
+// A Source is an input, which may be one of several.
 type Source struct {
 	Name string
 	Kind Kind // zero if the kind is detected from the content
 
-	// Index selects one document in the source, with the numbering that reports and
-	// [receipt.Report.Address] use. The other documents are skipped; 0 selects all documents.
+	// Index selects one document in the source by its index, as used in reports and in
+	// [receipt.Report.Address]. The other documents are skipped; 0 selects all documents.
 	Index int
 
-	// Open returns the content. Several sources are read twice: first for their links, and then to
-	// verify.
+	// Open returns the content of the source. It is called twice if there are several sources:
+	// first to read the links, and then to verify the receipts.
 	Open func() (io.ReadCloser, error)
 
 	// Found states that the source was found, for example in a directory, instead of being named by
-	// the user. Other documents of this toolkit in such a source are skipped and listed, instead of
-	// being refuted because they are not receipts.
+	// the user. Other documents of this toolkit in the source are then skipped and listed, instead
+	// of being refuted because they are not receipts.
 	Found bool
 
-	size int64 // maximum number of bytes that Open returns; 0 if unknown
-	once bool  // Open returns the content only once
+	size int64 // maximum number of bytes in the content; 0 if unknown
+	once bool  // the content can be read only once
 }
 
-// From returns a source with the content of r. It can be read twice if r is an io.Seeker.
+// From returns a source whose content is read from r. It can be read twice if r is an io.Seeker.
 func From(name string, r io.Reader) Source {
 	again, seeks := r.(io.Seeker)
 	readings := 0
@@ -52,8 +52,8 @@ func From(name string, r io.Reader) Source {
 	return Source{Name: name, Open: open, size: sizeOf(r), once: !seeks}
 }
 
-// sizeOfOnly returns the only source's maximum size in bytes, or 0 if the size is unknown or there
-// are several sources.
+// sizeOfOnly returns the maximum size, in bytes, of the only source, or 0 if the size is unknown or
+// there are several sources.
 func sizeOfOnly(sources []Source) int64 {
 	if len(sources) == 1 {
 		return sources[0].size
@@ -61,7 +61,7 @@ func sizeOfOnly(sources []Source) int64 {
 	return 0
 }
 
-// sizeOf returns the size of an in-memory reader, or 0 for other readers.
+// sizeOf returns the size of a reader of data in memory, or 0 for any other reader.
 func sizeOf(r io.Reader) int64 {
 	switch r := r.(type) {
 	case *bytes.Reader:
@@ -72,20 +72,20 @@ func sizeOf(r io.Reader) int64 {
 	return 0
 }
 
-// cut opens a source, which is read through buffer until it is closed. meter is called with the
-// size of every read. wrapped states that signed envelopes contain receipts.
+// cut opens a source, which is read through buffer until the result is closed. meter is called with
+// the number of bytes of each read. wrapped states that receipts are inside signed envelopes.
 func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*input.Opened, error) {
 	in := input.File{Name: s.Name, Kind: s.Kind, Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
 	return in.Cut(buffer)
 }
 
-// ErrSeveral indicates that Find was called without an index for a source with several
+// ErrSeveral indicates that Find was called without an index although the source contains several
 // documents.
 var ErrSeveral = errors.New("input contains several documents")
 
-// Find returns the JSON text of one document of a source. The index has the numbering that reports
-// and [receipt.Report.Address] use; 0 selects the document given by the source's Index, or the only
-// document. An API envelope is returned unchanged. Nothing is verified.
+// Find returns the JSON text of a document in a source. The index is the same as in reports and in
+// [receipt.Report.Address]; 0 selects the document given by the Index of the source, or the only
+// document. An API envelope is returned as it is. Nothing is verified.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
 	one := *s
 	if index > 0 {
@@ -105,14 +105,14 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 		return nil, err
 	}
 
-	// Find does not verify, so it also returns text that cannot be parsed.
+	// Find does not verify the document, so it even returns text that cannot be parsed.
 	decoder := input.NewDecoder(archive.NewCodec())
 	c := decoder.Decode(&d, false)
 	if c.Whole == nil {
 		return nil, fmt.Errorf("%s: %s", c.Fault.Code, c.Fault.Words())
 	}
 
-	// Whether the document is the only one is known only after the next read.
+	// The next read determines whether the document is the only one.
 	text := bytes.Clone(c.Whole)
 	switch _, err := in.Next(); err {
 	case io.EOF:
@@ -124,9 +124,9 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// beside returns the kind of a log or piece of evidence that was found in a directory with receipts
-// and is therefore skipped. An image with the file name of a receipt is not skipped, because it may
-// have replaced a receipt.
+// beside returns the kind of a log or of a piece of evidence that was found in a directory of
+// receipts and is therefore skipped. An image with the file name of a receipt is not skipped,
+// because it may have replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError
 	if !s.Found || !errors.As(err, &other) {
@@ -137,31 +137,31 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
 
-// An OtherKindError indicates that a source has a kind that contains no receipts, such as a PDF or
-// an agent transcript. Nothing in it was verified.
+// An OtherKindError indicates that a source is of a kind that cannot contain receipts, such as a
+// PDF or an agent transcript. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 
 // A Kind is the format of an input.
 type Kind = input.Kind
 
-// The formats of inputs.
+// These are the formats of inputs.
 const (
-	Sniffed  = input.Sniffed  // detected from the first bytes
+	Sniffed  = input.Sniffed  // detected from the beginning of the input
 	JSON     = input.JSON     // one document: a receipt, a list, or an array of receipts
 	Lines    = input.Lines    // one JSON document per line (JSONL, NDJSON)
 	CBOR     = input.CBOR     // one item
 	Sequence = input.Sequence // a sequence of items (RFC 8742)
 )
 
-// IsInput reports whether a file in a directory has the extension of a file of receipts, possibly
-// compressed.
+// IsInput reports whether a file in a directory has an extension that files of receipts have,
+// including the extensions of compressed files.
 func IsInput(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
 	at := strings.LastIndexByte(name, '.')
 	return at >= 0 && slices.Contains([]string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"}, name[at:])
 }
 
-// ParseKind parses json, lines, cbor, cborseq, or "" for Sniffed.
+// ParseKind parses the name of a kind: json, lines, cbor, cborseq, or "" for Sniffed.
 func ParseKind(name string) (Kind, error) {
 	for k := Sniffed; k <= Sequence; k++ {
 		if k.String() == name {

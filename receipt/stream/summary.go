@@ -13,35 +13,36 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A Summary is one verdict for all receipts of an input, or of several inputs that were
-// merged. The schema "summary" defines its JSON form.
+// A Summary contains one verdict for all receipts in an input, or in several inputs whose summaries
+// were merged. The schema "summary" defines its JSON form.
 type Summary struct {
 	Scope    receipt.Scope
 	Complete bool // all inputs were read to their ends
-	Partial  bool // the input is a selection, so absent predecessors are not breaks
+	Partial  bool // the input is a selection, so a missing predecessor is not a break
 
-	Receipts  int // counted receipts, with any verdict
+	Receipts  int // number of counted receipts, with any verdict
 	Verified  int
 	Refuted   int
 	Undecided int
-	Copies    int                  // copies that are not counted
-	Codes     map[receipt.Code]int // the code of each receipt that is not verified
+	Copies    int                  // number of copies that are not counted
+	Codes     map[receipt.Code]int // for each code, the number of receipts that are not verified because of it
 
-	// Streams are the sequences of receipts that are joined by links, sorted by stream. A stream
-	// without gaps has one segment.
+	// Streams contains sequences of receipts that are joined by their links, sorted by stream. A
+	// stream without gaps consists of a single segment.
 	Streams []chain.Segment
 
-	// Findings refute the entire input, not a single receipt. Each merge recomputes the findings
-	// about links between merged parts, because a later part may contain missing receipts.
+	// Findings refute the entire input instead of a single receipt. Each merge computes the
+	// findings about links between parts again, because a later part may contain receipts that were
+	// missing.
 	Findings []Finding
 
-	// NotChecked lists checks that were not made, in addition to the lists in the reports.
+	// NotChecked lists checks that were omitted, in addition to those listed in the reports.
 	NotChecked []receipt.Note
 
-	// Unchecked counts the documents whose reports list something as not checked, by the code of
-	// the note. Each copy counts; notes about links are in NotChecked. Withheld counts the withheld
-	// values that were not disclosed. A nil map means that the counts are unknown, because an older
-	// version did not record them.
+	// Unchecked contains the number of documents whose reports list something as not checked, by
+	// the code of the note. Each copy is counted. Notes about links are in NotChecked instead.
+	// Withheld is the number of withheld values that were not disclosed. A nil map means that the
+	// numbers are unknown, because an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -49,33 +50,33 @@ type Summary struct {
 	SkippedCount int
 	Inputs       Inputs
 
-	asked *asked // the requirements; nil if they are unknown
+	asked *asked // requirements for the receipts; nil if unknown
 
-	roster   *survey.Roster        // the receipts; nil if there are too many
-	listed   map[canon.Digest]bool // the receipts' hashes, as set by List
-	once     bool                  // a merge counted receipts that are in both parts only once
-	selected map[chain.Stream]bool // streams of which a part is a selection; nil: all if Partial is set
+	roster   *survey.Roster        // all receipts; nil if there are too many
+	listed   map[canon.Digest]bool // hashes of the receipts, as set by List
+	once     bool                  // a merge has counted receipts that are in both parts only once
+	selected map[chain.Stream]bool // streams of which a part is a selection; nil means all streams if Partial is set
 
-	// The caller sets the other fields. Levels is nil if no statements were given. A merge discards
-	// the levels.
+	// The caller sets the remaining fields. Levels is nil if there were no statements. A merge
+	// discards the levels.
 	Levels            []Level
 	Keys              *Keys
 	Tool              string
 	Started, Finished receipt.Time
 }
 
-// A Level reports whether all streams meet the conditions of a level in AEL 0.1 (Agent Evidence
-// Levels). It is not a grade, which only a third party gives.
+// A Level states whether all streams meet the conditions of a level in AEL 0.1 (Agent Evidence
+// Levels). This is not a grade, which only a third party can give.
 type Level struct {
-	// Number is 1, for streams of which no tail, heartbeat, or end is missing, or 3, for receipts
-	// that are all in an external log.
+	// Number is 1 for the level at which streams lack no tail, heartbeat, or end, and 3 for the
+	// level at which all receipts are in an external log.
 	Number int    `json:"level"`
 	Met    bool   `json:"met"`
 	Detail string `json:"detail"` // why it is not met
 }
 
-// Verdict returns the verdict: refuted if anything is invalid, and verified only if
-// everything was read, there is a receipt, and every receipt was verified.
+// Verdict returns the verdict: refuted if anything is invalid, and verified only if everything was
+// read, there is at least one receipt, and every receipt was verified.
 func (s *Summary) Verdict() receipt.Verdict {
 	switch {
 	case s.Refuted > 0 || len(s.Findings) > 0:
@@ -86,9 +87,9 @@ func (s *Summary) Verdict() receipt.Verdict {
 	return receipt.Undecided
 }
 
-// MarkOverlap notes that parts contain the same receipt, in a merge of reports that list their
-// receipts; detail names the receipt and the parts. The summary is then not verified, unless the
-// rosters were sufficient to count that receipt only once.
+// MarkOverlap adds a note that parts contain the same receipt, for a merge of reports that list
+// their receipts. detail names the receipt and the parts. The verdict of the summary is then not
+// verified, unless the rosters were sufficient to count the receipt only once.
 func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
@@ -97,9 +98,9 @@ func (s *Summary) MarkOverlap(detail string) {
 	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
-// List sets the receipts' hashes, as listed in the report that contains the summary. With these
-// hashes, a merge can determine more about a summary without a roster, which has more than 65,536
-// receipts or was written by an older version.
+// List sets the hashes of the receipts, as listed in the report that contains the summary. With
+// these hashes, a merge can determine more about a summary that has no roster, because it has more
+// than 65,536 receipts or was written by an older version.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
 	for _, d := range hashes {
@@ -107,9 +108,9 @@ func (s *Summary) List(hashes []canon.Digest) {
 	}
 }
 
-// Heads returns the head of each stream, for Continuity.After to continue the streams, or for
-// Continuity.Expect to detect a rollback. A stream whose parts do not join has no head. Count is 0
-// if the beginning of the stream was not in the input.
+// Heads returns the head of each stream. It can be used as Continuity.After to continue the
+// streams, or as Continuity.Expect to detect a rollback. A stream whose parts do not join has no
+// head. Count is 0 if the beginning of the stream was not in the input.
 func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	heads, several := map[chain.Stream]chain.Head{}, map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -123,7 +124,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		heads[g.Stream] = head
 	}
 
-	// A merge adds a finding for a stream whose parts do not join.
+	// A merge adds a finding for each stream whose parts do not join.
 	for _, f := range s.Findings {
 		if f.Stream != nil && f.Drawn {
 			several[*f.Stream] = true
@@ -133,9 +134,9 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	return heads
 }
 
-// Comparable returns an *[IncomparableError] if the verdicts of two summaries have different
-// meanings. The requirements in an older version's summary are unknown, and are compatible with all
-// others.
+// Comparable returns an *[IncomparableError] if the verdicts of two summaries do not mean the same.
+// The requirements in a summary from an older version are unknown, and are treated as compatible
+// with all others.
 func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
 		return &IncomparableError{"scope"}
@@ -146,10 +147,10 @@ func (s *Summary) Comparable(o *Summary) error {
 	return s.asked.differs(o.asked)
 }
 
-// Merge returns the summary of the parts s and o together, in any order. The result equals the
-// summary of one run over the sources of both parts, or is undecided if the parts do not contain
-// enough data. Receipts that are in both parts count once if both have rosters. Merge returns the
-// error of [Summary.Comparable].
+// Merge returns the summary of the parts s and o together. Their order does not matter. The result
+// is equal to the summary of a single run over the sources of both parts, or it is undecided if the
+// parts do not contain enough data. Receipts that are in both parts are counted once if both parts
+// have rosters. The error is the error from [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err
@@ -157,9 +158,10 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
-// Expect returns the summary of merged parts after comparing it with the required ends, as in one
-// run over all sources. It ignores the fields of c that specify required beginnings. If the parts
-// do not list their receipts, so that an expected head may be among them, the result is undecided.
+// Expect returns a copy of the summary of merged parts, after comparing it with the required ends
+// as a single run over all sources would. It ignores the fields of c that specify how streams must
+// begin. If the parts do not list their receipts, so that an expected head may be among them, the
+// result is undecided.
 func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum
@@ -184,7 +186,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 		d.compare(s, e)
 	}
 
-	// Checks that were not made in the parts are not required for the entire input.
+	// A check that was omitted in the parts is not required for the entire input.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -201,11 +203,11 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	return s, nil
 }
 
-// MarshalJSON writes the summary with its verdict.
+// MarshalJSON returns the summary, including its verdict, as JSON.
 func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
 
-// UnmarshalJSON reads a summary. It computes the verdict again, and returns an error if the summary
-// states a different verdict.
+// UnmarshalJSON parses a summary. It determines the verdict again, and returns an error if the
+// stated verdict is different.
 func (s *Summary) UnmarshalJSON(data []byte) error {
 	var j summaryJSON
 	if err := decodeStrictly(data, &j); err != nil {
@@ -219,7 +221,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// selects reports whether a stream, or part of it, is a selection.
+// selects reports whether a stream, or a part of it, is only a selection.
 func (s *Summary) selects(stream chain.Stream) bool {
 	if s.selected == nil {
 		return s.Partial
@@ -227,7 +229,7 @@ func (s *Summary) selects(stream chain.Stream) bool {
 	return s.selected[stream]
 }
 
-// count adds a judged item.
+// count adds an item whose link has been checked.
 func (s *Summary) count(it *survey.Item) {
 	s.countUnchecked(&it.Report)
 	if it.Spare() {
@@ -250,8 +252,8 @@ func (s *Summary) count(it *survey.Item) {
 	}
 }
 
-// countUnchecked counts the checks that a document's report lists as not checked. Each copy counts,
-// so that the parts' counts add up to the count for the entire input.
+// countUnchecked counts the checks that the report on a document lists as not checked. Each copy is
+// counted, so that the sum of the counts of the parts is the count for the entire input.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
 	for i, n := range rep.NotChecked {
@@ -263,7 +265,7 @@ func (s *Summary) countUnchecked(rep *receipt.Report) {
 
 func (s *Summary) skip(source, what string) {
 	if n := len(s.Skipped); n > 0 && s.Skipped[n-1] == (Notice{Source: source, Detail: what}) {
-		return // another line of the same source
+		return // the note is about another line in the same source
 	}
 	if s.SkippedCount++; len(s.Skipped) < MaxNotices {
 		s.Skipped = append(s.Skipped, Notice{Source: source, Detail: what})
@@ -274,7 +276,7 @@ func (s *Summary) addNote(code receipt.Code, format string, args ...any) {
 	s.NotChecked = append(s.NotChecked, receipt.Note{Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-// hasNote reports whether there is a note with a code.
+// hasNote reports whether there is a note with the given code.
 func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
@@ -286,20 +288,20 @@ func (s *Summary) addFinding(f Finding) {
 	}
 }
 
-// dropNotes removes the notes with a code.
+// dropNotes removes all notes with the given code.
 func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle replaces a receipt's counted outcome with the outcome that follows from its link among the
-// receipts of all parts.
+// settle replaces the outcome with which a receipt was counted by the outcome that results from its
+// link among the receipts of all parts.
 func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
 	s.recount(f.Counted(), 1)
 }
 
-// recount adds by to the count for an outcome.
+// recount adds by to the number of receipts with an outcome.
 func (s *Summary) recount(o survey.Outcome, by int) {
 	switch o.Own {
 	case receipt.Verified:
@@ -319,7 +321,7 @@ func (s *Summary) countCode(code receipt.Code, by int) {
 	}
 }
 
-// hashes returns the receipts' hashes, or nil if they are unknown.
+// hashes returns the hashes of the receipts, or nil if they are unknown.
 func (s *Summary) hashes() map[canon.Digest]bool {
 	if s.listed != nil || s.roster == nil {
 		return s.listed
@@ -335,8 +337,8 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	return list
 }
 
-// dependsOnOthers reports whether a note is not about a document alone: it depends on other
-// documents or on the envelope, or it only states that another step failed.
+// dependsOnOthers reports whether a note is not about a single document itself, because it depends
+// on other documents or on the envelope, or because it only states that another step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {
 	case receipt.CodeLinkNotChecked, receipt.CodeCopyNotChecked, receipt.CodeEnvelopeNotChecked, receipt.CodeStepNotReached:

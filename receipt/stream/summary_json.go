@@ -44,7 +44,7 @@ type summaryJSON struct {
 	Roster     *rosterJSON          `json:"roster,omitzero"`
 }
 
-// rosterJSON is the JSON form of a roster. Its receipts are packed and encoded as base64.
+// rosterJSON is the JSON form of a roster. The receipts are packed and encoded in base64.
 type rosterJSON struct {
 	Streams  []streamName     `json:"streams"`
 	Sources  []attendanceJSON `json:"sources"`
@@ -108,7 +108,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		j.Codes[code] = n
 	}
 
-	// In JSON, codes also count findings.
+	// In JSON, codes also includes findings.
 	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
@@ -119,7 +119,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		j.Findings = append(j.Findings, out)
 	}
 
-	// A stream without first_previous is complete from its beginning.
+	// If a stream has no first_previous, it is complete from its beginning.
 	for _, g := range s.Streams {
 		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures, Partial: s.selects(g.Stream)}
 		if !g.First {
@@ -131,7 +131,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 	return j
 }
 
-// summary returns the summary, or an error if it contradicts itself.
+// summary returns the summary, or an error if the summary contradicts itself.
 func (j *summaryJSON) summary() (Summary, error) {
 	if j.Version != receipt.ReportVersion {
 		return Summary{}, fmt.Errorf("expected report_version %d, found %d", receipt.ReportVersion, j.Version)
@@ -147,7 +147,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 	for code, n := range j.Codes {
 		r.Codes[code] = n
 	}
-	if j.Asked != nil { // an older version did not record which streams Partial covers; assume all
+	if j.Asked != nil { // an older version did not record which streams are selections; all of them are assumed to be
 		r.selected = map[chain.Stream]bool{}
 	}
 
@@ -167,12 +167,12 @@ func (j *summaryJSON) summary() (Summary, error) {
 	}
 	r.Streams = chain.Join(r.Streams)
 
-	// In JSON, codes also count findings. In a Summary, they count only receipts.
+	// In JSON, codes also includes findings. In a Summary, Codes includes only receipts.
 	for _, f := range j.Findings {
 		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
 			delete(r.Codes, f.Code)
 		}
-		if j.Asked == nil { // written by an older version
+		if j.Asked == nil { // the summary was written by an older version
 			f.Drawn = survey.AboutLinks(f.Code)
 		}
 		if f.Stream != nil {
@@ -189,7 +189,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		}
 	}
 
-	// Anyone can write a report, so one that contradicts itself is rejected.
+	// Anyone can write a report, so a report that contradicts itself is rejected.
 	if err := checkConsistent(&r); err != nil {
 		return Summary{}, err
 	}
@@ -203,7 +203,8 @@ func (j *summaryJSON) summary() (Summary, error) {
 	return r, nil
 }
 
-// newRosterJSON returns nil if there are too many receipts for a report.
+// newRosterJSON returns the JSON form of a roster, or nil if a report must not contain that many
+// receipts.
 func newRosterJSON(r *survey.Roster) *rosterJSON {
 	if r == nil || r.Receipts > survey.MaxRoster && !r.Whole {
 		return nil
@@ -233,8 +234,8 @@ func (j *rosterJSON) parse() (*survey.Roster, error) {
 	return r, nil
 }
 
-// decodeStrictly decodes JSON whose members are unique and have the exact names. encoding/json
-// accepts duplicates, of which it uses the last, and ignores case.
+// decodeStrictly decodes JSON in which members must be unique and have exactly the expected names.
+// encoding/json would accept duplicates, using the last one, and ignore the case of names.
 func decodeStrictly(data []byte, v any) error {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: math.MaxUint32}); err != nil {
@@ -249,8 +250,8 @@ func decodeStrictly(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-// plainNames returns an error if a member name contains characters that our member names never
-// contain, such as an uppercase letter.
+// plainNames returns an error if the name of a member contains characters that names in our formats
+// never contain, such as an uppercase letter.
 func plainNames(n canon.Node) error {
 	for name, value := range n.Members() {
 		if text := name.String(); strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
@@ -270,7 +271,7 @@ func plainNames(n canon.Node) error {
 
 func orEmpty[T any](l []T) []T {
 	if l == nil {
-		return []T{} // written as [], never null
+		return []T{} // encoded as [], never as null
 	}
 	return l
 }

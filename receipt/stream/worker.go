@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A worker judges items one after the other. It reuses its memory.
+// A worker processes items one after another. It reuses its memory.
 type worker struct {
 	input.Decoder
 	v      *receipt.Verifier
@@ -17,8 +17,8 @@ type worker struct {
 	glean  func(*canon.Document, *receipt.Report, []byte) []byte
 }
 
-// newWorker returns a worker for verifiers with the same policy. If v is nil, the worker only
-// collects facts.
+// newWorker returns a worker for verifiers that have the same policy as v. If v is nil, the worker
+// only collects facts.
 func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	w := &worker{Decoder: input.NewDecoder(codec)}
 	if v != nil {
@@ -27,7 +27,7 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	return w
 }
 
-// survey collects the facts of an item and writes no report.
+// survey collects the facts about an item, without writing a report.
 func (w *worker) survey(it *survey.Item, found bool) {
 	c := w.Decode(&it.Piece, found)
 	it.Facts.Placed, it.Other = false, c.Other
@@ -36,9 +36,9 @@ func (w *worker) survey(it *survey.Item, found bool) {
 	}
 }
 
-// verify writes the report of an item and collects its facts.
+// verify writes the report on an item and collects the facts about it.
 func (w *worker) verify(it *survey.Item, found bool) {
-	w.JSON = nil // the item keeps the text
+	w.JSON = nil // the item refers to this text
 	received := it.Data
 	c := w.Decode(&it.Piece, found)
 	it.Facts.Placed, it.Other = false, c.Other
@@ -56,9 +56,9 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	case c.Wrong != nil:
 		w.v.Amend(rep, *c.Wrong)
 	case c.Syntax != nil:
-		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, in the form of a report
+		w.v.VerifyBytes(c.Text, w.Doc, rep) // the error is the same, but in the form of a report
 	case w.beyondCaller(c.Text):
-		// A receipt that exceeds the caller's limits is undecided, but keeps its place.
+		// A receipt that exceeds limits of the caller is undecided, but keeps its position.
 		it.Facts.Gather(w.Doc, canon.Digest{})
 		w.v.VerifyBytes(c.Text, w.Doc, rep)
 	default:
@@ -75,19 +75,19 @@ func (w *worker) verify(it *survey.Item, found bool) {
 			Detail: "the API envelope is not protected by the hash"})
 	}
 
-	// The receipt's envelope is signed, and adds to the report.
+	// The envelope of the receipt is signed, and adds to the report.
 	if c.Weigh != nil {
 		c.Weigh(w.v, w.Doc, rep)
 	}
 
-	// The digest covers the bytes that were received, not their content.
+	// The digest is that of the bytes that were received, not of the content inside.
 	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}
 }
 
-// verifyForeign judges a third-party receipt, and returns its place in a chain. If there is no
-// reader for its format, the receipt is undecided, and the result is nil.
+// verifyForeign verifies a third-party receipt, and returns its position in a chain. If there is no
+// reader for the format, the receipt is undecided and the result is nil.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
 	if f == nil {
@@ -95,11 +95,11 @@ func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.
 		return nil
 	}
 	w.v.Foreign(c.Text, f, rep)
-	// The other fields are not needed to relate the receipt to others.
+	// The other fields are not needed to compare the receipt with others.
 	return &receipt.Foreign{Format: f.Format, Hash: f.Hash, Place: f.Place}
 }
 
-// refuse reports a piece that is not a document.
+// refuse writes the report on a piece that is not a document.
 func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: f.Code, Detail: f.Detail, Hint: f.Hint}
 	if f.Torn {
@@ -111,8 +111,8 @@ func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	}
 }
 
-// beyondCaller reports whether a document is within the limits of the format, but exceeds the
-// caller's lower limits.
+// beyondCaller reports whether a document is within the limits of the format but exceeds lower
+// limits of the caller.
 func (w *worker) beyondCaller(text []byte) bool {
 	limits := w.policy.Limits
 	return limits.Bytes > 0 && len(text) > limits.Bytes || limits.Depth > 0 && w.Doc.Depth() > limits.Depth
