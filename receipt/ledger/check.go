@@ -9,22 +9,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Checked is the result of Check.
+// Checked contains the results of Check.
 type Checked struct {
-	Receipts  int // rows that were read
+	Receipts  int // number of rows that were read
 	Verified  int
 	Undecided int // intact receipts for whose signatures evidence is missing
 	Streams   []StreamHead
-	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
-	Unsigned  int  // checkpoints of pruned receipts that no trusted key of their log has signed
-	Audited   bool // whether the structures and rows that belong to no stream were checked; see Check
-	Marked    bool // whether the end of the ledger was compared with an external record
-	Faults    int  // number of faults passed to the callback of Check
+	Pruned    int  // receipts whose content is in archives and whose hashes match the roots of checkpoints
+	Unsigned  int  // checkpoints of pruned receipts that were not signed by any trusted key of their log
+	Audited   bool // the structures of the database, and rows that belong to no stream, were checked; see Check
+	Marked    bool // the end of the ledger was compared with an external record
+	Faults    int  // number of faults that were passed to the callback of Check
 }
 
-// Verdict returns the verdict on the ledger: refuted if there are faults, otherwise undecided if
-// any receipt is undecided or any checkpoint of pruned receipts is unsigned, and otherwise
-// verified.
+// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if there are no
+// faults but a receipt is undecided or a checkpoint of pruned receipts is unsigned, and verified
+// otherwise.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
@@ -35,19 +35,19 @@ func (c *Checked) Verdict() receipt.Verdict {
 	return receipt.Verified
 }
 
-// Check reads the entire ledger: each receipt, its row, its position in the chain, and the heads.
-// For a [Pruner], it also checks the prunings, and for an [Auditor], the structures of the
-// database. It verifies receipts with v. If v checks only integrity, signatures are not checked.
-// Each fault is passed to report as soon as it is found. Seen, if it is not nil, is called with the
-// number of receipts read so far. The first call, with 0, follows the check of the structures,
-// which is slow in a large ledger. An error concerns the check itself, and means that the check is
-// incomplete.
+// Check reads the entire ledger: every receipt, its row, its position in the chain, and the heads
+// of the streams. For a [Pruner], it also checks the prunings, and for an [Auditor], it also checks
+// the structures of the database. It uses v to verify receipts. If the policy of v requires only
+// integrity, signatures are not checked. report is called for each fault as soon as it is found.
+// seen, if not nil, is called with the number of receipts that have been read. It is first called,
+// with 0, after the structures have been checked, which takes a long time for a large ledger. If
+// Check returns an error, the check itself failed and is incomplete.
 //
-// Without an Auditor, the structures are not checked, and rows that do not belong to a stream are
-// not found; Audited is then false. If receipts at the end of a stream were removed together with
-// its head, the ledger contains no trace of them. An external record reveals that, such as the
-// FILE-head of a SQLite ledger. If there is no such record, compare the heads with copies that were
-// stored elsewhere.
+// If r is not an Auditor, the structures are not checked and rows that belong to no stream are not
+// found. Audited is then false. If the receipts at the end of a stream were removed together with
+// the head, the ledger itself does not show that. An external record does, such as the FILE-head of
+// a SQLite ledger. If there is no such record, compare the heads with copies that were stored
+// elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	c := &checker{Reader: r, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
@@ -78,7 +78,7 @@ func (c *checker) fault(f Fault) {
 	c.tell(f)
 }
 
-// damaged converts an error about a damaged ledger to a fault, and returns other errors.
+// damaged converts an error about a damaged ledger to a fault, and returns any other error.
 func (c *checker) damaged(err error) error {
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		c.fault(*fault)
@@ -91,7 +91,7 @@ func (c *checker) damaged(err error) error {
 	return err
 }
 
-// self requests the database's check of its own structures.
+// self makes the database check its own structures.
 func (c *checker) self() (err error) {
 	if a, ok := c.Reader.(Auditor); ok {
 		c.Audited = true
@@ -125,8 +125,8 @@ func (c *checker) prunings() error {
 	return proven(list, p.Hashes(c.ctx, list[len(list)-1].Last))
 }
 
-// unchanged verifies that no receipts were pruned in the meantime, because the hashes of such
-// receipts were not compared.
+// unchanged checks that no receipts have been pruned in the meantime, because the hashes of these
+// receipts were not compared with a checkpoint.
 func (c *checker) unchanged() error {
 	p, ok := c.Reader.(Pruner)
 	if !ok {
@@ -139,7 +139,7 @@ func (c *checker) unchanged() error {
 	return err
 }
 
-// chains checks each chain from its beginning.
+// chains checks each chain, starting at its beginning.
 func (c *checker) chains() error {
 	c.seen(0)
 	streams, err := c.Reader.Streams(c.ctx)
@@ -156,9 +156,9 @@ func (c *checker) chains() error {
 }
 
 func (c *checker) chain(s StreamHead) error {
-	// After a missing or unreadable receipt, the link of the next receipt cannot be judged.
+	// If a receipt is missing or unreadable, the link of the next receipt cannot be checked.
 	last := new(Row) // the previous receipt
-	known := true    // whether last is the receipt immediately before
+	known := true    // last is the receipt directly before this one
 	for position := uint64(1); position <= s.Head.Count; position++ {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (c *checker) chain(s StreamHead) error {
 		case errors.Is(err, ErrNotFound):
 			c.missing(&s, position, known, last.Hash)
 			known = false
-			if position > s.Last { // everything that follows is also missing, regardless of the count
+			if position > s.Last { // all following receipts are also missing, regardless of the count
 				return nil
 			}
 			continue
@@ -183,7 +183,7 @@ func (c *checker) chain(s StreamHead) error {
 			return err
 		}
 
-		// The row is compared with the position at which it was found.
+		// The row must state the position at which it was found.
 		r.Stream, r.Position = s.Stream, position
 		c.read(r)
 		if known {
@@ -192,14 +192,14 @@ func (c *checker) chain(s StreamHead) error {
 		last, known = r, true
 	}
 
-	// A head can be compared with the last receipt only if that receipt was read.
+	// A head can be compared with the last receipt only if that receipt could be read.
 	if known {
 		return s.Check(last.Hash[:])
 	}
 	return nil
 }
 
-// read checks the content of a row unless it was pruned.
+// read checks the content of a row, unless the receipt was pruned.
 func (c *checker) read(r *Row) {
 	if r.Pruned {
 		c.Pruned++
@@ -213,7 +213,7 @@ func (c *checker) read(r *Row) {
 	c.seen(c.Receipts + c.Pruned)
 }
 
-// follows compares a row with the previous row.
+// follows checks whether a row follows the previous row.
 func (c *checker) follows(r, last *Row) {
 	if !follows(r.Link, last.Hash) {
 		c.fault(*r.fault(string(receipt.CodeChainBreak), "it names another predecessor than the receipt before it, which has the hash %v", last.Hash))
@@ -223,7 +223,7 @@ func (c *checker) follows(r, last *Row) {
 	}
 }
 
-// missing reports a missing receipt, or all receipts after the last existing receipt.
+// missing reports a missing receipt, or all receipts that are missing at the end of a stream.
 func (c *checker) missing(s *StreamHead, position uint64, known bool, last canon.Digest) {
 	f := Fault{Code: FaultMissing, Stream: s.Stream, Position: position, Detail: "the receipt is gone from the ledger"}
 	if position > s.Last && position < s.Head.Count {
@@ -235,7 +235,7 @@ func (c *checker) missing(s *StreamHead, position uint64, known bool, last canon
 	c.fault(f)
 }
 
-// judge verifies a receipt, and compares it with its row.
+// judge verifies a receipt and compares it with its row.
 func (c *checker) judge(r *Row) {
 	c.verifier.VerifyBytes(r.JSON, &c.doc, &c.report)
 	switch c.report.Verdict {
@@ -253,7 +253,7 @@ func (c *checker) judge(r *Row) {
 		return
 	}
 
-	// An intact receipt may be in a row with incorrect values.
+	// An intact receipt may be in a row that contains incorrect values.
 	var own Row
 	if err := own.of(&c.doc, r.JSON); err != nil {
 		c.fault(*r.fault(FaultRow, "%v", err))

@@ -5,23 +5,23 @@ import (
 	"io"
 )
 
-// A Database has all the methods that this project's commands require of a ledger. If it is also a
-// [TurnStore] or an [Auditor], the commands use those methods.
+// A Database has all methods that the commands of this project need. If it is also a [TurnStore] or
+// an [Auditor], the commands use these methods, too.
 type Database interface {
 	Replacer
 	Pruner
 	io.Closer
 }
 
-// A Driver opens ledgers in one kind of database by address, such as postgres://host/name. A
-// program passes its drivers to the commands; there is no global registry. Errors must not contain
-// the password of an address.
+// A Driver opens ledgers in one kind of database, given their addresses, such as
+// postgres://host/name. A program passes drivers to the commands, because there is no global
+// registry. Errors must not contain a password from an address.
 type Driver struct {
 	Scheme string // such as postgres
 
 	// Open opens an existing ledger, which is read-only unless write is true.
 	Open func(ctx context.Context, address string, write bool) (Database, error)
 
-	// Create creates a new ledger. If a ledger already exists, the error is fs.ErrExist.
+	// Create creates a new ledger. If the ledger already exists, the error is fs.ErrExist.
 	Create func(ctx context.Context, address string) (Database, error)
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Fault describes a defect in a ledger: a row differs from the row that the ledger stored,
-// because that row, or a row that leads to it, was altered. If a method returns a Fault as an
-// error, it does not return the row's content.
+// A Fault describes damage to a ledger: a row differs from what was stored, because that row, or a
+// row that refers to it, was altered. If a method returns a Fault as an error, it does not return
+// the content of the row.
 type Fault struct {
-	Code     string       // one of the receipt codes, or FaultFile, FaultMissing, FaultUnreadable, FaultRow
-	ID       string       // receipt_id, if it is known
-	Stream   chain.Stream // the stream that the row names; zero if it names none
+	Code     string       // a code of package receipt, or FaultFile, FaultMissing, FaultUnreadable, or FaultRow
+	ID       string       // receipt_id, if known
+	Stream   chain.Stream // the stream that the row states; zero if it states none
 	Position uint64       // position in the stream, from 1; 0 if unknown
 	Detail   string
 }
 
-// Codes of faults that are not receipt codes.
+// These are codes of faults in addition to those of package receipt.
 const (
-	FaultFile       = "ledger_file"       // the database reports that its file is damaged
+	FaultFile       = "ledger_file"       // the database reports that its own file is damaged
 	FaultMissing    = "ledger_missing"    // a row is missing
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
 	FaultRow        = "ledger_row"        // a row differs from its receipt
@@ -29,7 +29,7 @@ const (
 // ErrUnreadable indicates that the database cannot read a part of its own data.
 var ErrUnreadable = errors.New("it is damaged: restore a copy")
 
-// Error describes the fault.
+// Error describes the fault in one line.
 func (f *Fault) Error() string {
 	switch {
 	case f.ID == "" && f.Stream.Issuer != "":

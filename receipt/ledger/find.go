@@ -11,24 +11,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Key selects one row: by ID, by Hash, by Stream and Position, or by Rival. The first of these
-// that is not zero applies; the zero Key selects no row.
+// A Key selects a row: by ID, by Hash, by Stream and Position, or by Rival. The first of these
+// fields that is not zero is used; the zero Key selects no row.
 type Key struct {
 	ID       string
-	Hash     canon.Digest // the row that was stored first, if several rows match
+	Hash     canon.Digest // if several rows match, the row that was stored first
 	Stream   chain.Stream
 	Position uint64
 
-	// Rival is a row's sequence number. It selects the first row in the same stream that was stored
-	// before that row and names the same predecessor.
+	// Rival is the sequence number of a row. It selects the first row in the same stream that was
+	// stored before that row and names the same predecessor.
 	Rival int64
 
-	// Sees excludes rows in streams for which it returns false. They are excluded before they are
-	// read, because the time needed to read them would reveal that they exist. Nil: none.
+	// Sees excludes rows in streams for which it returns false. These rows are excluded before they
+	// are read, because the time needed to read them would reveal that they exist. Nil: none.
 	Sees func(chain.Stream) bool
 }
 
-// selects reports whether a row is the requested row.
+// selects reports whether a row is the one that the key selects.
 func (k *Key) selects(r *Row) bool {
 	switch {
 	case k.ID != "":
@@ -41,8 +41,8 @@ func (k *Key) selects(r *Row) bool {
 	return true
 }
 
-// Lookup returns a row that was requested and is intact, or a *[Fault]. The content of the row's
-// receipt may not match the receipt's hash.
+// Lookup returns the row that a key selects if the row is intact, and a *[Fault] otherwise. The
+// content of the receipt in the row may not match its hash.
 func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	r, err := s.Find(ctx, k)
 	if err != nil {
@@ -57,8 +57,8 @@ func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	return r, nil
 }
 
-// Get returns the receipt with a receipt_id. The returned receipt is the one requested, its content
-// matches its hash, and its row matches the receipt; otherwise, the error is a
+// Get returns the receipt with the given receipt_id. Get checks that the receipt has this ID, that
+// its content matches its hash, and that its row matches the receipt. If not, the error is a
 // *[receipt.RefutedError] or a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
 // If there is no such receipt, the error is or wraps ErrNotFound.
 func Get(ctx context.Context, s Store, receiptID string) (*receipt.Sealed, error) {
@@ -72,7 +72,7 @@ func Get(ctx context.Context, s Store, receiptID string) (*receipt.Sealed, error
 	return receipt.ParseSealed(r.JSON)
 }
 
-// prunedError returns the error for a pruned row.
+// prunedError returns the error for a row whose receipt was pruned.
 func prunedError(ctx context.Context, s Store, r *Row) error {
 	p, ok := s.(Pruner)
 	if !ok {
@@ -90,12 +90,13 @@ func prunedError(ctx context.Context, s Store, r *Row) error {
 	return r.fault(FaultMissing, "it was pruned, and the row that names its archive is gone")
 }
 
-// Linked returns a receipt's row for verification. Its content may have been altered, and may not
-// be a receipt at all. If it belongs to another receipt or another position, the error is a
-// *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
+// Linked returns the row of a receipt that is to be verified. The content may have been altered,
+// and may not even be a receipt. If it belongs to another receipt or to another position, the error
+// is a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
 //
-// The link passes if the receipt follows its predecessor. It is refuted if it does not, or if an
-// earlier receipt names the same predecessor. The link of an unreadable receipt is not checked.
+// The link passes if the receipt follows its predecessor. The link fails if the receipt does not
+// follow its predecessor, or if an earlier receipt names the same predecessor. The link of a
+// receipt that cannot be read is not checked.
 func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, err error) {
 	if r, err = s.Find(ctx, k); err != nil {
 		return nil, link, err
@@ -115,8 +116,8 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 		return r, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 
-	// A fork is checked first: if two receipts name the same predecessor, the later receipt is
-	// invalid, regardless of its position. A row that differs from its receipt proves nothing.
+	// Forks are checked first: if two receipts name the same predecessor, the later one is invalid,
+	// regardless of its position. A row that does not match its receipt proves nothing.
 	rival, err := s.Find(ctx, Key{Rival: r.Sequence})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, link, err
@@ -125,7 +126,7 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 		return r, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
 	}
 
-	// Clients receive these details, so no detail names another receipt.
+	// Clients may see the details, so these must not name any other receipt.
 	if r.Place != nil {
 		switch fault := r.placed(); {
 		case fault != nil && fault.Code == string(receipt.CodeChainBreak):
@@ -137,15 +138,16 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 	return r, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// A StreamHead is a stream in the ledger and the stream's head.
+// A StreamHead is a stream in the ledger and its head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
-	Last   uint64 // the greatest position of any row in the stream; equals Head.Count if the stream is intact
+	Last   uint64 // the highest position of a row in the stream; equal to Head.Count if the stream is intact
 }
 
-// Heads returns the streams with their heads, in the order of chain.Stream.Compare. Each head is
-// the hash and count of the last receipt in its stream; otherwise, the error is a *[Fault].
+// Heads returns all streams with their heads, in the order of chain.Stream.Compare. It checks that
+// each head has the hash and the count of the last receipt in its stream. If not, the error is a
+// *[Fault].
 func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	list, err := r.Streams(ctx)
 	if err != nil {
@@ -166,9 +168,9 @@ func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	return list, nil
 }
 
-// Check returns a *[Fault] unless the head is the hash of the last row of its stream. last is nil
-// if the stream has no rows. A store calls Check before it returns a head or appends to a stream,
-// because a receipt that is linked to a different hash would be invalid.
+// Check returns a *[Fault] unless the head has the hash of the last row in its stream. last is that
+// hash, or nil if the stream has no rows. A store must call Check before it returns a head or
+// appends to a stream, because a receipt with a link to any other hash would be invalid.
 func (s *StreamHead) Check(last []byte) error {
 	if bytes.Equal(last, s.Head.Hash[:]) {
 		return nil
@@ -181,7 +183,7 @@ func (s *StreamHead) Check(last []byte) error {
 	return f
 }
 
-// CountPruned returns the number of pruned receipts that match a query.
+// CountPruned returns the number of pruned receipts that a query selects.
 func CountPruned(ctx context.Context, r Reader, q Query) (n int64, err error) {
 	p, ok := r.(Pruner)
 	if !ok {
@@ -196,7 +198,7 @@ func CountPruned(ctx context.Context, r Reader, q Query) (n int64, err error) {
 		return int64(last.Size), nil
 	}
 
-	// Pruned receipts come before all others.
+	// Pruned receipts come before all other receipts.
 	q.Pruned = true
 	for row, err := range r.Walk(ctx, q, 0) {
 		if err != nil {

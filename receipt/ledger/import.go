@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Imported contains the results of an import.
+// Imported contains the numbers of receipts in an import.
 type Imported struct {
 	Stored int // receipts
-	Copies int // receipts that were already stored, with the same hash
-	Pruned int // receipts that were already stored, with the same hash, and pruned
+	Copies int // receipts that were already stored with the same hash
+	Pruned int // receipts that were already stored with the same hash and have been pruned
 }
 
 func (i *Imported) add(other Imported) {
@@ -24,18 +24,18 @@ func (i *Imported) add(other Imported) {
 	i.Pruned += other.Pruned
 }
 
-// An ImportError states which receipt ended an import, and why. The receipts that precede it are
-// stored; if the import is repeated, they are counted as copies.
+// An ImportError describes why an import ended, and at which receipt. The preceding receipts have
+// been stored; if the import is repeated, they are counted as copies.
 type ImportError struct {
-	Index int // number of the receipt, counting from 1
+	Index int // number of the receipt in the import, from 1
 	ID    string
 
-	// Err is the reason: a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap,
-	// ErrFork, or another error.
+	// Err is the reason: a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID,
+	// ErrGap, ErrFork, or another error.
 	Err error
 }
 
-// Error returns the receipt's index and ID, and the reason.
+// Error returns the number and ID of the receipt, and the reason.
 func (e *ImportError) Error() string {
 	return fmt.Sprintf("ledger: receipt %d (%.200q) is not imported: %v", e.Index, e.ID, e.Err)
 }
@@ -44,23 +44,23 @@ func (e *ImportError) Error() string {
 func (e *ImportError) Unwrap() error { return e.Err }
 
 var (
-	// ErrGap indicates that a receipt's predecessor is not in the ledger.
+	// ErrGap indicates that the predecessor of a receipt is not in the ledger.
 	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import the earlier receipts first")
 
-	// ErrFork indicates that the ledger has a different receipt at an imported receipt's position.
-	// The stream has two histories, and no import can repair that.
+	// ErrFork indicates that the ledger has a different receipt at the position of an imported
+	// receipt. There are then two histories of the stream, which no import can repair.
 	ErrFork = errors.New("the ledger has a different receipt at this position, so the stream forks")
 )
 
 const (
-	importRun   = 256 // number of receipts that an import stores together
-	importTries = 64  // number of attempts if other processes store receipts at the same time
+	importRun   = 256 // number of receipts that are stored in one step
+	importTries = 64  // number of attempts if other processes are storing receipts at the same time
 )
 
-// Import stores receipts that were issued elsewhere. Each receipt must be verified by v and follow
-// the head of its stream, or be the first receipt of a new stream. Receipts that are already stored
-// are counted as copies, so an import can be repeated. Import ends at the first receipt that cannot
-// be stored.
+// Import stores receipts that were issued elsewhere. Each receipt must be verified by v, and must
+// follow the head of its stream or be the first receipt of a new stream. Receipts that are already
+// stored are counted as copies, so an import can be repeated. The import ends at the first receipt
+// that cannot be stored.
 func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
 	i := &importer{store: s, ctx: ctx, verifier: v}
 	for data, err := range receipts {
@@ -71,7 +71,7 @@ func Import(ctx context.Context, s Reader, v *receipt.Verifier, receipts iter.Se
 			continue
 		}
 
-		// A waiting receipt may also be invalid, and precedes this receipt.
+		// A waiting receipt, which comes before this one, may also be invalid.
 		if earlier := i.flush(); earlier != nil {
 			err = earlier
 		}
@@ -108,7 +108,7 @@ func (i *importer) add(data []byte) error {
 		return &ImportError{i.done + len(i.waiting) + 1, string(i.report.ReceiptID), err}
 	}
 
-	// Receipts are stored in groups, because storing a group costs about as much as storing a
+	// Receipts are stored in groups, because storing a group takes about as long as storing a
 	// single receipt.
 	if i.waiting = append(i.waiting, sealed); len(i.waiting) == importRun {
 		return i.flush()
@@ -116,7 +116,7 @@ func (i *importer) add(data []byte) error {
 	return nil
 }
 
-// flush stores the waiting receipts, up to the first receipt that does not fit.
+// flush stores the waiting receipts, up to the first one that cannot be stored.
 func (i *importer) flush() error {
 	for range importTries {
 		p := &plan{importer: i, heads: map[chain.Stream]chain.Head{}, ids: map[string]canon.Digest{}, hashes: map[canon.Digest]bool{}}
@@ -125,7 +125,7 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// Between planning and appending, other processes may also store receipts.
+		// Other processes may store receipts after the plan was made and before it is carried out.
 		if len(p.runs) > 0 {
 			err = i.store.Append(i.ctx, p.runs...)
 		}
@@ -136,7 +136,7 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// The receipts are counted after they have been stored.
+		// Receipts are counted only after they have been stored.
 		first := i.done + 1
 		i.done, i.waiting = i.done+len(i.waiting), nil
 		i.count.add(p.count)
@@ -149,18 +149,18 @@ func (i *importer) flush() error {
 	return fmt.Errorf("%w: other processes stored receipts %d times during the import", ErrNotStored, importTries)
 }
 
-// A plan describes how the waiting receipts will be stored.
+// A plan describes how the waiting receipts are to be stored.
 type plan struct {
 	*importer
 	runs   []Run
 	count  Imported
 	heads  map[chain.Stream]chain.Head // after runs
-	ids    map[string]canon.Digest     // hashes of the receipts in runs, by receipt_id
-	hashes map[canon.Digest]bool       // hashes of these receipts
+	ids    map[string]canon.Digest     // hashes of the planned receipts, by receipt_id
+	hashes map[canon.Digest]bool       // hashes of the planned receipts
 }
 
-// make makes a plan up to the first receipt that does not fit, and returns that receipt with its
-// index, from 0.
+// make creates a plan up to the first receipt that cannot be stored, and returns an error with the
+// index of that receipt, from 0.
 func (p *plan) make() (*ImportError, error) {
 	for n, r := range p.waiting {
 		err := p.plan(r)
@@ -174,7 +174,7 @@ func (p *plan) make() (*ImportError, error) {
 	return nil, nil
 }
 
-// plan adds a receipt to the runs, unless it is already stored.
+// plan adds a receipt to the plan, unless the receipt is already stored.
 func (p *plan) plan(r *receipt.Sealed) error {
 	known, err := p.known(r)
 	if known || err != nil {
@@ -189,7 +189,7 @@ func (p *plan) plan(r *receipt.Sealed) error {
 		}
 	}
 
-	// A receipt that does not follow its stream's head is a gap or a fork.
+	// A receipt that does not follow the head of its stream leaves a gap or creates a fork.
 	link, _ := chain.LinkOf(r.Document())
 	if !follows(link, head.Hash) {
 		return p.misfit(s, link)
@@ -207,7 +207,7 @@ func (p *plan) plan(r *receipt.Sealed) error {
 	return nil
 }
 
-// known reports whether a receipt is already stored or planned, and counts it as a copy.
+// known reports whether a receipt is already stored or planned, and if so, counts it as a copy.
 func (p *plan) known(r *receipt.Sealed) (bool, error) {
 	hash, planned := p.ids[r.ID()]
 	count := &p.count.Copies
@@ -233,8 +233,8 @@ func (p *plan) known(r *receipt.Sealed) (bool, error) {
 	return true, nil
 }
 
-// misfit returns the reason why a receipt does not follow its stream's head. If the receipt's
-// predecessor is stored, the predecessor has another successor.
+// misfit returns the reason why a receipt does not follow the head of its stream. If the
+// predecessor of the receipt is stored, it already has another successor.
 func (p *plan) misfit(s chain.Stream, link chain.Link) error {
 	if link.First || p.hashes[link.Previous] {
 		return ErrFork

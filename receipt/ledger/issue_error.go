@@ -8,26 +8,27 @@ import (
 // ErrClosed indicates that the issuer was closed before it accepted the draft.
 var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
 
-// An IssueError is the error that [Issuer.Issue] returns. A draft can always be issued again,
-// because that never creates a second receipt. Retrying is useful if Temporary is set:
+// An IssueError is the error that [Issuer.Issue] returns. It is always safe to issue the draft
+// again, because no draft ever results in two receipts. Issuing the draft again is useful if
+// Temporary is set:
 //
 //	sealed, err := issuer.Issue(ctx, draft)
 //	if failed, ok := errors.AsType[*ledger.IssueError](err); ok && failed.Temporary {
 //		// issue the same draft again later
 //	}
 type IssueError struct {
-	Stage     string // stage of Issue, in order: accept, seal, head (reading the stream's head), sign, store
-	Stored    Stored // whether the draft's receipt is stored
-	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
+	Stage     string // stage at which Issue failed, which is one of, in order: accept, seal, head (reading the head of the stream), sign, and store
+	Stored    Stored // whether the receipt for the draft is stored
+	Temporary bool   // issuing the same draft later may succeed, because the store, the signer, or a context failed
 
-	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at the seal stage, the
-	// signer's error at the sign stage, and the store's error at the head and store stages, such as
-	// ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	// Err is the cause. At the seal stage, it is a *[receipt.InvalidError] or a *[SecretsError]; at
+	// the sign stage, it is the error from the signer; and at the head and store stages, it is the
+	// error from the store, such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
 	Err error
 }
 
-// Error returns the text of the cause. If the outcome is unknown, it also describes how to
-// determine the outcome.
+// Error returns the message of the cause. If the outcome is unknown, the message also describes how
+// to determine it.
 func (e *IssueError) Error() string {
 	if e.Stored == StoredUnknown && e.Temporary {
 		return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
@@ -38,13 +39,13 @@ func (e *IssueError) Error() string {
 // Unwrap returns the cause.
 func (e *IssueError) Unwrap() error { return e.Err }
 
-// The stages, in order.
+// These are the stages, in order.
 const (
-	stageAccept = "accept" // the issuer is incomplete or closed, or the context ended before any work began
+	stageAccept = "accept" // the issuer is incomplete or closed, or the context ended before work on the draft began
 	stageSeal   = "seal"   // the draft is invalid or contains secrets
-	stageHead   = "head"   // the stream's head could not be read
+	stageHead   = "head"   // the head of the stream could not be read
 	stageSign   = "sign"   // the signer failed
-	stageStore  = "store"  // the receipt was not appended, or the outcome is unknown
+	stageStore  = "store"  // the receipt was not appended, or it is not known whether it was
 )
 
 // Stored states whether a receipt is stored. The zero value is StoredUnknown.
@@ -59,8 +60,8 @@ const (
 // refused returns the error for a draft that cannot become a receipt.
 func refused(err error) error { return &IssueError{stageSeal, StoredNo, false, err} }
 
-// storedError returns the error for a receipt_id that is already stored, or whose outcome is
-// unknown.
+// storedError returns the error for a receipt_id that is already stored, or for which the outcome
+// is unknown.
 func storedError(err error) error {
 	e := &IssueError{Stage: stageStore, Err: err}
 	switch {
@@ -68,7 +69,7 @@ func storedError(err error) error {
 		e.Stored = StoredYes
 	case errors.Is(err, ErrDuplicateID):
 		e.Stored = StoredNo
-	case errors.As(err, new(*PrunedError)): // its content is not available for comparison
+	case errors.As(err, new(*PrunedError)): // the content of the stored receipt is not available for a comparison
 	default:
 		e.Temporary = true
 	}

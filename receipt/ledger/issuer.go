@@ -16,31 +16,33 @@ import (
 )
 
 // An Issuer creates receipts from drafts and appends them to their streams. Its methods are safe
-// for concurrent use; its fields must not change after the first call. A stream waits for its
-// signer's slowest call, so a signer should return when its context ends.
+// for concurrent use, but its fields must not change after the first call. A stream waits for the
+// slowest call of its signer, so a signer should return when its context ends.
 type Issuer struct {
 	Store  Store
-	Signer receipt.Signer // required, unless Unsigned is set
+	Signer receipt.Signer // required unless Unsigned is set
 
-	// Unsigned seals receipts without signing them. Their hashes match, but anyone can compute a
-	// hash, so nothing proves who issued them. Signer must be nil. [Sign] adds signatures later.
+	// Unsigned seals receipts without signing them. Their hashes are valid, but anyone can compute
+	// a hash, so nothing proves who issued these receipts. Signer must then be nil. Signatures can
+	// be added later with [Sign].
 	Unsigned bool
 
-	// Now sets issued_at when drafts and documents that lack it are linked, so that the times in a
-	// stream do not decrease unless the clock does. If it is nil, such drafts are refused.
+	// Now returns the issued_at for drafts and documents that have none. It is called when the
+	// draft is linked, so that the times in a stream do not decrease unless the clock does. If Now
+	// is nil, such drafts are refused.
 	Now func() time.Time
 
-	// Secrets finds values that must not appear in a receipt. If it is nil, the default policy of
-	// package redact is used. A draft that contains such values is not issued.
+	// Secrets finds values that must not be in a receipt. If it is nil, the default policy of
+	// package redact is used. A draft with such values is not issued.
 	Secrets *redact.Policy
 
-	// KeepSecrets issues drafts without checking for secrets.
+	// KeepSecrets issues drafts without searching them for secrets.
 	KeepSecrets bool
 
-	// StoreTimeout limits each call of Head, Append, and Find. Zero means no limit, which is
-	// suitable for SQLite, because SQLite waits at most one minute for other processes. A store on
-	// the network needs a limit. A call's context has the values from the context of the draft that
-	// has waited longest, but does not end with that context.
+	// StoreTimeout limits the duration of each call to Head, Append, and Find. Zero means no limit,
+	// which is suitable for SQLite, because SQLite waits at most one minute for other processes. A
+	// store on a network needs a limit. The context of a call has the values of the context of the
+	// draft that has waited longest, but does not end with it.
 	StoreTimeout time.Duration
 
 	once sync.Once
@@ -49,7 +51,7 @@ type Issuer struct {
 	mu     sync.Mutex
 	queues map[chain.Stream]*queue
 	closed bool
-	idle   chan struct{} // created by Close, and closed when no queues are left
+	idle   chan struct{} // created by Close, and closed when there are no queues
 }
 
 const (
@@ -57,11 +59,11 @@ const (
 	mostSigning = 8   // maximum number of receipts that are signed at the same time
 )
 
-// A SecretsError indicates that a draft contains values that look like secrets. It contains their
-// locations, but not the values.
+// A SecretsError indicates that a draft contains values that look like secrets. It contains the
+// locations of these values, but not the values themselves.
 type SecretsError struct{ Findings []redact.Finding }
 
-// Error lists the locations and rules of the first ten findings.
+// Error lists the locations and the rules of the first ten findings.
 func (e *SecretsError) Error() string {
 	var b strings.Builder
 	b.WriteString("ledger: the draft holds what looks like secrets; redact it first")
@@ -75,14 +77,14 @@ func (e *SecretsError) Error() string {
 	return b.String()
 }
 
-// Issue seals, signs, and stores a draft, and returns its receipt. The draft is a *[receipt.Draft],
-// a *[canon.Document], or any other value whose JSON is a draft, such as a json.RawMessage. The
-// draft is read once, before Issue waits. If the receipt_id and the content of a draft are already
-// stored, Issue returns the stored receipt. An issuer that signs never returns an unsigned receipt;
-// it returns ErrUnsigned instead.
+// Issue seals, signs, and stores a draft, and returns the receipt. The draft is a *[receipt.Draft],
+// a *[canon.Document], or any other value whose JSON form is a draft, such as a json.RawMessage.
+// Issue reads the draft once, before it waits for anything. If a receipt with the same receipt_id
+// and content is already stored, Issue returns that receipt. An issuer that signs never returns an
+// unsigned receipt; the error is then ErrUnsigned.
 //
-// Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in one of the
-// issuer's goroutines, so it terminates the program.
+// Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in a goroutine
+// of the issuer, so it terminates the program.
 func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, &IssueError{stageAccept, StoredNo, false, err}
@@ -91,7 +93,7 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 		return nil, &IssueError{stageAccept, StoredNo, true, err}
 	}
 
-	// The issuer reads only this copy, so the caller may change the draft.
+	// The issuer uses only this copy, so the caller may change the draft.
 	text, err := draft.MarshalJSON()
 	if err != nil {
 		return nil, refused(err)
@@ -104,13 +106,13 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 	return i.wait(ctx, newJob(ctx, doc, i.Now != nil))
 }
 
-// untilKnownPause is the pause before IssueUntilKnown issues a draft again.
+// untilKnownPause is how long IssueUntilKnown pauses before it issues a draft again.
 const untilKnownPause = 100 * time.Millisecond
 
-// IssueUntilKnown is like Issue, but while the outcome is unknown, it issues the same draft again,
-// until the outcome is known, the context ends, or the issuer is closed. The error contains
-// StoredUnknown only in the latter two cases. A second receipt is never created. Without a
-// deadline, it waits until the outcome is known.
+// IssueUntilKnown is like Issue, but if the outcome is unknown, it issues the same draft again
+// until the outcome is known, the context ends, or the issuer is closed. Stored is StoredUnknown in
+// its error only in the last two cases. There is never a second receipt for the draft. If ctx has
+// no deadline, IssueUntilKnown waits until the outcome is known.
 func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	sealed, err := i.Issue(ctx, draft)
 	doubt, failed := errors.AsType[*IssueError](err)
@@ -125,8 +127,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 			return nil, doubt
 		}
 
-		// Only results that concern the receipt_id also apply to the previous attempt. An error
-		// that only means that this attempt stored nothing does not apply to the previous attempt.
+		// Only a result about the receipt_id also applies to the earlier attempts. An error that
+		// states only that this attempt stored nothing does not apply to earlier attempts.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):
@@ -142,10 +144,10 @@ func answers(err error) bool {
 	return errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError))
 }
 
-// Close makes Issue refuse new drafts with ErrClosed, and waits for the accepted drafts. After
-// Close has returned nil, the issuer has no goroutines and no longer uses the Store. If ctx ends
-// first, Close returns an error, the accepted drafts continue, and Close can be called again. Close
-// does not close the Store.
+// Close makes Issue refuse new drafts with ErrClosed, and waits for the drafts that were accepted.
+// After Close returns nil, the issuer has no goroutines and no longer uses the Store. If ctx ends
+// first, Close returns an error. The accepted drafts are still processed, and Close may be called
+// again. Close does not close the Store.
 func (i *Issuer) Close(ctx context.Context) error {
 	i.mu.Lock()
 	i.closed = true
@@ -180,7 +182,7 @@ func (i *Issuer) prepare() error {
 			return
 		}
 
-		// The rules are compiled once for all drafts.
+		// The rules are compiled only once, for all drafts.
 		if i.Secrets == nil && !i.KeepSecrets {
 			i.Secrets, i.err = redact.Everyday()
 		}
@@ -188,7 +190,7 @@ func (i *Issuer) prepare() error {
 	return i.err
 }
 
-// wait adds a job to its stream's queue, and waits until the job has ended.
+// wait adds a job to the queue of its stream, and waits until the job has ended.
 func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	i.mu.Lock()
 	if i.closed {
@@ -199,7 +201,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 		i.queues = map[chain.Stream]*queue{}
 	}
 
-	// A stream's first job starts the stream's worker, which ends when the queue is empty.
+	// The first job of a stream starts a worker for the stream, which ends when the queue is empty.
 	stream := chain.StreamOf(j.draft)
 	q := i.queues[stream]
 	if q == nil {
@@ -217,7 +219,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	case <-ctx.Done():
 	}
 
-	// A run that already contains the job may still store it, so the outcome is unknown.
+	// If a run already contains the job, the run may still store it, so the outcome is unknown.
 	i.mu.Lock()
 	taken := j.taken
 	j.taken = true // by nobody
@@ -229,7 +231,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	return nil, &IssueError{stageAccept, StoredNo, true, ctx.Err()}
 }
 
-// work commits the waiting jobs, run by run, until the queue is empty.
+// work processes the waiting jobs, one run after another, until the queue is empty.
 func (i *Issuer) work(s chain.Stream, q *queue) {
 	for {
 		run := i.take(s, q)
@@ -241,14 +243,14 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 	}
 }
 
-// take returns the next run, which omits jobs whose callers have left and contains at most one job
-// per receipt_id. It returns nil if the queue is empty, and removes the queue.
+// take returns the next run, which contains at most one job per receipt_id and no jobs whose
+// callers have left. If the queue is empty, take removes it and returns nil.
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	// A second job with the same receipt_id waits, so that the next run finds the first job's
-	// receipt stored.
+	// A second job with the same receipt_id waits, so that the next run finds the receipt of the
+	// first job in the store.
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {
@@ -273,7 +275,7 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	return run
 }
 
-// check checks a receipt for secrets.
+// check searches a receipt for secrets.
 func (i *Issuer) check(sealed *receipt.Sealed) error {
 	if i.KeepSecrets {
 		return nil

@@ -12,20 +12,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Cut describes receipts that were compared with a checkpoint and an archive, and may be pruned.
+// A Cut describes receipts that have been compared with a checkpoint and an archive, and that may
+// be pruned.
 type Cut struct {
 	Pruning        // without its archive
-	Receipts int64 // number of receipts with content; 0 if all were pruned before
+	Receipts int64 // number of receipts that have content; 0 if all were pruned earlier
 	Bytes    int64 // of these receipts
 }
 
-// Prunable compares the ledger's first receipts with a checkpoint that covers them and with an
-// archive, so that their content can be removed from the ledger. A key in trust must have signed
-// the checkpoint. The archive must yield exactly the receipts that were not already pruned, with
-// their JSON as stored, in the order of Walk.
+// Prunable compares the first receipts in the ledger with a checkpoint that covers them and with an
+// archive, so that their content can be removed from the ledger. The checkpoint must have been
+// signed by a key in trust. The archive must yield exactly those receipts that have not been
+// pruned, as JSON in the stored form and in the order of Walk.
 //
-// Prunable changes and locks nothing. The error is a *[PruneError], a *[Fault], an error from the
-// archive, or an error from reading the ledger.
+// Prunable does not change or lock anything. The error is a *[PruneError], a *[Fault], an error
+// from the archive, or an error from reading the ledger.
 func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Cut, error) {
 	signed, err := signedBy(trust, checkpoint)
 	if err != nil {
@@ -39,8 +40,8 @@ func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint 
 	return c, nil
 }
 
-// signedBy opens a checkpoint that must be signed by a trusted key of its log. A stolen key proves
-// nothing.
+// signedBy opens a checkpoint, which must be signed by a trusted key of its log. A signature with a
+// stolen key proves nothing.
 func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	c, err := tlog.OpenSigned(note, receipt.Logs(trust), nil)
 	if err != nil {
@@ -58,8 +59,8 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	return c, nil
 }
 
-// compare reads a checkpoint's receipts together with the archive. It holds no lock: receipts that
-// are issued in the meantime follow these receipts.
+// compare reads the receipts that a checkpoint covers, together with the archive. It holds no lock,
+// because receipts that are issued in the meantime come after these receipts.
 func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
@@ -73,7 +74,7 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 			return err
 		}
 
-		// For receipts that were already pruned, the stored hashes are used.
+		// For receipts that were pruned earlier, the stored hashes are used.
 		hash := e.Hash
 		if e.Pruned {
 			p.After = e.Sequence
@@ -97,35 +98,36 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 	case tree.Root() != p.Root:
 		return pruneFailure(receipt.CodeMerkleRootMismatch, "the first %d receipts of the ledger have the root %v, the checkpoint states %v", p.Size, tree.Root(), p.Root)
 	case p.Receipts == 0:
-		return nil // the archive belongs to the earlier pruning
+		return nil // the archive is the one from the earlier pruning
 	}
 	return copies.end()
 }
 
-// Compare verifies that a ledger still contains the receipts that were compared with the checkpoint
-// and the archive. A Pruner calls it in the transaction of [Pruner.Cut]. After is the sequence of
-// the last pruned receipt, or 0 if none was pruned. Receipts is the number of rows after c.After up
-// to c.Last, and bytes is the total length of their JSON; hashes yields the rows up to c.Last.
+// Compare checks that a ledger still contains the receipts that were compared with the checkpoint
+// and the archive. A Pruner calls it in the transaction of [Pruner.Cut]. after is the sequence
+// number of the last pruned receipt, or 0 if none has been pruned. receipts is the number of rows
+// after c.After up to c.Last, and bytes is the total length of their JSON. hashes yields all rows
+// up to c.Last.
 func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
-	// In the meantime, other processes may have pruned receipts or added signatures, which increase
-	// a receipt's length.
+	// In the meantime, other processes may have pruned receipts or added signatures, which make
+	// receipts longer.
 	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
 		return ErrPruneChanged
 	}
 
-	// Only the hashes remain, so they must match the checkpoint.
+	// Only the hashes of these receipts remain, so they must match the checkpoint.
 	whole := c.Pruning
-	whole.After = 0 // as if this were the first pruning
+	whole.After = 0 // as if there were no earlier pruning
 	return proven([]Pruning{whole}, hashes)
 }
 
-// archived yields an archive's receipts in order.
+// archived yields the receipts in an archive, in order.
 type archived struct {
 	next func() ([]byte, error, bool)
 	read uint64
 }
 
-// same compares the archive's next receipt with a stored receipt.
+// same compares the next receipt in the archive with a stored receipt.
 func (a *archived) same(e *Row) error {
 	json, err, more := a.next()
 	switch a.read++; {
@@ -139,7 +141,7 @@ func (a *archived) same(e *Row) error {
 	return nil
 }
 
-// end verifies that the archive has no more receipts.
+// end checks that the archive contains no further receipts.
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
@@ -148,12 +150,13 @@ func (a *archived) end() error {
 	return err
 }
 
-// Prune removes the content of receipts from the ledger. The archive with that name and digest must
-// be the one with which the receipts were compared, and should be stored durably, because the
-// ledger has no other copy. It returns the number of pruned receipts.
+// Prune removes the content of the receipts in c from the ledger. archive and digest must be the
+// name and digest of the archive with which the receipts were compared. It should be in durable
+// storage, because the ledger has no other copy. Prune returns the number of receipts that were
+// pruned.
 //
-// Prune is a single transaction, whose duration depends on the number of receipts; other writers
-// wait for it. The error is the one that [Pruner.Cut] returns.
+// Prune is a single transaction, which takes longer if there are many receipts; other writers wait
+// for it. The error is the error from [Pruner.Cut].
 func Prune(ctx context.Context, p Pruner, c *Cut, archive string, digest canon.Digest) (receipts int64, err error) {
 	if c.Receipts == 0 {
 		return 0, nil

@@ -13,17 +13,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Pruning is the reason why a ledger's first receipts have no content: a checkpoint covers them,
-// and an archive contains them. Their IDs, hashes, and positions remain, and all proofs stay valid.
+// A Pruning explains why the first receipts in a ledger have no content: a checkpoint covers them,
+// and an archive contains them. Their IDs, hashes, and positions remain, and all proofs remain
+// valid.
 type Pruning struct {
-	Size       uint64       // number of covered receipts, including those of earlier prunings
-	Root       merkle.Hash  // root of the tree over their hashes
+	Size       uint64       // number of receipts that the checkpoint covers, including those of earlier prunings
+	Root       merkle.Hash  // root of the tree of their hashes
 	Checkpoint []byte       // the signed note, byte for byte
-	Archive    string       // name of the file with the receipts that the previous prunings do not cover
-	Digest     canon.Digest // SHA-256 of that file
+	Archive    string       // name of the archive, which contains the receipts that earlier prunings do not cover
+	Digest     canon.Digest // SHA-256 digest of the archive
 
-	After int64 // sequence of the last receipt in the previous pruning, or 0
-	Last  int64 // sequence of the last receipt
+	After int64 // sequence number of the last receipt in the previous pruning, or 0
+	Last  int64 // sequence number of the last receipt
 }
 
 // Origin returns the name of the log that signed the checkpoint.
@@ -35,7 +36,8 @@ func (p *Pruning) Origin() string {
 	return signed.Origin
 }
 
-// A PrunedError indicates that a receipt's content is in an archive and no longer in the ledger.
+// A PrunedError indicates that the content of a receipt is in an archive and is no longer in the
+// ledger.
 type PrunedError struct {
 	ID      string // receipt_id
 	Hash    canon.Digest
@@ -43,14 +45,14 @@ type PrunedError struct {
 	Pruning Pruning // the pruning that moved the content to the archive
 }
 
-// Error names the receipt, its archive, and the checkpoint.
+// Error returns a message with the receipt, its archive, and the checkpoint.
 func (e *PrunedError) Error() string {
 	return fmt.Sprintf("ledger: receipt %.200q was pruned: it is in the archive %.200q (%v), under the checkpoint of %.200q over %d receipts",
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-// Prunings returns a ledger's prunings, oldest first. If one of them does not match the receipts'
-// hashes, the error is a *[Fault].
+// Prunings returns the prunings of a ledger, oldest first. If one of them does not match the hashes
+// of the receipts, the error is a *[Fault].
 func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	list, err := p.Prunings(ctx)
 	if err != nil || len(list) == 0 {
@@ -62,14 +64,13 @@ func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	return list, nil
 }
 
-// proven compares prunings with the hashes of all receipts in order, as far as the prunings cover
-// them. The error is an error from hashes, or the *Fault for the first pruning that does not match.
+// proven compares prunings with the hashes of all receipts that the prunings cover, in order. The
+// error is an error from hashes, or a *Fault for the first pruning that does not match.
 func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	next, stop := iter.Pull2(hashes)
 	defer stop()
 
-	// RFC 9162 section 2.1: the tree over all receipts contains the trees from the earlier
-	// prunings.
+	// The tree of all receipts contains the trees of the earlier prunings (RFC 9162 section 2.1).
 	var tree merkle.Tree
 	var sequence, before int64
 	for i := range list {
@@ -96,12 +97,12 @@ func proven(list []Pruning, hashes iter.Seq2[Row, error]) error {
 	return nil
 }
 
-// alone returns the fault of a pruning that does not begin where the previous pruning ends.
+// alone returns the fault for a pruning that does not begin where the previous pruning ends.
 func (p *Pruning) alone() *Fault {
 	return p.fault(FaultMissing, "the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)
 }
 
-// faulty compares a pruning with the tree over the receipts up to a sequence.
+// faulty compares a pruning with the tree of the receipts up to the given sequence number.
 func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *Fault {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	switch {
@@ -121,24 +122,24 @@ func (p *Pruning) fault(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// pruneFailure returns the reason why nothing may be pruned.
+// pruneFailure returns an error with the reason why nothing may be pruned.
 func pruneFailure(code receipt.Code, format string, args ...any) error {
 	return &PruneError{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// A PruneError states why receipts may not be pruned. Nothing was changed.
+// A PruneError describes why receipts may not be pruned. Nothing was changed.
 type PruneError struct {
-	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked for the checkpoint;
-	// CodeTruncated if it covers more receipts than the ledger has; or CodeMerkleRootMismatch if it
-	// covers different receipts. It is "" if the archive does not contain exactly the receipts to
-	// be pruned, byte for byte and in their order.
+	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked if the reason is the
+	// checkpoint itself, CodeTruncated if it covers more receipts than the ledger has, or
+	// CodeMerkleRootMismatch if it covers different receipts. Code is "" if the archive does not
+	// contain exactly the receipts to be pruned, byte for byte and in the same order.
 	Code   receipt.Code
-	Index  uint64 // number of the receipt in the archive, counting from 1; 0 if the checkpoint is the reason
-	ID     string // receipt_id of the receipt that is stored at that number, or ""
+	Index  uint64 // number of the receipt in the archive, from 1; 0 if the reason is the checkpoint
+	ID     string // receipt_id of the stored receipt with that number, or ""
 	Detail string
 }
 
-// Error returns the place and the reason.
+// Error returns the location and the reason.
 func (e *PruneError) Error() string {
 	if e.Index > 0 {
 		return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
@@ -147,5 +148,6 @@ func (e *PruneError) Error() string {
 }
 
 // ErrPruneChanged indicates that another process pruned receipts while they were being read, or
-// signed them while they were being compared with an archive. The caller must start again.
+// signed them while they were being compared with an archive. The caller must start from the
+// beginning.
 var ErrPruneChanged = errors.New("ledger: other processes pruned or signed the receipts in the meantime")

@@ -11,30 +11,31 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Query selects receipts. The zero Query selects all receipts. Results are in the order in which
-// the receipts were stored, which is the chain order within each stream; receipts that are stored
-// later follow. The issued_at times may not be in this order, because drafts may have their own
-// times, and the clocks of several machines differ.
+// A Query selects receipts in a ledger. The zero Query selects all receipts. Results are in the
+// order in which the receipts were stored, which is also the order of each chain. Receipts that are
+// stored later come after all others. The issued_at times may be in a different order, because
+// drafts may state their own times, and the clocks of several machines differ.
 type Query struct {
-	Task    string        // the task that is the subject, or identifiers.task_id; "": any
+	Task    string        // the task, which is the subject or identifiers.task_id; "" selects any task
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
-	From    time.Time     // lower limit for issued_at, inclusive; zero means no limit
-	Before  time.Time     // upper limit for issued_at, exclusive; zero means no limit
+	From    time.Time     // inclusive lower bound on issued_at; zero means no bound
+	Before  time.Time     // exclusive upper bound on issued_at; zero means no bound
 
 	// Until ends the selection before the first receipt, by any issuer, that was issued at this
-	// time or later. The selection then stays the same while more receipts are stored. Zero: none.
+	// time or later. The selection then remains the same when further receipts are stored. Zero:
+	// none.
 	Until time.Time
 
-	// Pruned also selects receipts without content, which precede all others. It must be set if a
-	// list has to be complete, such as the leaves of a tree.
+	// Pruned also selects pruned receipts, which have no content and come before all others. It
+	// must be set for a list that has to be complete, such as the leaves of a tree.
 	Pruned bool
 
-	// Sees excludes the streams for which it returns false. Their rows are not even read. Nil:
-	// none.
+	// Sees excludes streams for which it returns false. The rows of these streams are not even
+	// read. Nil: none.
 	Sees func(chain.Stream) bool
 
-	// Limit is the maximum number of selected receipts; 0 means no limit.
+	// Limit is the maximum number of receipts that are selected; 0 means no limit.
 	Limit int
 }
 
@@ -43,8 +44,8 @@ func (q *Query) all() bool {
 	return q.Task == "" && q.Session == "" && q.Stream == nil && q.Sees == nil && q.From.IsZero() && q.Before.IsZero() && q.Until.IsZero()
 }
 
-// Selects reports whether a query selects a row, apart from Until, Pruned, and Limit, which depend
-// on other rows.
+// Selects reports whether the query selects a row, disregarding Until, Pruned, and Limit, which
+// depend on other rows.
 func (q *Query) Selects(r *Row) bool {
 	switch {
 	case q.Task != "" && r.Task != q.Task && r.Subject != q.Task,
@@ -58,8 +59,8 @@ func (q *Query) Selects(r *Row) bool {
 	return true
 }
 
-// Check returns a *[Fault] if a row was altered ([Row.Intact]), or if the query does not select the
-// row, because a damaged index leads to other rows.
+// Check returns a *[Fault] if a row was altered (see [Row.Intact]) or if the query does not select
+// the row, which can happen if an index is damaged.
 func (q *Query) Check(r *Row) error {
 	if err := r.Intact(); err != nil {
 		return err
@@ -70,9 +71,9 @@ func (q *Query) Check(r *Row) error {
 	return nil
 }
 
-// List returns a page of a query's results and the next page's cursor, which is "" if there is no
-// next page. An empty cursor denotes the beginning. Cursors stay valid forever. They are opaque,
-// and may come from untrusted sources.
+// List returns a page of the results of a query, and a cursor for the next page, or "" if there is
+// no next page. An empty cursor means the first page. Cursors remain valid forever. They are
+// opaque, and may come from an untrusted source.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -82,7 +83,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 		return nil, "", fmt.Errorf("ledger: invalid page size %d: must be at least 1", limit)
 	}
 
-	// Reading one receipt beyond the end of the page determines whether there is a next page.
+	// One receipt more than the page needs is read to determine whether there is a next page.
 	q.Limit = limit + 1
 	for e, err := range r.Walk(ctx, q, after) {
 		if err != nil {
@@ -100,7 +101,8 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 // ErrCursor indicates that a cursor was not created by List.
 var ErrCursor = errors.New("ledger: cursor refers to no receipt")
 
-// cursorVersion is the first byte of a cursor; the sequence follows in 8 bytes.
+// cursorVersion is the first byte of a cursor, which is followed by the sequence number in eight
+// bytes.
 const cursorVersion = 1
 
 // parseCursor is the inverse of Cursor.
@@ -110,7 +112,7 @@ func parseCursor(cursor string) (after int64, err error) {
 	}
 
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// encoding/base64 skips line ends
+	// encoding/base64 ignores line breaks
 	if err != nil || len(data) != 9 || len(cursor) != base64.RawURLEncoding.EncodedLen(9) || data[0] != cursorVersion {
 		return 0, ErrCursor
 	}

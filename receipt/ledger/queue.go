@@ -12,15 +12,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A job issues one draft.
+// A job represents a draft that is being issued.
 type job struct {
 	ctx     context.Context
 	id      string
 	draft   *canon.Document
 	undated bool // the issuer sets issued_at
-	taken   bool // the job was taken by a run; guarded by the issuer's mu
+	taken   bool // the job is part of a run; guarded by mu of the issuer
 
-	// The receipt for the current link. It is kept as long as the predecessor stays the same.
+	// This is the receipt for the current predecessor. It is kept as long as the predecessor
+	// remains the same.
 	after   chain.Head
 	sealed  *receipt.Sealed
 	checked bool // for secrets
@@ -44,7 +45,7 @@ func (j *job) end(sealed *receipt.Sealed, err error) {
 	close(j.done)
 }
 
-// seal seals the draft onto a head, and sets issued_at if it is missing.
+// seal creates a receipt that follows head, and sets issued_at if the draft has none.
 func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	draft := j.draft
 	if j.undated {
@@ -62,18 +63,18 @@ func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	return receipt.SealDocument(draft, head)
 }
 
-// A queue contains the jobs that are waiting for one stream. It exists while a goroutine works on
-// it.
+// A queue contains the jobs that are waiting for the same stream. It exists as long as a goroutine
+// processes it.
 type queue struct {
 	waiting []*job
 
-	// The number of signatures that are requested at the same time. If a signature fails, the
-	// signatures that follow it are useless, so few are requested after a failure. Only the worker
-	// uses these fields.
+	// window is the number of signatures that are requested at the same time. If a signature fails,
+	// all later signatures are useless, so fewer are requested after a failure. Only the worker of
+	// the queue uses these fields.
 	window, signed int
 }
 
-// paced adjusts the window to a signature's result.
+// paced adjusts the window to the result of a signature.
 func (q *queue) paced(failed bool) {
 	switch q.signed++; {
 	case failed:
@@ -83,15 +84,15 @@ func (q *queue) paced(failed bool) {
 	}
 }
 
-// An attempt is the processing of one run.
+// An attempt processes one run.
 type attempt struct {
 	*Issuer
 	stream chain.Stream
 	queue  *queue
-	run    []*job // jobs that have not ended
+	run    []*job // jobs that have not ended yet
 }
 
-// keep ends the jobs for which judge returns a result, and keeps the other jobs.
+// keep ends each job for which judge returns a result, and keeps the others.
 func (a *attempt) keep(judge func(*job) (*receipt.Sealed, error)) {
 	left := a.run[:0]
 	for _, j := range a.run {
@@ -104,23 +105,24 @@ func (a *attempt) keep(judge func(*job) (*receipt.Sealed, error)) {
 	a.run = left
 }
 
-// fail ends all jobs with an error.
+// fail ends all jobs with the given error.
 func (a *attempt) fail(err error) {
 	a.keep(func(*job) (*receipt.Sealed, error) { return nil, err })
 }
 
-// signingTurn is the maximum time for which a signer keeps a turn. A slower signer, such as a key
-// service, does not delay others: its receipts are appended if no other process was faster.
+// signingTurn is the maximum time for which a turn continues while receipts are being signed. A
+// slower signer, such as a key service, does not delay other processes; its receipts are appended
+// if no other process has appended receipts first.
 const signingTurn = 250 * time.Millisecond
 
-// Limits after which a store is no longer trusted.
+// These are limits after which a store is no longer trusted.
 const (
-	mostRounds = 1000 // rounds in which the head has moved
-	mostStale  = 16   // rounds in which the head is reported as moved, but is the same as before
+	mostRounds = 1000 // number of rounds in which the head has moved
+	mostStale  = 16   // number of rounds in which the store reports that the head has moved, but returns the same head
 )
 
-// commit repeats rounds until every job has ended. The context does not end with any caller's
-// context, because a caller that leaves must not cancel other callers' receipts.
+// commit repeats rounds until all jobs have ended. Its context does not end with the context of any
+// caller, because a caller that leaves must not cancel the receipts of other callers.
 func (a *attempt) commit(ctx context.Context) {
 	var last chain.Head
 	for round, stale := 0, 0; len(a.run) > 0; round++ {
@@ -137,8 +139,8 @@ func (a *attempt) commit(ctx context.Context) {
 			last, stale = head, 0
 		}
 
-		// If other processes move the head, that counts as progress. If the store reports that the
-		// head has moved but returns the same head, the store contradicts itself.
+		// If the head moves, at least one other process makes progress. If the store reports that
+		// the head has moved but then returns the same head, the store contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			err := fmt.Errorf("%w, %d times; its head is recorded as %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
 			a.fail(&IssueError{stageStore, StoredNo, true, err})
@@ -149,10 +151,11 @@ func (a *attempt) commit(ctx context.Context) {
 	}
 }
 
-// round reads the head, links, signs, and appends. If the store provides turns, it does this in a
-// turn. It returns the head, and reports whether the head moved in the meantime.
+// round reads the head, links and signs receipts, and appends them. If the store supports turns, it
+// does this in a turn. It returns the head, and reports whether the head has moved in the meantime.
 func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
-	// A turn ends with the append, or earlier if signing takes so long that it would delay others.
+	// A turn ends when receipts are appended, or earlier if signing takes so long that it would
+	// delay other processes.
 	if store, ok := a.Store.(TurnStore); ok {
 		of, done := store.Turn(ctx, a.stream, again)
 		defer done()
@@ -173,13 +176,13 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	}
 
 	// The outcome is known only if the error states it. A store may wrap ErrNotStored in addition
-	// to the other two errors, which are more specific.
+	// to one of the other two errors, which are more specific.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
 		a.keep(func(j *job) (*receipt.Sealed, error) {
 			if n++; n > ready {
-				return nil, nil // linked again after those receipts
+				return nil, nil // these jobs are linked again, after those receipts
 			}
 			return j.sealed, nil
 		})
@@ -187,7 +190,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, true
 	case errors.Is(err, ErrDuplicateID):
 		if !a.settle(ctx) {
-			a.fail(&IssueError{stageStore, StoredUnknown, true, err}) // a store that contradicts itself
+			a.fail(&IssueError{stageStore, StoredUnknown, true, err}) // the store contradicts itself
 		}
 	case errors.Is(err, ErrNotStored):
 		readOnly := errors.Is(err, errors.ErrUnsupported)
@@ -199,7 +202,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	return head, false
 }
 
-// leave ends the jobs whose callers have left and for which nothing has been stored.
+// leave ends jobs whose callers have left and for which nothing has been stored.
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		if err := j.ctx.Err(); err != nil {
@@ -209,8 +212,9 @@ func (a *attempt) leave() {
 	})
 }
 
-// link seals the run onto a head. A receipt that already follows its predecessor is kept, with its
-// signature. A refused draft, or a draft whose caller has left, is skipped, so no gap results.
+// link seals the jobs of the run, so that they follow head. A receipt that already follows its
+// predecessor is kept, including its signature. A draft that is refused, or whose caller has left,
+// is skipped, so that there is no gap.
 func (a *attempt) link(head chain.Head) {
 	a.leave()
 	var now receipt.Time
@@ -238,16 +242,17 @@ func (a *attempt) link(head chain.Head) {
 	})
 }
 
-// sign signs the run and returns the number of receipts that can be appended: those before the
-// first receipt that could not be signed. Receipts that follow it name it as their predecessor, and
-// must be linked and signed again.
+// sign signs the receipts of the run and returns how many of them can be appended, which is the
+// number of receipts before the first one that could not be signed. The receipts after that one
+// name it as their predecessor, so they must be linked and signed again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)
 	}
 
-	// A signer may be a remote service, so several signatures are requested concurrently, each for
-	// one hash. No signature is requested after a failure, because it would be useless.
+	// A signer may be a remote service, so several signatures, each of one hash, are requested at
+	// the same time. After a failure, no further signatures are requested, because they would be
+	// useless.
 	errs := make([]error, len(a.run))
 	ended := make(chan int)
 	failed, signing := false, 0
@@ -268,8 +273,8 @@ func (a *attempt) sign() (ready int) {
 		a.queue.paced(bad)
 	}
 
-	// The results are processed in the order of the run, regardless of the order in which
-	// signatures arrive.
+	// The results are processed in the order of the run, regardless of the order in which they
+	// arrive.
 	n := -1
 	failed = false
 	a.keep(func(*job) (*receipt.Sealed, error) {
@@ -287,7 +292,7 @@ func (a *attempt) sign() (ready int) {
 	return ready
 }
 
-// sign adds the signature.
+// sign adds the signature to the receipt.
 func (j *job) sign(signer receipt.Signer) error {
 	signed, err := j.sealed.Sign(j.ctx, signer)
 	if err != nil {
@@ -297,10 +302,10 @@ func (j *job) sign(signer receipt.Signer) error {
 	return nil
 }
 
-// limited returns the context for one call of the store.
+// limited returns a context for a single call to the store.
 func (a *attempt) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.StoreTimeout == 0 {
-		return ctx, func() {} // SQLite starts a goroutine per statement to watch a context that can end
+		return ctx, func() {} // SQLite starts a goroutine for each statement whose context can end
 	}
 	return context.WithTimeout(ctx, a.StoreTimeout)
 }
@@ -322,8 +327,8 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 	return a.Store.Append(ctx, Run{a.stream, head, run})
 }
 
-// settle ends the jobs whose receipt_id is already stored. A job whose stored receipt has the same
-// content returns that receipt. settle reports whether there was such a job.
+// settle ends jobs whose receipt_id is already stored. If the content of the stored receipt is the
+// same, that receipt is the result of the job. settle reports whether it ended any job.
 func (a *attempt) settle(ctx context.Context) bool {
 	// The stored receipt is the result if it was created from the same draft.
 	before := len(a.run)
@@ -347,8 +352,8 @@ func (a *attempt) settle(ctx context.Context) bool {
 	return len(a.run) < before
 }
 
-// made reports whether a stored receipt was created from this draft. If the issuer sets the time,
-// an earlier attempt has an earlier time.
+// made reports whether a stored receipt was created from the draft of this job. If the issuer sets
+// the time, an earlier attempt resulted in an earlier time.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
 	if j.undated {
@@ -363,7 +368,8 @@ func (j *job) made(stored *receipt.Sealed) bool {
 	return receipt.BatchLeaf(doc) == receipt.BatchLeaf(sealed.Document())
 }
 
-// pause gives other processes time to finish: a random time of up to 1 ms, then 2, … 64.
+// pause gives other processes time to finish. It sleeps for a random time of up to 1 ms in the
+// first round; this maximum doubles with each round, up to 64 ms.
 func pause(round int) {
 	time.Sleep(rand.N(time.Millisecond << min(round, 6)))
 }

@@ -11,45 +11,45 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Row contains everything that a database stores for a receipt: its JSON, and the columns by
-// which it is looked up.
+// A Row contains everything that a database stores for a receipt: the receipt as JSON, and the
+// columns that are used to find it.
 type Row struct {
-	Sequence int64  // number in the order in which receipts were stored, from 1; there may be gaps
-	Position uint64 // position in its stream, from 1
+	Sequence int64  // number of the receipt in the order in which receipts were stored, from 1; there may be gaps
+	Position uint64 // position in the stream, from 1
 
-	// The columns, which RowsOf computes from the receipt. If a task or session ID is missing, it
-	// is "".
+	// RowsOf computes the following columns from the receipt. If a receipt has no task or session
+	// ID, the column is "".
 	ID       string // receipt_id
 	Task     string // identifiers.task_id
-	Subject  string // the task that is the subject, if it differs from Task
+	Subject  string // the task that is the subject, if that is not the same as Task
 	Session  string // identifiers.session_id
-	IssuedAt int64  // milliseconds since 1970, UTC
+	IssuedAt int64  // milliseconds since 1970 (UTC)
 	Stream   chain.Stream
 	chain.Link
 
-	JSON   []byte // as stored; nil for a pruned receipt
-	Pruned bool   // the receipt's content is in an archive
-	Place  *Place // the surrounding rows; nil if they were not read
+	JSON   []byte // the receipt as stored; nil if it was pruned
+	Pruned bool   // the content of the receipt is in an archive
+	Place  *Place // the place of the row; nil if it was not read
 }
 
-// A Place describes a row's surroundings in the database.
+// A Place describes the rows around a row in the database.
 type Place struct {
-	Head     chain.Head   // head of the row's stream; zero if there is no such stream
-	Before   int64        // sequence of the previous row in its stream; 0 if there is none
-	Previous canon.Digest // hash of that row
+	Head     chain.Head   // head of the stream of the row; zero if there is no such stream
+	Before   int64        // sequence number of the previous row in the stream; 0 if there is none
+	Previous canon.Digest // hash of the previous row in the stream
 }
 
-// A Run is a sequence of receipts in one stream, each of which follows the previous receipt.
+// A Run contains receipts of one stream, each of which follows the previous one.
 type Run struct {
 	Stream   chain.Stream
-	Previous chain.Head // head that the first receipt follows
+	Previous chain.Head // the head that the first receipt follows
 	Receipts []*receipt.Sealed
 }
 
-// RowsOf returns the rows that a Store must store for runs, without Sequence and Position. The
-// error is ErrDuplicateID if two receipts have the same ID. It wraps ErrNotStored if a receipt does
-// not belong to its stream or does not follow the previous receipt. A Store must call RowsOf before
-// it appends.
+// RowsOf returns the rows that a Store must store for runs, without Sequence and Position. If two
+// receipts have the same ID, the error is ErrDuplicateID. If a receipt does not belong to its
+// stream or does not follow the previous receipt, the error wraps ErrNotStored. A Store must call
+// RowsOf before it appends anything.
 func RowsOf(runs ...Run) ([][]Row, error) {
 	ids := map[string]bool{}
 	all := make([][]Row, len(runs))
@@ -73,8 +73,8 @@ func RowsOf(runs ...Run) ([][]Row, error) {
 	return all, nil
 }
 
-// follows reports whether a receipt names the given hash as its predecessor. The zero hash precedes
-// the first receipt.
+// follows reports whether a link names the given hash as the predecessor. The zero hash means that
+// there is no predecessor.
 func follows(l chain.Link, previous canon.Digest) bool {
 	if previous == (canon.Digest{}) {
 		return l.First
@@ -82,7 +82,7 @@ func follows(l chain.Link, previous canon.Digest) bool {
 	return !l.First && l.Previous == previous
 }
 
-// of computes a receipt's row.
+// of sets the columns of the row to the values for a receipt.
 func (r *Row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
@@ -112,8 +112,9 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 	return nil
 }
 
-// Intact returns a *[Fault] if a row was altered. It compares the row with the receipt in it and
-// with its place. Intact does not check whether the receipt's content matches its hash.
+// Intact returns a *[Fault] if a row was altered. It compares the row with the receipt in the row
+// and with the place of the row. It does not check whether the content of the receipt matches its
+// hash.
 func (r *Row) Intact() error {
 	var fault *Fault
 	if r.Pruned {
@@ -125,12 +126,12 @@ func (r *Row) Intact() error {
 		fault = r.placed()
 	}
 	if fault == nil {
-		return nil // not a nil *Fault
+		return nil // a nil *Fault would not be a nil error
 	}
 	return fault
 }
 
-// empty checks that a row that is marked as pruned has no content.
+// empty checks that a row has no content if it is marked as pruned.
 func (r *Row) empty() *Fault {
 	if len(r.JSON) > 0 {
 		return r.fault(FaultRow, "it is recorded as pruned, but its content is present")
@@ -138,7 +139,7 @@ func (r *Row) empty() *Fault {
 	return nil
 }
 
-// fits compares a row with the receipt in it.
+// fits compares a row with the receipt in the row.
 func (r *Row) fits() *Fault {
 	doc, err := canon.Parse(r.JSON)
 	var own Row
@@ -156,7 +157,7 @@ func (r *Row) fits() *Fault {
 
 const otherColumn = "its row has another %s than the receipt"
 
-// differences returns the columns in which a row differs from its receipt.
+// differences returns the names of the columns in which a row differs from its receipt.
 func (r *Row) differences(own *Row) (columns []string) {
 	for _, column := range []struct {
 		name    string
@@ -177,8 +178,8 @@ func (r *Row) differences(own *Row) (columns []string) {
 	return columns
 }
 
-// placed checks a row's position: it must follow the row that its receipt names, have been stored
-// later than that row, and be at the head if no row follows it.
+// placed checks the position of a row. The row must follow the row that its receipt names and have
+// been stored after it, and the last row of a stream must be at the head.
 func (r *Row) placed() *Fault {
 	first, p := r.Position == 1, r.Place
 	switch {
@@ -194,12 +195,12 @@ func (r *Row) placed() *Fault {
 	return nil
 }
 
-// fault returns a fault in a row.
+// fault returns a fault for the row.
 func (r *Row) fault(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, ID: r.ID, Stream: r.Stream, Position: r.Position, Detail: fmt.Sprintf(format, args...)}
 }
 
-// unreadable returns the reason why a row's JSON is not a receipt.
+// unreadable returns a fault with the reason why the JSON in a row is not a receipt.
 func (r *Row) unreadable(err error) *Fault {
 	code := string(receipt.CodeNotAReceipt)
 	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
@@ -208,10 +209,10 @@ func (r *Row) unreadable(err error) *Fault {
 	return r.fault(code, "%v", err)
 }
 
-// misled returns the fault for an index that led to a row other than the requested row.
+// misled returns the fault for a row that an index has found but that does not match the key.
 func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
 
-// refuted returns the link of a receipt in an invalid position.
+// refuted returns a failed check for the link of a receipt whose position is invalid.
 func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
 	if !r.First {
@@ -220,7 +221,7 @@ func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) rec
 	return c
 }
 
-// Cursor returns the cursor for the position after the receipt, which List accepts with any query.
+// Cursor returns a cursor for the position after the receipt, which List accepts with any query.
 func (r *Row) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(r.Sequence)))
 }

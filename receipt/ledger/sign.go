@@ -7,12 +7,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// signTries is the number of attempts that Sign makes if other processes also sign the receipt.
+// signTries is the number of attempts that Sign makes if other processes sign the same receipt.
 const signTries = 64
 
-// Sign adds a signature to a stored receipt, as its issuer or as a witness, and returns the
-// receipt. The hash does not change, because it does not cover signatures. A receipt that already
-// has a signature with the signer's key_id is returned unchanged.
+// Sign adds a signature to a stored receipt, either by its issuer or by a witness, and returns the
+// receipt. The hash of the receipt does not change, because it does not cover signatures. If the
+// receipt already has a signature with the key_id of the signer, it is returned unchanged.
 //
 // The error is or wraps ErrNotFound, an error from Get or from the signer, or ErrNotStored. After
 // any other error, the signature may have been stored, and Sign may be called again.
@@ -31,8 +31,8 @@ func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Sign
 			return sealed, nil
 		}
 
-		// Nothing was locked during signing, so other processes may have signed the receipt in the
-		// meantime.
+		// Nothing is locked while the receipt is being signed, so other processes may have signed
+		// it in the meantime.
 		replaced, err := s.Replace(ctx, sealed, signed)
 		if err != nil {
 			return nil, err
@@ -44,7 +44,7 @@ func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Sign
 	return nil, fmt.Errorf("%w: receipt %.200q was changed by other processes %d times while it was signed", ErrNotStored, receiptID, signTries)
 }
 
-// signatures returns the key IDs of a receipt's signatures.
+// signatures returns the key IDs in the signatures of a receipt.
 func signatures(sealed *receipt.Sealed) (ids []string) {
 	for _, s := range sealed.Document().Root().Member("signatures").Elements() {
 		ids = append(ids, s.Member("key_id").String())
@@ -52,8 +52,7 @@ func signatures(sealed *receipt.Sealed) (ids []string) {
 	return ids
 }
 
-// signedTwice reports whether an earlier signature was made with the same key as the last
-// signature.
+// signedTwice reports whether the last signature was made with the same key as an earlier one.
 func signedTwice(sealed *receipt.Sealed) bool {
 	ids := signatures(sealed)
 	last := len(ids) - 1

@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Tree returns the tree for a checkpoint that covers the receipts a query selects, in the order of
-// Walk, including pruned receipts. Its leaves are computed from the receipts' content, not from the
-// stored hashes. For pruned receipts, the leaves are the hashes that match their checkpoints'
-// roots.
+// Tree returns the tree for a checkpoint that covers the receipts that a query selects, in the
+// order of Walk and including pruned receipts. The leaves are computed from the content of the
+// receipts, not from the stored hashes. For pruned receipts, the leaves are the stored hashes,
+// which match the roots of checkpoints.
 func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	if p, ok := r.(Pruner); ok {
 		if _, err := Prunings(ctx, p); err != nil {
@@ -27,7 +27,8 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 			return nil, err
 		}
 
-		// The leaf is computed from the content, regardless of the hash in the row or the receipt.
+		// The leaf is computed from the content, and not from the hash in the row or in the
+		// receipt.
 		hash := row.Hash
 		if !row.Pruned {
 			if hash, err = contentHash(doc, &row); err != nil {
@@ -40,7 +41,8 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	return tree, nil
 }
 
-// contentHash returns the hash computed from a stored receipt, if the receipt states the same hash.
+// contentHash returns the hash that is computed from a stored receipt, if the receipt states the
+// same hash.
 func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
 	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, r.unreadable(err)

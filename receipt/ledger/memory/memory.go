@@ -1,4 +1,5 @@
-// Package memory keeps a ledger in memory, for tests and for programs that store receipts elsewhere.
+// Package memory stores a ledger in memory, for tests and for programs that store receipts
+// elsewhere.
 package memory
 
 import (
@@ -16,7 +17,7 @@ import (
 )
 
 // A Ledger is a [ledger.Reader] and a [ledger.Replacer] whose content is lost when the program
-// ends. It can be used by several goroutines. The zero Ledger is empty.
+// ends. It is safe for concurrent use. The zero Ledger is empty.
 type Ledger struct {
 	mu      sync.RWMutex
 	rows    []ledger.Row // in the order in which they were stored; only their JSON is ever replaced
@@ -160,7 +161,7 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// at returns the row at a position, and reports whether it exists.
+// at returns the row at a position, and reports whether there is one.
 func (l *Ledger) at(n int) (r ledger.Row, ok bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

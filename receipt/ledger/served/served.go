@@ -1,4 +1,4 @@
-// Package served makes a ledger available as a source for package serve.
+// Package served makes a ledger a source for package serve.
 package served
 
 import (
@@ -12,26 +12,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// New returns a source that serves the receipts in a ledger. Receipts that are issued later are
-// served as soon as they are stored. The ledger judges links: a receipt that does not follow its
-// predecessor is refuted. A task's receipts have the task as their subject or in
-// identifiers.task_id. They are returned in the order in which they were stored.
+// New returns a source that serves the receipts in a ledger. A receipt that is issued later is
+// served as soon as it is stored. The ledger checks links, so a receipt that does not follow its
+// predecessor is refuted. The receipts of a task are those that have the task as their subject or
+// in identifiers.task_id. They are returned in the order in which they were stored.
 //
-// If a row contains a receipt other than the requested receipt, the error is [serve.ErrChanged]. A
-// receipt with altered content is served unchanged, so verification refutes it. For a pruned
-// receipt, the error is a *[ledger.PrunedError].
+// If a row contains a receipt other than the requested one, the error is [serve.ErrChanged]. A
+// receipt whose content was altered is served as it is, so that verification refutes it. For a
+// pruned receipt, the error is a *[ledger.PrunedError].
 func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
 
-// Limits on a page, in addition to the client's limit, because receipts may be large.
+// These are limits on a page in addition to the limit of the client, because receipts may be large.
 const (
 	pageBytes = 8 << 20
 	pagePart  = 4 // number of receipts that are read at a time
 )
 
 func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
-	// The stream alone determines whether a receipt is out of reach, so the receipt is not read.
+	// Whether a receipt is within reach depends only on its stream, so the receipt does not have to
+	// be read.
 	row, link, err := ledger.Linked(ctx, s.ledger, ledger.Key{ID: receiptID, Sees: sees(reach)})
 	fault, damaged := errors.AsType[*ledger.Fault](err)
 	pruned, gone := errors.AsType[*ledger.PrunedError](err)
@@ -45,7 +46,7 @@ func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach)
 	return serve.Stored{JSON: row.JSON, Link: &link}, nil
 }
 
-// sees returns the streams within reach, or nil for all streams.
+// sees returns a function that reports whether a stream is within reach, or nil if all streams are.
 func sees(reach protocol.Reach) func(chain.Stream) bool {
 	if reach.All() {
 		return nil
@@ -72,8 +73,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 
 	selected := queryOf(q)
 
-	// The page is read in small parts, because receipts may be large, and the byte limit can end
-	// the page early.
+	// The page is read in small parts, because receipts may be large and the page may reach its
+	// limit in bytes early.
 	for size := 0; ; {
 		part, behind, err := ledger.List(ctx, s.ledger, selected, cursor, pagePart)
 		if err != nil {
@@ -94,8 +95,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// CountPruned returns the number of a task's receipts, within reach, that are in archives, so that
-// an incomplete list is not mistaken for a complete one.
+// CountPruned returns the number of receipts of a task that are in archives and within reach, so
+// that an incomplete list is not mistaken for a complete one.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil
@@ -103,20 +104,20 @@ func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, erro
 	return ledger.CountPruned(ctx, s.ledger, queryOf(q))
 }
 
-// queryOf returns the query for a task's receipts within reach.
+// queryOf returns the query for the receipts of a task that are within reach.
 func queryOf(q serve.TaskQuery) ledger.Query {
 	return ledger.Query{Task: q.Task, Sees: sees(q.Reach)}
 }
 
-// behind returns the cursor for the position at which a page begins. A receipt out of reach is
+// behind returns the cursor for the position at which a page begins. A receipt outside the reach is
 // treated as absent, even if it is damaged.
 func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
 	if q.After.IsZero() {
 		return "", nil
 	}
 
-	// The response for a position that the client may not see must equal the response for a
-	// position that does not exist.
+	// The response for a position that the client may not see must be the same as for a position
+	// that does not exist.
 	last, err := ledger.Lookup(ctx, s.ledger, ledger.Key{Hash: q.After})
 	if err == nil && q.Reach.Sees(last.Stream) {
 		return last.Cursor(), nil

@@ -9,12 +9,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A writer appends receipts to streams, and changes stored receipts.
+// A writer appends receipts to streams and changes stored receipts.
 type writer struct{ *database }
 
 type turnKey struct{}
 
-// turnOf returns the turn for a stream in a context, or nil.
+// turnOf returns the turn for a stream that a context contains, or nil.
 func (l *writer) turnOf(ctx context.Context, s chain.Stream) *file.Turn {
 	t, _ := ctx.Value(turnKey{}).(*file.Turn)
 	if !t.Of(l.queues, s) {
@@ -42,7 +42,7 @@ func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	}
 
 	// If there is no usable announcement, the stored head is read.
-	q := l.own // an issuer does not wait for readers
+	q := l.own // issuers do not wait for readers
 	if q == nil {
 		done, err := l.reading(ctx)
 		if err != nil {
@@ -63,7 +63,7 @@ func (l *writer) Append(ctx context.Context, runs ...ledger.Run) error {
 		return err
 	}
 
-	// The next issuer may link to this head while it is being written.
+	// The next issuer may link to this head while it is still being stored.
 	var t *file.Turn
 	if len(runs) == 1 {
 		t = l.turnOf(ctx, runs[0].Stream)
@@ -94,8 +94,8 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 	}
 	defer taken.Close()
 
-	// A duplicate ID is reported in preference to a moved head, so that a repeated draft finds its
-	// receipt.
+	// A duplicate ID is reported instead of a head that has moved, so that a repeated draft finds
+	// its receipt.
 	for i := range rows {
 		var n int
 		if err := taken.QueryRowContext(ctx, rows[i].ID).Scan(&n); err != nil {
@@ -106,7 +106,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 		}
 	}
 
-	// Compare and swap: the transaction holds the write lock.
+	// This is the compare-and-swap step, during which the transaction holds the write lock.
 	s, last, err := headRow(ctx, tx, run.Stream)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		return nil
 	}
 
-	// The head and the receipts take effect together, at the end of the transaction.
+	// The head and the receipts become visible together, when the transaction is committed.
 	last, count := rows[len(rows)-1].Hash, at.Count+uint64(len(rows))
 	var err error
 	if id == 0 {
@@ -160,8 +160,8 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// Cut implements [ledger.Pruner]. The file's size does not change. New receipts overwrite the old
-// ones; until then, the old bytes remain in the file.
+// Cut implements [ledger.Pruner]. The size of the file does not change. The old bytes remain in the
+// file until new receipts overwrite them.
 func (l *writer) Cut(ctx context.Context, c *ledger.Cut) error {
 	return l.store(ctx, "prune", nil, func(tx *sql.Tx) error {
 		var after, receipts, bytes int64

@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// An auditor checks the structures of the file.
+// An auditor checks the structures of a ledger file.
 type auditor struct{ *database }
 
-// Audit implements [ledger.Auditor]. It runs SQLite's own checks, and compares the end of the
+// Audit implements [ledger.Auditor]. Audit runs SQLite's own checks, and compares the end of the
 // ledger with FILE-head.
 func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
-	db, err := l.pool(1, l.query) // this check is slow, and other readers may read meanwhile
+	db, err := l.pool(1, l.query) // this check is slow, so it uses a separate connection and does not block other readers
 	if err != nil {
 		return false, err
 	}
 	defer db.Close()
 
-	// If a check fails because the file is damaged, the remaining checks are still made.
+	// If a check fails because the file is damaged, the other checks are still made.
 	for _, check := range []func() error{
 		func() error { return pragma(ctx, db, "integrity_check(100)", report) },
 		func() error { return pragma(ctx, db, "foreign_key_check", report) },
@@ -42,13 +42,13 @@ func (l *auditor) Audit(ctx context.Context, report func(ledger.Fault)) (marked 
 }
 
 // damages reports whether an error means that data in the file cannot be read, as opposed to an
-// error unrelated to the file.
+// error that has nothing to do with the file.
 func damages(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
 
-	// The low byte of an extended SQLite result code is the primary code.
+	// The low byte of an extended SQLite result code is the primary result code.
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
 		return false
@@ -56,8 +56,8 @@ func damages(ctx context.Context, err error) bool {
 	return true
 }
 
-// pragma runs a check of SQLite. Each result row of integrity_check is one text, and each row of
-// foreign_key_check names a table, a row, and a parent.
+// pragma runs one of SQLite's own checks. Each result row of integrity_check is a text, and each
+// result row of foreign_key_check contains a table, a row, and a parent.
 func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fault)) error {
 	rows, err := db.QueryContext(ctx, "PRAGMA "+name)
 	if err != nil {
@@ -90,7 +90,7 @@ func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fau
 	return rows.Err()
 }
 
-// mark compares the ledger with the mark next to it, which can reveal that the end was cut off.
+// mark compares the ledger with FILE-head, which can show that the end of the ledger was cut off.
 func (l *auditor) mark(ctx context.Context, db *sql.DB, report func(ledger.Fault)) (marked bool, err error) {
 	if !l.has(marks) {
 		return false, nil

@@ -20,22 +20,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A database is a ledger's file and the connections to it.
+// A database is the file of a ledger, with the connections to it.
 type database struct {
 	layout
 	path   string
 	files  *file.Watch
 	steps  []string // migrations
-	write  *sql.DB  // has one connection, because SQLite allows one writer
-	own    *sql.DB  // has one connection, with which writers read without waiting for readers
+	write  *sql.DB  // a single connection, because SQLite allows only one writer
+	own    *sql.DB  // a single connection, through which writers read without waiting for readers
 	read   *sql.DB
 	query  url.Values    // URL parameters of connections for reading
 	reads  chan struct{} // one slot per reader, in the order of arrival
 	queues *file.Queues  // of writers
 }
 
-// mostReaders is the maximum number of concurrent reads. A higher number is not faster. If the
-// ledger is also being written, the readers leave one processor to the writers.
+// mostReaders is the maximum number of concurrent reads. More concurrent reads are not faster. If
+// the ledger is being written at the same time, readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -45,8 +45,8 @@ func readers(mode string) int {
 	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
 }
 
-// busy is the maximum time for which a writer waits for another process, in milliseconds. Writes
-// take a few milliseconds, so after a minute another process is holding the lock.
+// busy is the maximum time, in milliseconds, for which a writer waits for another process. A write
+// takes a few milliseconds, so after a minute, the other process must be keeping the lock.
 const busy = 60_000
 
 func (l *database) connect(ctx context.Context, mode string) (err error) {
@@ -62,7 +62,7 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 		return err
 	}
 
-	// The readers are opened after the tables have been brought up to date.
+	// Connections for reading are opened after the tables have been migrated.
 	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
 	if l.own, err = l.pool(1, l.query); err != nil {
 		return err
@@ -74,9 +74,9 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 	return l.marked(ctx)
 }
 
-// connectReadOnly opens a ledger like any other reader. If SQLite cannot create the files that it
-// needs next to the ledger, because permission is missing or the disk is full, no process is
-// writing to the ledger, and it is read without these files.
+// connectReadOnly opens a ledger for reading. If SQLite cannot create the files that it needs next
+// to the ledger, because it has no permission or because this is the error if the disk is full, no
+// other process is writing to the ledger. The ledger is then read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -86,16 +86,17 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 
-	// SQLite requires -shm for reading. If it cannot create the file, no other process is writing.
+	// SQLite requires the -shm file even for reading. If this file cannot be created, no other
+	// process is writing to the ledger.
 	first := err
 	alone, err := l.files.Freeze()
 	if err != nil {
 		return err
 	}
 
-	// immutable=1 ignores the log, so the entire ledger must be in its main file.
+	// With immutable=1, SQLite ignores the log, so the entire ledger must be in the main file.
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	if !alone { // the log is part of the ledger, and is indexed in memory
+	if !alone { // the log contains part of the ledger, and its index is kept in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
 	}
 	if err := l.read.Close(); err != nil {
@@ -111,8 +112,9 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	return nil
 }
 
-// unwritable reports whether an error means that a reader cannot create -shm. A reader enlarges
-// -shm only if no writer has done so, that is, only if no process has the ledger open.
+// unwritable reports whether an error means that a reader cannot create the -shm file. A reader has
+// to enlarge this file only if no writer has done so, that is, only if no other process has the
+// ledger open.
 func unwritable(err error) bool {
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
@@ -121,16 +123,17 @@ func unwritable(err error) bool {
 	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // the disk is full
 }
 
-// pool returns connections to the watched file, never to another file that later has the same path.
+// pool returns connections to the file that is being watched, and never to another file that has
+// the same path later.
 func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	path := filepath.ToSlash(l.files.Path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // of a drive
 	}
 
-	query = maps.Clone(query) // Check opens a pool while others read the ledger
+	query = maps.Clone(query) // a copy, because Check opens a pool while others read the ledger
 
-	// A transaction acquires the write lock when it begins, so it never has to abort halfway.
+	// A transaction acquires the write lock when it begins, so that it never has to abort later.
 	query.Set("_txlock", "immediate")
 	query.Set("_busy_timeout", fmt.Sprint(busy))
 	to, err := driven.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
@@ -144,7 +147,7 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	return db, nil
 }
 
-// reading waits for the caller's turn to read. Done ends the turn.
+// reading waits until it is the caller's turn to read. The caller ends the turn by calling done.
 func (l *database) reading(ctx context.Context) (done func(), err error) {
 	select {
 	case l.reads <- struct{}{}:
@@ -162,7 +165,7 @@ func (l *database) reading(ctx context.Context) (done func(), err error) {
 	return func() { <-l.reads }, nil
 }
 
-// renewed checks whether a writer has migrated the tables from an older version.
+// renewed checks whether a writer has migrated tables of an older version.
 func (l *database) renewed(ctx context.Context) error {
 	if l.has(int64(len(l.steps))) {
 		return nil
@@ -174,7 +177,7 @@ func (l *database) renewed(ctx context.Context) error {
 	return err
 }
 
-// Close closes the ledger.
+// Close closes all connections to the ledger.
 func (l *database) Close() error {
 	var errs []error
 	for _, db := range []*sql.DB{l.read, l.own, l.write} {
@@ -185,10 +188,10 @@ func (l *database) Close() error {
 	return errors.Join(errs...)
 }
 
-// A versionError indicates that a file is not a ledger of this version.
+// A versionError indicates that a file is not a ledger of a supported version.
 type versionError struct {
 	Path           string
-	Found, Current int // versions; Found is -1 if the file is not a ledger
+	Found, Current int // versions of the tables; Found is -1 if the file is not a ledger
 }
 
 func (e *versionError) Error() string {
@@ -205,12 +208,12 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// A rowQuerier runs queries that return several rows.
+// A rowQuerier can run queries that return several rows.
 type rowQuerier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// versionOf returns the version of the tables, or 0 for an empty file.
+// versionOf returns the version of the tables, or 0 if the file is empty.
 func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	var id, version, tables int
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
@@ -227,8 +230,8 @@ func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	return version, nil
 }
 
-// known checks that this version can read the tables. It can read tables of older versions, so a
-// backup can be checked even if it is read-only.
+// known checks that this program supports the version of the tables. Older versions are supported
+// for reading, so that a backup can be checked even if it is read-only.
 func (l *database) known(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.read)
 	if err == nil && version == 0 {
@@ -238,7 +241,7 @@ func (l *database) known(ctx context.Context) (err error) {
 	return err
 }
 
-// migrate applies the missing steps in one transaction.
+// migrate applies the missing migration steps in one transaction.
 func (l *database) migrate(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.write)
 	if l.tables.Store(int64(version)); err != nil || version == len(l.steps) {
@@ -246,12 +249,12 @@ func (l *database) migrate(ctx context.Context) (err error) {
 	}
 
 	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
-		version, err := l.versionOf(ctx, tx) // another process may have been faster
+		version, err := l.versionOf(ctx, tx) // another process may already have migrated the tables
 		if err != nil {
 			return err
 		}
 
-		// Either all missing steps and their number are stored, or nothing is.
+		// Either all missing steps and the new version are stored, or nothing is.
 		for _, step := range l.steps[version:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
@@ -264,19 +267,19 @@ func (l *database) migrate(ctx context.Context) (err error) {
 	})
 }
 
-// store runs f in a transaction, if the tables are still those of this program (a newer program may
-// have migrated them), no data is missing from the ledger, and the ledger's file is still in place.
-// If store returns without an error, other connections can read the data that f stored.
+// store runs f in a transaction if the tables have the version of this program (a newer program may
+// have migrated them), the ledger lacks no data, and the file of the ledger is still in place. If
+// store returns no error, other connections can read the data that f stored.
 func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
 		return err
 	}
 
-	// Data is acknowledged only if it can be read again. Every reader checks the prunings. A commit
-	// does not touch their pages, so these pages may be lost while everything else is still in the
-	// log.
-	var hash []byte // over another connection, from the files, while other processes write
+	// Data is acknowledged only after it has been read again. Every reader checks the prunings. A
+	// commit does not write to their pages, so these pages may be lost while all other data is
+	// still in the log.
+	var hash []byte // read through another connection, from the files, while other processes write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
 	if errors.Is(err, sql.ErrNoRows) && is.Sequence == 0 {
@@ -288,13 +291,13 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 	return l.wrap(ctx, "read what was stored", err)
 }
 
-// inTurn is like store, but does not read the data again. The turn for a stream, t, ends when its
+// inTurn is like store, but does not read the data again. The turn t for a stream ends when its
 // receipts are in the queue of writers.
 func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) (is file.Mark, err error) {
 	defer l.queues.Write(t)()
 
-	// The file is checked before anything is written, because data in an unlinked file would be
-	// lost.
+	// The file is checked before anything is written, because data in a file that has been unlinked
+	// would be lost.
 	if err := l.files.Same(); err != nil {
 		return is, fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
@@ -313,7 +316,7 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 		return err
 	})
 
-	// An acknowledgment means that the data is stored, so it must be in the log that others read.
+	// The data is acknowledged only if it is in the log that other processes read.
 	if err == nil {
 		err = l.files.Committed()
 	}
@@ -321,14 +324,14 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 		return is, err
 	}
 
-	// The mark is written last, so it is never ahead of the ledger.
+	// FILE-head is written last, so that it is never ahead of the ledger.
 	return is, l.wrap(ctx, "write down its head", is.Write(l.files.Path))
 }
 
-// ready checks a ledger whose write lock is held.
+// ready checks a ledger while its write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
-	// If someone copied an older state over the file and a checkpoint enlarged the file again, only
-	// the file's content reveals it. Pages in SQLite's cache would hide that.
+	// If an older state was copied over the file and a checkpoint then enlarged the file again,
+	// only the content of the file shows that. Pages in SQLite's cache would hide it.
 	if l.files.Rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
 			l.files.Remember()
@@ -347,7 +350,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 		return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 	}
 
-	// Nothing is appended to a ledger that lacks data that the mark records.
+	// Nothing is appended to a ledger that lacks data recorded in FILE-head.
 	if m, ok := file.ReadMark(l.files.Path); ok {
 		if err := m.Reached(l.path, is, hashAt(ctx, tx)); err != nil {
 			return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
@@ -357,19 +360,19 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// marked compares a ledger with the mark next to it, or creates the mark.
+// marked compares a ledger with FILE-head, or creates FILE-head.
 func (l *database) marked(ctx context.Context) error {
-	if err := file.Touch(l.files.Path); err != nil { // before anything is stored that the mark must record
+	if err := file.Touch(l.files.Path); err != nil { // FILE-head must exist before anything is stored that it has to record
 		return l.wrap(ctx, "write down its head", err)
 	}
 
-	m, ok := file.ReadMark(l.files.Path) // before the ledger is read, because other processes write to it
+	m, ok := file.ReadMark(l.files.Path) // FILE-head must be read before the ledger, because other processes write to the ledger
 	is, _, err := markOf(ctx, l.own)
 	if err != nil {
 		return l.wrap(ctx, "compare it with its head", err)
 	}
 
-	// An existing mark is only compared, because each write replaces it.
+	// A mark that exists is only compared, because each write replaces it.
 	if ok {
 		return l.wrap(ctx, "compare it with its head", m.Reached(l.path, is, hashAt(ctx, l.own)))
 	}
@@ -377,8 +380,8 @@ func (l *database) marked(ctx context.Context) error {
 	return l.wrap(ctx, "write down its head", is.Write(l.files.Path))
 }
 
-// transact runs f in a transaction that holds the write lock. If the commit is not reached, nothing
-// is stored.
+// transact runs f in a transaction that holds the write lock. If the transaction is not committed,
+// nothing is stored.
 func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if l.write == nil {
 		return fmt.Errorf("%w: %s: %q is open read-only: %w", ledger.ErrNotStored, what, l.path, errors.ErrUnsupported)
@@ -392,7 +395,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 		tx.Rollback()
 	}
 
-	// Outcomes that an issuer handles are returned unchanged.
+	// Errors that an issuer handles are returned unchanged.
 	err = l.wrap(ctx, what, err)
 	if errors.Is(err, ledger.ErrHeadMoved) || errors.Is(err, ledger.ErrDuplicateID) || errors.Is(err, ledger.ErrNotStored) {
 		return err
@@ -400,7 +403,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 	return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 }
 
-// markOf returns a ledger's current mark, and the version of its tables.
+// markOf returns the current mark of a ledger, and the version of its tables.
 func markOf(ctx context.Context, q querier) (m file.Mark, version int, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
@@ -409,8 +412,8 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// hashAt returns a function that returns the hash of the receipt with a sequence, and reports
-// whether the receipt is stored.
+// hashAt returns a function that looks up the hash of the receipt with a sequence number, and
+// reports whether that receipt is stored.
 func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, bool, error) {
 	return func(sequence int64) (canon.Digest, bool, error) {
 		var hash []byte
@@ -422,8 +425,8 @@ func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, 
 	}
 }
 
-// wrap adds the operation and the path to an error, and the reason if a context ended. This
-// package's own errors are returned unchanged.
+// wrap adds the operation and the path to an error and, if a context has ended, the reason. Errors
+// of this package are returned unchanged.
 func (l *database) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
@@ -446,8 +449,8 @@ func (l *database) wrap(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
 
-// hints explains SQLite's primary result codes. The low byte of an extended code is the primary
-// code.
+// hints explains some of SQLite's primary result codes. The low byte of an extended result code is
+// the primary result code.
 var hints = map[int]string{
 	sqlite3.SQLITE_FULL:     "; the disk is full",
 	sqlite3.SQLITE_BUSY:     "; another process has kept it locked for a minute",
@@ -459,7 +462,7 @@ var hints = map[int]string{
 
 const notWritable = "; the file and its directory must be writable"
 
-// code returns the SQLite result code in an error, or 0 for other errors.
+// code returns the SQLite result code of an error, or 0 if the error has none.
 func code(err error) int {
 	var e *driven.Error
 	if errors.As(err, &e) {

@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A layout describes how to read a version's tables over any connection.
+// A layout describes how the tables of a version are read, over any connection.
 type layout struct {
-	tables atomic.Int64 // version of the tables; a newer program may migrate them meanwhile
+	tables atomic.Int64 // version of the tables; a newer program may migrate them at any time
 }
 
-// has reports whether the tables have a feature that a version introduced.
+// has reports whether the tables have a feature that was introduced in the given version.
 func (l *layout) has(version int64) bool { return l.tables.Load() >= version }
 
-// prunedTo returns an expression for the sequence of the last pruned receipt, or 0.
+// prunedTo returns an SQL expression for the sequence number of the last pruned receipt, or 0.
 func (l *layout) prunedTo() string {
 	if !l.has(prunings) {
 		return "0"
@@ -30,7 +30,7 @@ func (l *layout) prunedTo() string {
 	return "ifnull((SELECT last FROM prunings ORDER BY size DESC LIMIT 1), 0)"
 }
 
-// subject returns the column subject of rows r, or the expression that replaces it.
+// subject returns the column subject of rows r, or an expression that replaces the column.
 func (l *layout) subject() string {
 	if !l.has(subjects) {
 		return subjectOf
@@ -43,7 +43,7 @@ func (l *layout) columns() string {
 	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + l.subject() + ", r.session, r.issued_at, r.hash, r.previous, r.json, " + l.prunedTo()
 }
 
-// selectRows returns the beginning of a query that selects rows r for scanRow.
+// selectRows returns the beginning of a query whose result rows scanRow can read.
 func (l *layout) selectRows() string {
 	return l.columns() + `, s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
 FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
@@ -53,7 +53,7 @@ FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p
 // A scanner reads the columns of a result row.
 type scanner func(...any) error
 
-// scanRow reads a row from a query that begins with selectRows.
+// scanRow reads a row from the result of a query that begins with selectRows.
 func scanRow(scan scanner) (*ledger.Row, error) {
 	var issuer, tenant, workspace sql.NullString
 	var count, before sql.NullInt64
@@ -63,13 +63,13 @@ func scanRow(scan scanner) (*ledger.Row, error) {
 		return nil, err
 	}
 
-	// The name of a row without a stream is NULL.
+	// If a row belongs to no stream, the name of the stream is NULL.
 	r.Stream = chain.Stream{Issuer: issuer.String, Tenant: tenant.String, HasTenant: tenant.Valid, Workspace: workspace.String}
 	r.Place = &ledger.Place{Head: chain.Head{Hash: digest(head), Count: uint64(count.Int64)}, Before: before.Int64, Previous: digest(last)}
 	return r, nil
 }
 
-// scanColumns reads a row's columns, followed by additional columns.
+// scanColumns reads the columns of a row, followed by further columns.
 func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	r := new(ledger.Row)
 	var task, subject, session sql.NullString
@@ -80,7 +80,7 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 		return nil, err
 	}
 
-	// A missing ID and the predecessor of a first receipt are NULL.
+	// An ID that is missing, and the predecessor of a first receipt, are NULL.
 	r.Task, r.Subject, r.Session = task.String, subject.String, session.String
 	r.Link = chain.Link{First: previous == nil, Hash: digest(hash), Previous: digest(previous)}
 	r.Pruned = r.Sequence <= cut
@@ -90,25 +90,26 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	return r, nil
 }
 
-// digest converts a hash from its form in the table.
+// digest converts a hash from the form that it has in a table.
 func digest(data []byte) (d canon.Digest) {
 	copy(d[:], data)
 	return d
 }
 
-// null returns the column value for text that may be missing.
+// null returns the column value for a text that may be missing.
 func null(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
-// byStream is the condition for a stream's row; streamArgs returns its arguments.
+// byStream is the condition for the row of a stream, and streamArgs returns the arguments for this
+// condition.
 const byStream = "issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?"
 
 func streamArgs(s chain.Stream) []any { return []any{s.Issuer, !s.HasTenant, s.Tenant, s.Workspace} }
 
-// errValue indicates that a table contains a value that is invalid for its column.
+// errValue indicates that a table contains a value that is not valid in its column.
 var errValue = errors.New("unexpected value")
 
-// collect runs a query and reads its rows. If there is an error, it also returns the rows read
-// before the error.
+// collect runs a query and reads its rows. If there is an error, it also returns the rows that it
+// read before the error.
 func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, error), query string, args ...any) (list []T, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -126,7 +127,7 @@ func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, er
 	return list, rows.Err()
 }
 
-// one returns the only row that matches a condition.
+// one returns the single row that matches a condition.
 func (l *layout) one(ctx context.Context, q rowQuerier, where string, args ...any) (*ledger.Row, error) {
 	rows, err := collect(ctx, q, scanRow, l.selectRows()+where, args...)
 	return first(rows, err)
@@ -142,8 +143,9 @@ func first(rows []*ledger.Row, err error) (*ledger.Row, error) {
 	return rows[0], nil
 }
 
-// statement returns a statement that selects the rows that follow a receipt, up to a last row. A
-// task's receipts are in two indexes, each ordered by seq, and no receipt is in both.
+// statement returns a statement that selects the rows after a sequence number, up to the sequence
+// number last. The receipts of a task are in two indexes, each of which is sorted by seq, and no
+// receipt is in both.
 func (l *layout) statement(q query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
 	if !q.Pruned {
@@ -158,8 +160,8 @@ func (l *layout) statement(q query, after, last int64, limit int) (string, []any
 	return l.selectRows() + "WHERE r.seq IN (" + choice + " ORDER BY seq LIMIT ?) ORDER BY r.seq", append(args, limit)
 }
 
-// head returns a stream's head, or the zero Head if there is no such stream. The head is compared
-// with the last receipt, because a receipt that is linked to a different hash would be invalid.
+// head returns the head of a stream, or the zero Head if there is no such stream. The head is
+// compared with the last receipt, because a receipt with a link to any other hash would be invalid.
 func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chain.Head, err error) {
 	row, hash, err := headRow(ctx, q, s)
 	if err != nil || row.id == 0 {
@@ -179,7 +181,8 @@ func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chai
 	return row.Head, nil
 }
 
-// headRow returns a stream's row, or the zero row, and the hash of the stream's last receipt.
+// headRow returns the row of a stream, or the zero row, and the hash of the last receipt in the
+// stream.
 func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (row streamRow, last []byte, err error) {
 	row.Stream = s
 	scan := func(scan scanner) (head []byte, err error) {
@@ -196,14 +199,14 @@ type streamRow struct {
 	ledger.StreamHead
 }
 
-// streamRows returns the streams as stated in their table.
+// streamRows returns the rows in the table of streams.
 func streamRows(ctx context.Context, q rowQuerier) ([]streamRow, error) {
 	return collect(ctx, q, scanStream, `SELECT id, issuer, tenant, workspace, head, count, ifnull((SELECT max(position) FROM receipts WHERE stream = streams.id), 0)
 FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace`)
 }
 
-// scanStream reads a row of streamRows. A NULL tenant is absent; an empty tenant is a different
-// stream.
+// scanStream reads a result row of streamRows. NULL means that there is no tenant; a stream with an
+// empty tenant is a different stream.
 func scanStream(scan scanner) (s streamRow, err error) {
 	var tenant sql.NullString
 	var hash []byte
@@ -212,8 +215,8 @@ func scanStream(scan scanner) (s streamRow, err error) {
 	return s, err
 }
 
-// prunings returns the prunings as stated in their table, oldest first. In an older version, no row
-// reveals whether the previous row is missing.
+// prunings returns the prunings in the table of prunings, oldest first. In tables of an older
+// version, a row does not show whether the row before it is missing.
 func (l *layout) prunings(ctx context.Context, q rowQuerier) ([]ledger.Pruning, error) {
 	if !l.has(prunings) {
 		return nil, nil
@@ -233,7 +236,7 @@ func scanPruning(scan scanner) (p ledger.Pruning, err error) {
 	return p, err
 }
 
-// sequence yields the sequences and hashes of all receipts up to a last sequence.
+// sequence yields the sequence numbers and hashes of all receipts up to the sequence number last.
 func sequence(ctx context.Context, q rowQuerier, last int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		rows, err := q.QueryContext(ctx, "SELECT seq, hash FROM receipts WHERE seq <= ? ORDER BY seq", last)

@@ -1,13 +1,14 @@
-// Package sqlite keeps a ledger in a SQLite file.
+// Package sqlite stores a ledger in a SQLite file.
 //
-// While it is in use, the file is accompanied by -wal and -shm. Writes use a write-ahead log that
-// is synced before Append returns. FILE-head, next to the ledger, records the end of the ledger. A
-// ledger that lacks recorded data is not written to, and Check reports it. Every reader compares
-// each row with the receipt in it; Check lists all damaged rows. The file is watched: if it is
-// deleted, replaced, or truncated while it is open, no further receipt is acknowledged.
+// While the ledger is in use, there are two files next to it, with the suffixes -wal and -shm.
+// Writes go to a write-ahead log, which is synced before Append returns. FILE-head, which is stored
+// next to the ledger, records where the ledger ends. If the ledger lacks data that is recorded
+// there, nothing is written to it, and Check reports a fault. Every reader compares each row with
+// the receipt in the row, and Check lists all damaged rows. The file is watched: if it is deleted,
+// replaced, or truncated while it is open, no further receipt is acknowledged.
 //
-// A ledger can also be read without permission to write, on a read-only medium, and on a full disk.
-// Every later version can read a ledger that an earlier version wrote.
+// A ledger can be read without permission to write, on a read-only medium, and on a full disk. A
+// ledger that any version has written can be read by all later versions.
 package sqlite
 
 import (
@@ -21,12 +22,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A Ledger is a ledger in one SQLite file, which any number of processes on one machine may use.
+// A Ledger is a ledger in a SQLite file, which any number of processes on the same machine may use.
 // The file must not be on a network file system, because SQLite's locks do not work there.
 //
-// Writes use a write-ahead log and synchronous=FULL, so appended receipts survive a crash of the
-// process or the machine, if the disk is reliable. FILE-head, next to the ledger, records where the
-// ledger ends.
+// Writes go to a write-ahead log with synchronous=FULL, so appended receipts survive a crash of the
+// process or of the machine if the disk is reliable. FILE-head, which is stored next to the ledger,
+// records where the ledger ends.
 type Ledger struct {
 	*database
 	reader
@@ -34,23 +35,23 @@ type Ledger struct {
 	auditor
 }
 
-// A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that the
-// file was truncated.
+// A ReplacedError indicates that the path of an open ledger refers to another file or to none, or
+// that the file was truncated.
 type ReplacedError = file.ReplacedError
 
-// A RolledBackError indicates that a ledger lacks data that FILE-head records.
+// A RolledBackError indicates that a ledger lacks data that is recorded in FILE-head.
 type RolledBackError = file.RolledBackError
 
-// Create creates a new ledger. An existing file is not changed, and the error is fs.ErrExist.
+// Create creates a new ledger. If the file exists, it is not changed, and the error is fs.ErrExist.
 func Create(ctx context.Context, path string) (*Ledger, error) {
-	// FILE-wal and FILE-head may remain from a lost ledger.
+	// FILE-wal and FILE-head may remain from a ledger that has been lost.
 	for _, suffix := range []string{"", "-wal", file.HeadSuffix} {
 		if _, err := os.Lstat(path + suffix); err == nil {
 			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist}
 		}
 	}
 
-	// O_EXCL: if two processes try to create it, only one succeeds.
+	// Because of O_EXCL, only one of several processes can create the file.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -67,14 +68,14 @@ func Create(ctx context.Context, path string) (*Ledger, error) {
 	return l, nil
 }
 
-// Open opens a ledger. If there is none, the error is fs.ErrNotExist. Tables of an older version
-// are migrated; tables of a newer version are refused. If a ledger lacks data that was once stored
-// in it, the error is a *[RolledBackError].
+// Open opens an existing ledger. If there is no ledger, the error is fs.ErrNotExist. Tables of an
+// older version are migrated, and tables of a newer version are refused. If the ledger lacks data
+// that was stored in it, the error is a *[RolledBackError].
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	return open(ctx, path, "rw", migrations())
 }
 
-// OpenReadOnly opens a ledger of this version or an older one for reading only. The file, its
+// OpenReadOnly opens a ledger of this version, or of an older one, only for reading. The file, its
 // directory, and the medium may be read-only.
 func OpenReadOnly(ctx context.Context, path string) (*Ledger, error) {
 	return open(ctx, path, "ro", migrations())
@@ -107,7 +108,7 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 		return err
 	})
 
-	// The error rolled back the transaction, so no data from other processes was overwritten.
+	// The error has rolled back the transaction, so no data of other processes was overwritten.
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A query is a ledger query together with the streams that it may see.
+// A query is a ledger.Query, together with the streams that it may see.
 type query struct {
 	ledger.Query
 	seen []int64
 }
 
-// conditions returns the conditions for rows after a sequence, up to a last one.
+// conditions returns the conditions for rows after a sequence number, up to the sequence number
+// last.
 func (q query) conditions(after, last int64) (where string, args []any) {
 	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
@@ -29,11 +30,11 @@ func (q query) conditions(after, last int64) (where string, args []any) {
 	// Rows that the query may not see are not even read, because the time needed to read them would
 	// reveal that they exist.
 	if q.Sees != nil {
-		text, _ := json.Marshal(append([]int64{}, q.seen...)) // numbers are never refused
+		text, _ := json.Marshal(append([]int64{}, q.seen...)) // encoding numbers never fails
 		add("stream IN (SELECT value FROM json_each(?))", string(text))
 	}
 
-	// +: do not use the index of times, which has a different order.
+	// The + prevents the use of the index of times, which has a different order.
 	if !q.From.IsZero() {
 		add("+issued_at >= ?", q.From.UnixMilli())
 	}

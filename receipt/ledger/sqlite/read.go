@@ -15,7 +15,8 @@ import (
 // A reader reads stored receipts.
 type reader struct{ *database }
 
-// condition returns the condition for a key's row, and reports whether such a row can exist.
+// condition returns the SQL condition for the row that a key selects, and reports whether such a
+// row can exist.
 func condition(k ledger.Key) (where string, args []any, ok bool) {
 	var none ledger.Key
 	switch {
@@ -57,7 +58,7 @@ func (l *reader) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return r, l.wrap(ctx, "read a receipt", err)
 }
 
-// sees returns ErrNotFound if a key excludes the stream of its row.
+// sees returns ErrNotFound if a key excludes the stream of the row.
 func (l *reader) sees(ctx context.Context, k ledger.Key, where string, args []any) error {
 	streams, err := collect(ctx, l.read, func(scan scanner) (s chain.Stream, err error) {
 		var tenant sql.NullString
@@ -71,8 +72,8 @@ func (l *reader) sees(ctx context.Context, k ledger.Key, where string, args []an
 	return err
 }
 
-// alone returns a row without its place, because the unreadable row may be an adjacent row. If the
-// row itself cannot be read, its ID may still be in the indexes.
+// alone returns a row without its place, because an adjacent row may be the one that cannot be
+// read. If the row itself cannot be read, its ID may still be in an index.
 func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []any) (*ledger.Row, error) {
 	rows, err := collect(ctx, l.read, func(scan scanner) (*ledger.Row, error) { return scanColumns(scan) }, l.columns()+" FROM receipts r "+where, args...)
 	r, err := first(rows, err)
@@ -89,8 +90,9 @@ func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []a
 	return nil, f
 }
 
-// span returns the sequence just before the first receipt that can be selected, and the last such
-// receipt's sequence. In a large ledger, receipts with similar times are close together.
+// span returns the sequence number before the first receipt that a query can select, and the
+// sequence number of the last one. In a large ledger, receipts with similar times are close
+// together.
 func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, err error) {
 	timed := !q.From.IsZero() || !q.Before.IsZero()
 	if !timed && q.Until.IsZero() {
@@ -117,8 +119,8 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 		before, last = first.Int64-1, end.Int64
 	}
 
-	// The first receipt that was issued too late ends the selection, regardless of its position in
-	// time order.
+	// The first receipt that was issued too late ends the selection, even if later receipts were
+	// issued earlier.
 	if err == nil && !q.Until.IsZero() {
 		var late sql.NullInt64
 		err = l.read.QueryRowContext(ctx, "SELECT min(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ?", q.Until.UnixMilli()).Scan(&late)
@@ -129,11 +131,12 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 	return before, last, l.wrap(ctx, "look for a time", err)
 }
 
-// scanned is the number of receipts that a scan reads at a time. While the caller processes a
-// receipt, the scan holds no lock and no connection.
+// scanned is the number of receipts that a scan reads in one step. While the caller processes these
+// receipts, the scan holds no lock and no connection.
 const scanned = 256
 
-// mostAtOnce is the largest query limit for which a single statement reads all receipts.
+// mostAtOnce is the highest limit of a query for which all receipts are read with a single
+// statement.
 const mostAtOnce = 1025
 
 // Walk implements [ledger.Reader].
@@ -145,7 +148,7 @@ func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 			left = q.Limit
 		}
 
-		// A page of up to scanned receipts is read by one statement.
+		// A page of up to scanned receipts is read with a single statement.
 		for more, begun := err == nil, false; more; begun = true {
 			limit := left
 			if left > mostAtOnce {
@@ -170,14 +173,14 @@ func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 			more = err == nil && len(rows) == limit && left > 0
 		}
 
-		// The rows that precede an error were already yielded.
+		// The rows before the error have already been yielded.
 		if err != nil {
 			yield(ledger.Row{}, err)
 		}
 	}
 }
 
-// still checks that no receipt after a sequence was pruned.
+// still checks that no receipt after the given sequence number has been pruned.
 func (l *reader) still(ctx context.Context, after int64) error {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -193,8 +196,8 @@ func (l *reader) still(ctx context.Context, after int64) error {
 	return l.wrap(ctx, "list receipts", err)
 }
 
-// list returns the rows that follow a sequence, up to a last row. If there is an error, it also
-// returns the rows read before the error.
+// list returns the rows after a sequence number, up to the sequence number last. If there is an
+// error, it also returns the rows that it read before the error.
 func (l *reader) list(ctx context.Context, q query, after, last int64, limit int) (list []*ledger.Row, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -202,7 +205,7 @@ func (l *reader) list(ctx context.Context, q query, after, last int64, limit int
 	}
 	defer done()
 
-	// Streams may be added while a list is being read, so sees is called each time.
+	// Streams may be added while receipts are listed, so Sees is called for them each time.
 	if q.Sees != nil {
 		streams, err := streamRows(ctx, l.read)
 		if err != nil {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
+// applicationID identifies the file as a ledger of this program ("rcpt"), in PRAGMA application_id.
 const applicationID = 0x72637074
 
-// The versions of the tables that introduced a feature.
+// These are the versions of the tables that introduced certain features.
 const (
 	subjects = 2 // the column subject
-	marks    = 2 // the table state, which makes a mark next to the ledger possible
+	marks    = 2 // the table state, which FILE-head requires
 	prunings = 3 // the table prunings
 	afters   = 4 // its column after
 	latest   = 4
@@ -21,10 +21,10 @@ const (
 var schema embed.FS
 
 // migrations returns the steps from each version of the tables to the next; PRAGMA user_version
-// counts the completed steps. A released step never changes.
+// contains the number of steps that have been applied. A step that has been released never changes.
 //
-// The tables themselves prevent forks: a receipt can have only one successor in its stream, and
-// each stream can have only one first receipt.
+// The tables themselves prevent forks, because a receipt can have only one successor in its stream,
+// and a stream can have only one first receipt.
 func migrations() []string {
 	steps := make([]string, latest)
 	for i := range steps {
@@ -37,8 +37,8 @@ func migrations() []string {
 	return steps
 }
 
-// subjectOf is the value of the column subject, read from the receipt itself. A damaged receipt has
-// no subject.
+// subjectOf is an SQL expression that reads the value of the column subject from the receipt
+// itself. A damaged receipt has no subject.
 const subjectOf = `CASE
 	WHEN NOT json_valid(CAST(r.json AS TEXT)) THEN NULL
 	WHEN json_extract(CAST(r.json AS TEXT), '$.subject.object') = 'task'

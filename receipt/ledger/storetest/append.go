@@ -22,7 +22,7 @@ func empty(t *testing.T, handle func() ledger.Store) {
 func appends(t *testing.T, handle func() ledger.Store) {
 	store, head := handle(), chain.Head{}
 
-	// Each receipt becomes the head.
+	// Each receipt must become the head.
 	var all []*receipt.Sealed
 	for i := range 5 {
 		r := seal(t, Draft(fmt.Sprintf("receipt_%d", i), "w"), head)
@@ -31,7 +31,7 @@ func appends(t *testing.T, handle func() ledger.Store) {
 		wantHead(t, store, stream("w"), r, uint64(i+1))
 	}
 
-	// Earlier receipts stay readable.
+	// Earlier receipts must remain readable.
 	for _, r := range all {
 		wantStored(t, store, r)
 	}
@@ -58,7 +58,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 	}
 	wantHead(t, store, stream("empty"), nil, 0)
 
-	// A wrong count does not move a head.
+	// Append with an incorrect count must not change the head.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
 	if err := store.Append(ctx, after(stream("w"), counted, r)); err != nil {
@@ -76,8 +76,8 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
 	}
 
-	// A repeated append reports the duplicate ID, not the moved head, so that the caller finds the
-	// stored receipt.
+	// If an append is repeated, the error must be about the duplicate ID and not about the head, so
+	// that the caller finds the stored receipt.
 	if err := store.Append(ctx, after(stream("w"), chain.Head{}, first)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same append: %v, expected ErrDuplicateID", err)
 	}
@@ -87,14 +87,14 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
 	}
 
-	// The refused receipts had no effect.
+	// Receipts that were refused must have no effect.
 	wantHead(t, store, stream("w"), first, 1)
 	wantHead(t, store, stream("v"), nil, 0)
 	wantStored(t, store, first)
 }
 
-// wrongPlace verifies that a store refuses a receipt that does not follow its own stream's head,
-// regardless of the arguments passed to Append.
+// wrongPlace verifies that a store refuses a receipt that does not follow the head of its own
+// stream, regardless of the arguments of Append.
 func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	store, ctx := handle(), t.Context()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
@@ -112,7 +112,7 @@ func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// reopened verifies that receipts remain stored after the handle that stored them is closed.
+// reopened verifies that receipts remain stored after the handle that stored them has been closed.
 func reopened(t *testing.T, handle func() ledger.Store) {
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
 	store := handle()
@@ -128,7 +128,7 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// find verifies that each key of a row finds the row, as RowsOf computed it, and that other keys
+// find verifies that every key of a row finds the row, as computed by RowsOf, and that other keys
 // find nothing.
 func find(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// streams verifies that an absent tenant differs from an empty one, and that streams differ even if
-// the concatenations of their names are equal.
+// streams verifies that no tenant is different from an empty tenant, and that streams are distinct
+// even if the concatenations of their names are equal.
 func streams(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	names := []chain.Stream{
@@ -23,7 +23,7 @@ func streams(t *testing.T, handle func() ledger.Store) {
 		{Issuer: "a\x00b", Workspace: "c"}, {Issuer: "a", Workspace: "b\x00c"},
 	}
 
-	// Each stream begins with its own receipt.
+	// Each stream begins with its own first receipt.
 	var all []*receipt.Sealed
 	for i, name := range names {
 		d := Draft(fmt.Sprintf("receipt_%d", i), name.Workspace)
@@ -41,14 +41,14 @@ func streams(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// awkward contains names that databases may truncate, fold, trim, match, or refuse.
+// awkward contains names that a database might truncate, fold, trim, match, or refuse.
 var awkward = []string{
 	"\x00", "a\x00", "a\x00b", "a", "A", "a ", " a", "a\n", "\t", "a\\0b", "a%", "a_", "'", "''", "a'; DROP TABLE receipts; --", "$1", "?", "NULL", "\\",
 	"\u00e9", "e\u0301", "\u00df", "ss", "I", "\u0131", "\u2028", "\ufeffa", "\uffff", "\U0010ffff", "\u202eabc",
 	strings.Repeat("long", 2000), strings.Repeat("long", 2000) + "er", incompressible(6000),
 }
 
-// incompressible returns text that no index can shorten.
+// incompressible returns text that an index cannot compress.
 func incompressible(n int) string {
 	random := rand.NewChaCha8([32]byte{})
 	text := make([]byte, n/2)
@@ -56,8 +56,8 @@ func incompressible(n int) string {
 	return hex.EncodeToString(text)
 }
 
-// characters verifies that names with any characters are stored and are found only by those exact
-// names.
+// characters verifies that names with any characters can be stored, and are found only by exactly
+// the same names.
 func characters(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()
 	all := map[string]*receipt.Sealed{}
@@ -78,7 +78,7 @@ func characters(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// large verifies that a receipt of the maximum size is stored.
+// large verifies that a receipt of the maximum size can be stored.
 func large(t *testing.T, handle func() ledger.Store) {
 	d := Draft("receipt_large", "w")
 	d.Metadata = receipt.Object{"filling": ""}

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// minute returns a time later than the times of all receipts in other tests.
+// minute returns a time that is later than the times of all receipts in other tests.
 func minute(n int) time.Time { return time.Date(2026, 4, 26, 8, n, 0, 0, time.UTC) }
 
 // various returns five drafts in two streams. The order of their times differs from the order of
@@ -20,8 +20,8 @@ func various() []*receipt.Draft {
 	for i, of := range []struct{ task, subject, session string }{
 		{"task_1", "task_1", "session_1"},
 		{"task_2", "task_2", "session_1"},
-		{"task_3", "task_1", "session_2"},    // part of a task other than its subject
-		{"task_10", "task_10", "session_10"}, // names that share a prefix with others
+		{"task_3", "task_1", "session_2"},    // part of a task that is not its subject
+		{"task_10", "task_10", "session_10"}, // names that share a prefix with other names
 		{"task_1", "task_4", "session_1"},
 	} {
 		d := drafts[i]
@@ -31,8 +31,8 @@ func various() []*receipt.Draft {
 	return drafts
 }
 
-// filter returns a test that lists the receipts that a query selects, which must be the drafts with
-// the numbers in want. The test also lists them after each sequence.
+// filter returns a test that lists the receipts that a query selects. They must be the drafts with
+// the numbers in want. The test also lists the receipts after each sequence number.
 func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
 		store, other := handle(), listerOf(t, handle())
@@ -52,7 +52,7 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 			t.Fatalf("the query lists %q, expected %q", found, ids)
 		}
 		if q.Limit > 0 {
-			return // after a sequence, the limit admits other receipts
+			return // after a sequence number, other receipts are within the limit
 		}
 		for i, after := range sequences {
 			if rest, _ := listed(t, other, q, after); !slices.Equal(rest, ids[i+1:]) {
@@ -62,7 +62,8 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	}
 }
 
-// listed returns the IDs and the sequences of the receipts that a query selects after a sequence.
+// listed returns the IDs and the sequence numbers of the receipts that a query selects after a
+// sequence number.
 func listed(t *testing.T, l lister, q ledger.Query, after int64) (ids []string, sequences []int64) {
 	t.Helper()
 	for r, err := range l.Walk(t.Context(), q, after) {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// oneWinner verifies that, of several concurrent appends after the same head, exactly one succeeds.
+// oneWinner verifies that exactly one of several concurrent appends to the same head succeeds.
 func oneWinner(t *testing.T, handle func() ledger.Store) {
 	store, head := handle(), chain.Head{}
 	for round := range 5 {
@@ -23,15 +23,15 @@ func oneWinner(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// twoHandles verifies that a handle cannot fork a stream that another handle extended, even if it
-// has seen or stored older heads.
+// twoHandles verifies that a handle cannot fork a stream that another handle has extended, even if
+// it has read or stored older heads.
 func twoHandles(t *testing.T, handle func() ledger.Store) {
 	a, b := handle(), handle()
 	wantHead(t, b, stream("w"), nil, 0)
 	first := seal(t, Draft("receipt_a", "w"), chain.Head{})
 	mustAppend(t, a, chain.Head{}, first)
 
-	// Handle b has seen an empty stream.
+	// Handle b has read an empty stream.
 	fork := seal(t, Draft("receipt_b", "w"), chain.Head{})
 	if err := b.Append(t.Context(), after(stream("w"), chain.Head{}, fork)); !errors.Is(err, ledger.ErrHeadMoved) {
 		t.Fatalf("another handle appends after an old head: %v, expected ErrHeadMoved", err)
@@ -39,7 +39,7 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	wantAbsent(t, a, "receipt_b")
 	wantHead(t, b, stream("w"), first, 1)
 
-	// The handles alternate, and each stores a receipt after the other's receipt.
+	// The handles alternate, and each of them stores a receipt after that of the other handle.
 	head := first.Head()
 	for i := range 6 {
 		here, there := a, b
@@ -64,8 +64,8 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// race appends a different receipt after the same head with each handle, and returns the receipt
-// that was stored.
+// race appends a different receipt to the same head with each handle, and returns the receipt that
+// was stored.
 func race(t *testing.T, head chain.Head, prefix string, handles ...ledger.Store) *receipt.Sealed {
 	t.Helper()
 	var won atomic.Int32
@@ -98,8 +98,8 @@ func race(t *testing.T, head chain.Head, prefix string, handles ...ledger.Store)
 	return winner.Load()
 }
 
-// issuers verifies that two issuers on two handles, each with several goroutines, create one chain,
-// and that repeated drafts return the same receipts.
+// issuers verifies that two issuers on two handles, each with several goroutines, create a single
+// chain, and that repeated drafts return the same receipts.
 func issuers(t *testing.T, handle func() ledger.Store) {
 	const goroutines, each = 6, 10
 	stores := []ledger.Store{handle(), handle()}
@@ -123,7 +123,7 @@ func issuers(t *testing.T, handle func() ledger.Store) {
 	}
 	group.Wait()
 
-	// Issue every draft again, with the other issuer.
+	// Every draft is issued again, by the other issuer.
 	var all []*receipt.Sealed
 	for g := range issued {
 		issuer := unsigned(stores[(g+1)%len(stores)])
@@ -148,11 +148,11 @@ func unsigned(store ledger.Store) *ledger.Issuer {
 	return &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 }
 
-// wantChain verifies that the n receipts in the stream "w", in any order, form one chain that ends
-// at the store's head.
+// wantChain verifies that the n receipts in the stream "w", in any order, form a single chain that
+// ends at the head in the store.
 func wantChain(t *testing.T, store ledger.Store, all []*receipt.Sealed, n int) {
 	t.Helper()
-	follows := map[chain.Head]*receipt.Sealed{} // keyed by the predecessor, without its number
+	follows := map[chain.Head]*receipt.Sealed{} // key: the predecessor, without its number
 	for _, r := range all {
 		link, ok := chain.LinkOf(r.Document())
 		if !ok {

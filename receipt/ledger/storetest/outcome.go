@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A deaf is a store whose appends take effect, but whose results are lost.
+// A deaf store performs appends, but loses their results.
 type deaf struct{ ledger.Store }
 
 var errLost = errors.New("storetest: the answer was lost")
@@ -22,8 +22,8 @@ func (d deaf) Append(ctx context.Context, runs ...ledger.Run) error {
 	return errors.Join(errLost, d.Store.Append(ctx, runs...))
 }
 
-// lostAnswers verifies that, if a receipt was stored but the caller did not learn of it, the same
-// draft returns the stored receipt, with any handle and after other receipts were stored.
+// lostAnswers verifies that, if a receipt was stored without the caller's knowledge, issuing the
+// same draft returns the stored receipt, with any handle and even after other receipts were stored.
 func lostAnswers(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()
 	var all []*receipt.Sealed
@@ -37,7 +37,7 @@ func lostAnswers(t *testing.T, handle func() ledger.Store) {
 			t.Fatal(err)
 		}
 
-		for n, s := range []ledger.Store{store, other} { // which may be the same handle
+		for n, s := range []ledger.Store{store, other} { // this may be the same handle
 			again, err := unsigned(s).Issue(ctx, Draft(id, "w"))
 			if err != nil {
 				t.Fatalf("%s again: %v", id, err)
@@ -51,7 +51,7 @@ func lostAnswers(t *testing.T, handle func() ledger.Store) {
 	wantChain(t, other, all, 10)
 }
 
-// canceled verifies that methods do nothing and return the context's error if the context has
+// canceled verifies that methods do nothing and return the error of the context if the context has
 // ended.
 func canceled(t *testing.T, handle func() ledger.Store) {
 	store := handle()
@@ -82,15 +82,15 @@ func canceled(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// canceledMeanwhile cancels appends at every stage. If an error states that nothing was stored,
-// nothing must be stored. After any other error, the same draft must return the receipt, whether or
-// not it was stored.
+// canceledMeanwhile cancels appends at every stage. If the error states that nothing was stored,
+// nothing must have been stored. After any other error, issuing the same draft must return the
+// receipt, regardless of whether it was stored.
 func canceledMeanwhile(t *testing.T, handle func() ledger.Store) {
 	const rounds = 100
 	store, other, head := handle(), handle(), chain.Head{}
 	var all []*receipt.Sealed
 
-	// An undisturbed append determines how long an append takes.
+	// An append that is not canceled shows how long an append takes.
 	began := time.Now()
 	for i := range 3 {
 		r := seal(t, Draft(fmt.Sprintf("receipt_first_%d", i), "w"), head)

@@ -16,8 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A lister is the part of [ledger.Reader] that yields receipts. The receipts of a walk are a prefix
-// of every later walk, and continuing after a sequence skips nothing that is stored later.
+// A lister is the part of [ledger.Reader] that yields receipts. The receipts of a walk must be a
+// prefix of every later walk, and a walk after a sequence number must include everything that is
+// stored later.
 type lister interface {
 	ledger.Store
 	Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error]
@@ -32,8 +33,8 @@ func listerOf(t *testing.T, store ledger.Store) lister {
 	return l
 }
 
-// order verifies that receipts are listed in the order in which they were stored, and that a run's
-// receipts are listed in chain order.
+// order verifies that receipts are listed in the order in which they were stored, and that the
+// receipts of a run are listed in chain order.
 func order(t *testing.T, handle func() ledger.Store) {
 	store, ctx := listerOf(t, handle()), t.Context()
 	heads := map[string]chain.Head{}
@@ -61,7 +62,7 @@ func order(t *testing.T, handle func() ledger.Store) {
 		t.Fatalf("the list has %d receipts, expected %d", n, len(want))
 	}
 
-	// A walk after each sequence continues with the next receipt.
+	// A walk after each sequence number must continue with the next receipt.
 	for i, cursor := range cursors {
 		for e, err := range store.Walk(ctx, ledger.Query{}, cursor) {
 			if err != nil || i+1 == len(want) || e.Hash != want[i+1].Hash() {
@@ -80,15 +81,16 @@ func order(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// prefix verifies lists while several handles append runs of different sizes, and therefore at
-// different speeds. Every list must begin with each earlier list and contain all receipts that were
-// acknowledged before, and following the sequences must yield the same list.
+// prefix verifies lists that are made while several handles append runs of different sizes, and
+// therefore at different speeds. Every list must begin with each earlier list and contain all
+// receipts that were acknowledged before it was made, and walking from one sequence number to the
+// next must result in the same list.
 func prefix(t *testing.T, handle func() ledger.Store) {
 	w := &witness{acknowledged: map[canon.Digest]bool{}}
 	reading, following := listerOf(t, handle()), listerOf(t, handle())
 
-	// Long runs, which take more time, are stored in two streams, and single receipts in two
-	// others.
+	// Long runs, which take longer, are stored in two streams, and single receipts are stored in
+	// two other streams.
 	var writing sync.WaitGroup
 	for _, writer := range []struct {
 		workspace  string
@@ -139,7 +141,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// A witness remembers which receipts were stored and listed.
+// A witness records which receipts were stored and which were listed.
 type witness struct {
 	mu           sync.Mutex
 	acknowledged map[canon.Digest]bool
@@ -165,7 +167,7 @@ func (w *witness) write(t *testing.T, store ledger.Store, runs [][]*receipt.Seal
 	}
 }
 
-// look lists all receipts, and compares the list with the previous list.
+// look lists all receipts and compares the list with the previous one.
 func (w *witness) look(t *testing.T, l lister) {
 	w.mu.Lock()
 	stored := make(map[canon.Digest]bool, len(w.acknowledged))

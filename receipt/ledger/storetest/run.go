@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// run verifies that a run is stored either completely or not at all.
+// run verifies that either all receipts of a run are stored or none of them.
 func run(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
 	mustAppend(t, store, chain.Head{}, first)
 
-	// If any receipt in a run is invalid, nothing in the run is stored.
+	// If any receipt in a run is invalid, nothing in the run must be stored.
 	good := sealRun(t, first.Head(), "w", "receipt_1", "receipt_2", "receipt_3")
 	for name, test := range map[string]struct {
 		head chain.Head
@@ -47,7 +47,7 @@ func run(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), good[2], 4)
 }
 
-// runOf returns a test that stores runs of n receipts with one handle, and reads them with another
+// runOf returns a test that stores runs of n receipts with one handle and reads them with another
 // handle.
 func runOf(n int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
@@ -66,8 +66,7 @@ func runOf(n int) func(*testing.T, func() ledger.Store) {
 	}
 }
 
-// severalRuns verifies that the runs in one append are stored either completely or not at all, and
-// in order.
+// severalRuns verifies that either all runs of an append are stored, in order, or none of them.
 func severalRuns(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()
 	first, second := sealRun(t, chain.Head{}, "w", "w_1", "w_2"), sealRun(t, chain.Head{}, "v", "v_1")

@@ -1,7 +1,7 @@
 // Package storetest tests implementations of [ledger.Store].
 //
-// Several handles on one store simulate several processes: a receipt that one handle stored must be
-// visible to the others, and the others must respect its decisions.
+// Several handles to the same store simulate several processes: a receipt that one handle has
+// stored must be visible to the others, which must not contradict it.
 package storetest
 
 import (
@@ -16,11 +16,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Run tests whether stores meet the requirements of [ledger.Store], with one subtest per
-// requirement. If the stores have a method Walk, it also tests the requirements of [ledger.Reader]
-// for lists and queries. Open creates an empty store and returns a function that opens a new handle
-// to it. A handle shares no memory with other handles, as if it were in another process. If it has
-// a method Close, closing it must leave the store intact. Open may clean up with t.Cleanup.
+// Run tests whether a store meets the requirements of [ledger.Store], with one subtest per
+// requirement. If the store has a method Walk, Run also tests the requirements of [ledger.Reader]
+// for lists and queries. open creates an empty store and returns a function that opens a new handle
+// to it. Handles must share no memory, as if each of them were in a different process. If a handle
+// has a method Close, closing it must not affect the store. open may use t.Cleanup to release
+// resources.
 func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	streamW := stream("w")
 	for _, promise := range []struct {
@@ -67,7 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	}
 }
 
-// Draft returns a valid draft in a workspace's stream.
+// Draft returns a valid draft in the stream of a workspace.
 func Draft(id, workspace string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
@@ -91,7 +92,7 @@ func seal(t *testing.T, d *receipt.Draft, head chain.Head) *receipt.Sealed {
 	return s
 }
 
-// sealRun returns receipts that follow each other, the first of which follows a head.
+// sealRun returns receipts that follow each other, starting after the given head.
 func sealRun(t *testing.T, head chain.Head, workspace string, ids ...string) (run []*receipt.Sealed) {
 	t.Helper()
 	for _, id := range ids {
@@ -101,7 +102,7 @@ func sealRun(t *testing.T, head chain.Head, workspace string, ids ...string) (ru
 	return run
 }
 
-// numbered returns n IDs with a prefix.
+// numbered returns n IDs that begin with a prefix.
 func numbered(prefix string, n int) (ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("%s_%d", prefix, i))
@@ -113,12 +114,12 @@ func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_storetest", Workspace: workspace}
 }
 
-// after returns a run in a stream that follows a head.
+// after returns a run of a stream that follows a head.
 func after(s chain.Stream, previous chain.Head, run ...*receipt.Sealed) ledger.Run {
 	return ledger.Run{Stream: s, Previous: previous, Receipts: run}
 }
 
-// mustAppend stores a run after a head, and returns the new head.
+// mustAppend stores a run after a head and returns the new head.
 func mustAppend(t *testing.T, store ledger.Store, previous chain.Head, run ...*receipt.Sealed) chain.Head {
 	t.Helper()
 	last := run[len(run)-1]
@@ -129,7 +130,7 @@ func mustAppend(t *testing.T, store ledger.Store, previous chain.Head, run ...*r
 }
 
 // wantHead verifies that a stream has the given head. If the store counts receipts, the count must
-// be correct.
+// be correct, too.
 func wantHead(t *testing.T, store ledger.Store, s chain.Stream, want *receipt.Sealed, count uint64) {
 	t.Helper()
 	head, err := store.Head(context.Background(), s)

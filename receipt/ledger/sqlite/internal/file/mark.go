@@ -13,30 +13,30 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Mark is a ledger's state after its last write. It is stored next to the ledger, in FILE-head,
-// because the ledger itself does not reveal that its end was cut off, or was stored only in a -wal
-// that is lost.
+// A Mark describes the state of a ledger after its last write. It is stored next to the ledger, in
+// FILE-head, because the ledger itself does not show that its end was cut off or was stored only in
+// a -wal file that is lost.
 type Mark struct {
-	Ledger   string       // the ledger's name, 32 random hex digits
-	Commits  int64        // the number of writes
-	Sequence int64        // sequence of the newest receipt, or 0
+	Ledger   string       // name of the ledger, which consists of 32 random hexadecimal digits
+	Commits  int64        // number of writes
+	Sequence int64        // sequence number of the newest receipt, or 0
 	Hash     canon.Digest // of that receipt
 }
 
-// HeadSuffix is appended to the path of a ledger to name FILE-head.
+// HeadSuffix is appended to the path of a ledger to form the path of FILE-head.
 const HeadSuffix = "-head"
 
-// The file has two slots of markBytes, which are written alternately, so a torn write leaves the
-// previous mark intact. A mark is written after the log has been synced, but the mark itself is not
-// synced. After a power failure, the file may therefore contain an older mark, which is also
-// correct, but it never contains a mark that is ahead of the ledger.
+// FILE-head has two slots of markBytes, which are written alternately, so that the previous mark
+// remains intact if a write is torn. A mark is written after the log has been synced, but the mark
+// itself is not synced. After a power failure, FILE-head may therefore contain an older mark, which
+// is also correct, but it never contains a mark that is ahead of the ledger.
 const (
 	markBytes  = 512
 	markPlaces = 2
 	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
 )
 
-// text returns a mark and the beginning of its digest, padded with line feeds to markBytes.
+// text returns a mark with the beginning of its digest, padded to markBytes with line feeds.
 func (m Mark) text() []byte {
 	body := fmt.Sprintf(markFormat, m.Ledger, m.Commits, m.Sequence, m.Hash)
 	text := make([]byte, 0, markBytes)
@@ -49,7 +49,7 @@ func checkOf(body string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// parseMark is the inverse of text. A damaged mark is not a mark.
+// parseMark is the inverse of text. A damaged mark is treated as absent.
 func parseMark(text []byte) (m Mark, ok bool) {
 	var hash string
 	if _, err := fmt.Fscanf(bytes.NewReader(text), "receipt ledger head 1\nledger %32s\ncommits %d\nnewest %d %71s\n", &m.Ledger, &m.Commits, &m.Sequence, &hash); err != nil {
@@ -62,8 +62,8 @@ func parseMark(text []byte) (m Mark, ok bool) {
 	return m, true
 }
 
-// ReadMark returns the newer of a file's marks, and reports whether there is a mark. A file that is
-// absent, damaged, or unreadable has no mark.
+// ReadMark returns the newer of the marks in a file, and reports whether there is one. A file that
+// is absent, damaged, or unreadable contains no mark.
 func ReadMark(path string) (newest Mark, ok bool) {
 	f, err := os.Open(path + HeadSuffix)
 	if err != nil {
@@ -77,7 +77,7 @@ func ReadMark(path string) (newest Mark, ok bool) {
 		return Mark{}, false
 	}
 
-	// A torn write leaves the mark in the other slot intact.
+	// If a write was torn, the mark in the other slot is intact.
 	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
 		if m, good := parseMark(text[:markBytes]); good && (!ok || m.Commits > newest.Commits) {
 			newest, ok = m, true
@@ -87,15 +87,15 @@ func ReadMark(path string) (newest Mark, ok bool) {
 	return newest, ok
 }
 
-// openHead opens a ledger's FILE-head for writing. The ledger's permissions apply: any process that
-// may write to the ledger may write to that file.
+// openHead opens the FILE-head of a ledger for writing. FILE-head has the permissions of the
+// ledger, so that every process that may write to the ledger may also write to FILE-head.
 func openHead(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+HeadSuffix, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
 
-	// The new file has the ledger's permissions, regardless of the umask.
+	// A new file gets the permissions of the ledger, regardless of the umask.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func openHead(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Touch creates FILE-head if there is none.
+// Touch creates FILE-head if it does not exist.
 func Touch(path string) error {
 	f, err := openHead(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func Touch(path string) error {
 	return f.Close()
 }
 
-// Write writes a mark to the slot that is next.
+// Write writes a mark to the next slot.
 func (m Mark) Write(path string) error {
 	f, err := openHead(path)
 	if err != nil {
@@ -130,19 +130,19 @@ func (m Mark) Write(path string) error {
 }
 
 // A RolledBackError indicates that a ledger lacks data that its mark records, because its end was
-// cut off, its -wal is lost, or it is an older copy or another ledger.
+// cut off, its -wal file is lost, or it is an older copy or a different ledger.
 type RolledBackError struct {
 	Path   string
-	Detail string // the recorded and the actual state
+	Detail string // recorded and actual state
 }
 
 func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; restore the file or its -wal from the copy that has the rest; to continue without the rest, remove %q", e.Path, e.Detail, e.Path+HeadSuffix)
 }
 
-// Reached verifies that the ledger at path, whose current mark is is, contains everything that a
-// mark records. stored returns the hash of the receipt with a sequence, and reports whether the
-// receipt is stored. The error is a *[RolledBackError], or an error from stored.
+// Reached checks that the ledger at path, whose current mark is is, contains everything that the
+// mark m records. stored looks up the hash of the receipt with a sequence number, and reports
+// whether that receipt is stored. The error is a *[RolledBackError], or an error from stored.
 func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
 	if is.Ledger != m.Ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}
@@ -155,8 +155,8 @@ func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.D
 		return nil
 	}
 
-	// Other processes have written since then. The receipt that the mark names must still be
-	// stored.
+	// Other processes have written to the ledger since then. The receipt that the mark records must
+	// still be stored.
 	hash, ok, err := stored(m.Sequence)
 	switch {
 	case err != nil:

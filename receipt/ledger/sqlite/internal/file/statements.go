@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Connections returns a connector whose connections lead to the watched file, never to another file
-// that later has the same path. They keep their prepared statements.
+// Connections returns a connector whose connections use the file that is being watched, and never
+// another file that has the same path later. The connections keep their prepared statements.
 func Connections(f *Watch, c driver.Connector) driver.Connector { return &connector{c, f} }
 
 type connector struct {
@@ -29,14 +29,15 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // A connection keeps its prepared statements, because parsing and planning a statement takes longer
-// than running it for one receipt. SQLite prepares a statement again if the tables have changed.
+// than running it for a single receipt. SQLite prepares a statement again if the tables have
+// changed.
 type connection struct {
 	driverConn
-	idle map[string]driverStmt // prepared statements by their text; nil after the connection was closed
+	idle map[string]driverStmt // prepared statements, by their text; nil after the connection has been closed
 }
 
-// driverConn has the methods that database/sql requires of a connection, except those that run
-// unprepared text, so every statement is prepared by PrepareContext.
+// driverConn has the methods that database/sql requires of a connection, except those that run a
+// statement without preparing it, so that PrepareContext is always called.
 type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -52,7 +53,7 @@ type driverStmt interface {
 }
 
 // mostIdle is the maximum number of statements that a connection keeps, which is more than a ledger
-// uses.
+// needs.
 const mostIdle = 64
 
 func keepStatements(c driver.Conn) (*connection, error) {
@@ -63,7 +64,7 @@ func keepStatements(c driver.Conn) (*connection, error) {
 	return &connection{conn, map[string]driverStmt{}}, nil
 }
 
-// Prepare is PrepareContext without a context.
+// Prepare is like PrepareContext, but without a context.
 func (c *connection) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
@@ -86,7 +87,7 @@ func (c *connection) PrepareContext(ctx context.Context, query string) (driver.S
 	return &statement{s, c, query}, nil
 }
 
-// Close closes the connection. SQLite releases the file when all statements are closed.
+// Close closes the connection. SQLite releases the file only after all statements have been closed.
 func (c *connection) Close() error {
 	var errs []error
 	for _, s := range c.idle {
@@ -96,14 +97,14 @@ func (c *connection) Close() error {
 	return errors.Join(append(errs, c.driverConn.Close())...)
 }
 
-// A statement returns to its connection when it is closed.
+// A statement is returned to its connection when it is closed.
 type statement struct {
 	driverStmt
 	of    *connection
 	query string
 }
 
-// Close is called when the rows of the statement are closed.
+// Close is called when the result rows of the statement are closed.
 func (s *statement) Close() error {
 	if c := s.of; c.idle != nil && c.idle[s.query] == nil && len(c.idle) < mostIdle {
 		c.idle[s.query] = s.driverStmt

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Writers queue across processes in FILE-head. A process draws the next number of a lane and locks
-// the byte with that number. Its turn comes when no process holds the byte of a smaller number. The
-// system releases the locks of processes that end. The locks belong to the open file, not to the
-// process (F_OFD_SETLK, fcntl(2)), so threads queue like processes.
+// Writers of all processes use FILE-head to form a queue. A process draws the next number of a
+// lane, and locks the byte that corresponds to the number. Its turn begins when no process has
+// locked the byte of a lower number. When a process ends, the system releases its locks. The locks
+// belong to the open file and not to the process (F_OFD_SETLK, fcntl(2)), so threads queue in the
+// same way as processes.
 //
-// A turn only determines the order. If the queue cannot be used, or a process in it makes no
-// progress, SQLite's own locks decide.
+// A turn only determines the order. If the queue cannot be used, or if a process in it makes no
+// progress, SQLite's own locks are sufficient.
 
 // Of fcntl(2).
 const (
@@ -23,14 +24,14 @@ const (
 )
 
 const (
-	lanesBegin = markPlaces * markBytes // offset of the last drawn numbers, 8 bytes each
-	laneBytes  = int64(1) << 40         // bytes for a lane's locks, far beyond the content of the file
+	lanesBegin = markPlaces * markBytes // offset of the numbers that were drawn last, in 8 bytes each
+	laneBytes  = int64(1) << 40         // number of bytes for the locks of a lane, far beyond the content of the file
 )
 
-// A ticket is a place in a lane.
+// A ticket represents a place in a lane of the queue.
 type ticket struct {
 	file *os.File
-	gate int64 // its lock is held while a number is drawn
+	gate int64 // offset of the byte that is locked while a number is drawn
 	mine int64
 }
 
@@ -48,14 +49,15 @@ func drawTicket(path string, lane int) *ticket {
 	return t
 }
 
-// wait waits until all earlier tickets are done or until patience has elapsed. It reports whether
-// its turn has come.
+// wait waits until all earlier tickets have ended or until patience has elapsed. It reports whether
+// the turn of the ticket has begun.
 func (t *ticket) wait(patience time.Duration) bool {
 	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
 		return true
 	}
 
-	// There is an earlier ticket. fcntl(2) cannot be interrupted, so another goroutine waits.
+	// There is an earlier ticket. fcntl(2) cannot be interrupted, so another goroutine waits for
+	// it.
 	first := make(chan error, 1)
 	go func() { first <- t.lock(ofdLockWait, syscall.F_RDLCK, t.gate+1, t.mine-1) }()
 	late := time.NewTimer(patience)
@@ -69,14 +71,14 @@ func (t *ticket) wait(patience time.Duration) bool {
 	}
 }
 
-// draw takes the next number of the lane.
+// draw draws the next number of the lane.
 func (t *ticket) draw(lane int) error {
 	if err := t.lock(ofdLockWait, syscall.F_WRLCK, t.gate, 1); err != nil {
 		return err
 	}
 	defer t.lock(ofdLock, syscall.F_UNLCK, t.gate, 1)
 
-	// The gate is locked, so nobody else draws a number of this lane.
+	// While the gate is locked, no other process draws a number of this lane.
 	var last [8]byte
 	at := lanesBegin + int64(lane)*int64(len(last))
 	if _, err := t.file.ReadAt(last[:], at); err != nil && err != io.EOF {
@@ -88,7 +90,7 @@ func (t *ticket) draw(lane int) error {
 		n = 0
 	}
 
-	// The byte is locked before the number is written, so that no later number overtakes it.
+	// The byte is locked before the number is written, so that no higher number can overtake it.
 	t.mine = n + 1
 	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
 		return err
@@ -99,17 +101,17 @@ func (t *ticket) draw(lane int) error {
 	return err
 }
 
-// lock locks a range of bytes. An empty range is always locked.
+// lock locks a range of bytes. For an empty range, it does nothing and returns nil.
 func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	if bytes == 0 {
-		return nil // to fcntl, length 0 means up to the end of the file
+		return nil // because length 0 means up to the end of the file to fcntl
 	}
 	raw, err := t.file.SyscallConn()
 	if err != nil {
 		return err
 	}
 
-	// A signal ends the call without acquiring the lock (EINTR).
+	// If a signal interrupts the call, the lock has not been acquired (EINTR).
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		for {
@@ -125,7 +127,8 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	return failed
 }
 
-// end lets the next ticket proceed. A ticket that is still waiting keeps its file open until then.
+// end allows the next ticket to proceed. If the ticket is still waiting, its file remains open
+// until then.
 func (t *ticket) end() {
 	if t == nil {
 		return

@@ -12,31 +12,32 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Lane 0 of the queue is for writers of the file; the other lanes are for streams.
+// Lane 0 of the queue is for writers of the file, and the other lanes are for streams.
 const (
 	lanes     = 64
 	writeLane = 0
 )
 
-// turnPatience is the maximum wait for a turn. After a timeout, the process does not wait for turns
-// for turnPause, so that a process that stops during its turn delays the others only occasionally.
+// turnPatience is the maximum time to wait for a turn. After a timeout, the process does not wait
+// for turns for the time turnPause, so that a process that hangs during its turn delays others only
+// occasionally.
 const (
 	turnPatience = 2 * time.Second
 	turnPause    = 30 * time.Second
 )
 
-// Queues represents a ledger's queues in one process.
+// Queues represents the queues of a ledger in one process.
 type Queues struct {
 	path string // of the ledger
 
 	mu    sync.Mutex
-	stuck [lanes]time.Time // the time until which callers do not wait in a lane
+	stuck [lanes]time.Time // for each lane, the time until which callers do not wait
 }
 
-// NewQueues returns the queues for the ledger at a path.
+// NewQueues returns the queues of the ledger at path.
 func NewQueues(path string) *Queues { return &Queues{path: path} }
 
-// draw takes a place in a lane.
+// draw takes the last place in a lane.
 func (q *Queues) draw(lane int) *ticket {
 	q.mu.Lock()
 	skip := time.Now().Before(q.stuck[lane])
@@ -47,7 +48,7 @@ func (q *Queues) draw(lane int) *ticket {
 	return drawTicket(q.path, lane)
 }
 
-// wait waits until a place's turn comes.
+// wait waits for the turn of a ticket.
 func (q *Queues) wait(t *ticket, lane int) {
 	if t.wait(turnPatience) {
 		return
@@ -57,17 +58,18 @@ func (q *Queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// Write waits until it is the caller's turn to write to the file. If t is not nil, t ends when the
-// receipts of its stream are in this queue. Done lets the next writer proceed.
+// Write waits until it is the caller's turn to write to the file. If t is not nil, t ends as soon
+// as the receipts of its stream have a place in this queue. The caller calls done to allow the next
+// writer to proceed.
 func (q *Queues) Write(t *Turn) (done func()) {
 	place := t.line(q)
 	q.wait(place, writeLane)
 	return place.end
 }
 
-// A Turn is the right to link to a stream's head. It ends when the linked receipts are in the queue
-// of writers. The next process then links to the last of these receipts, and seals and signs while
-// they are being written.
+// A Turn is the right to link receipts to the head of a stream. It ends as soon as these receipts
+// have a place in the queue of writers. The next process then links to the last of these receipts,
+// and seals and signs its own receipts while they are being written.
 type Turn struct {
 	queues *Queues
 	stream chain.Stream
@@ -76,7 +78,7 @@ type Turn struct {
 
 	mu     sync.Mutex
 	ticket *ticket
-	place  *ticket // place in the queue of writers, if it already has one
+	place  *ticket // place in the queue of writers; nil if it has none yet
 	over   bool
 	told   []byte // the announcement
 }
@@ -91,7 +93,7 @@ func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
 	return t
 }
 
-// Of reports whether the turn, which may be nil, is for a stream in these queues.
+// Of reports whether the turn, which may be nil, is for the given stream in these queues.
 func (t *Turn) Of(q *Queues, s chain.Stream) bool { return t != nil && t.queues == q && t.stream == s }
 
 // End ends the turn. It may be called more than once.
@@ -105,7 +107,8 @@ func (t *Turn) End() {
 	}
 }
 
-// Clear waits until all earlier writers are done, so that the current head does not change.
+// Clear waits until all earlier writers have finished, so that the current head does not change
+// anymore.
 func (t *Turn) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +120,7 @@ func (t *Turn) Clear() {
 	t.queues.wait(t.place, writeLane)
 }
 
-// line ends the turn with a place in the queue of writers. t may be nil.
+// line ends the turn and returns a place in the queue of writers. t may be nil.
 func (t *Turn) line(q *Queues) *ticket {
 	if t == nil {
 		return q.draw(writeLane)
@@ -136,19 +139,20 @@ func (t *Turn) line(q *Queues) *ticket {
 	return place
 }
 
-// nameOf returns a digest of a stream's name.
+// nameOf returns a digest of the name of a stream.
 func nameOf(s chain.Stream) [sha256.Size]byte {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings and a bool
+		panic(err) // cannot happen, because the value consists of strings and a bool
 	}
 	return sha256.Sum256(text)
 }
 
-// The previous process's announcement follows the numbers of the lanes in FILE-head. It contains
-// the digest of the stream's name, the head's hash and count, and the beginning of the digest of
-// these values. It is not trusted: if a receipt is linked to a head that was never stored, the
-// receipt is not stored, and is linked again to the actual head.
+// In FILE-head, the announcement of the previous process follows the numbers of the lanes. It
+// contains a digest of the name of the stream, the hash and the count of the head, and the
+// beginning of a digest of these values. The announcement does not have to be trusted: if a receipt
+// is linked to a head that was never stored, it is not stored, and is linked again to the actual
+// head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
@@ -179,7 +183,7 @@ func (t *Turn) Announce(h chain.Head) {
 	f.WriteAt(t.told, t.at())
 }
 
-// Withdraw removes the announcement of a head that was not stored. The turn may be nil.
+// Withdraw removes the announcement of a head that was not stored. t may be nil.
 func (t *Turn) Withdraw() {
 	if t == nil || t.told == nil {
 		return
@@ -199,7 +203,7 @@ func (t *Turn) Withdraw() {
 
 func (t *Turn) at() int64 { return announceBegin + int64(t.lane)*announceBytes }
 
-// Announced returns the head that the previous process announced.
+// Announced returns the head that the previous process has announced.
 func (t *Turn) Announced() (h chain.Head, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,8 +222,8 @@ func (t *Turn) Announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
-	// The announcement may belong to another stream or be incomplete; its name and its digest
-	// reveal that.
+	// The announcement may be for another stream or may be incomplete, which the name or the digest
+	// in it shows.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

@@ -1,5 +1,5 @@
-// Package file guards a ledger's file: it verifies that the file stays in place, records the end of
-// the ledger in FILE-head, and orders the processes that write to the file.
+// Package file protects the file of a ledger: it checks that the file remains in place, records the
+// end of the ledger in FILE-head, and orders the processes that write to the file.
 package file
 
 import (
@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
-// the file was truncated. SQLite would continue to write to the unlinked file, or in place of the
-// missing part.
+// A ReplacedError indicates that the path of an open ledger refers to another file or to none, or
+// that the file was truncated. Otherwise, SQLite would continue to write to the unlinked file, or
+// at the location of the missing part.
 type ReplacedError struct {
-	Path string // path of the ledger, its -wal, or its -shm
+	Path string // path of the ledger, or of its -wal or -shm file
 	What string // what happened
 }
 
@@ -25,25 +25,25 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
 }
 
-// A Watch watches an open ledger's files. It examines them only by path, because opening and
-// closing the ledger, or its -shm, would release SQLite's locks.
+// A Watch watches the files of an open ledger. It examines them only by path, because opening and
+// closing the ledger or its -shm file would release SQLite's locks.
 type Watch struct {
-	Path string // resolved path, from which SQLite derives the names of the other files
+	Path string // resolved path, from which SQLite derives the paths of the other files
 
 	given string // by the caller
 
 	mu     sync.Mutex
 	main   fs.FileInfo
-	moved  bool                   // the file was written to since Rewritten was last called
-	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
-	log    []byte                 // header of the -wal, when it was last seen
+	moved  bool                   // the file has been written to since Rewritten was last called
+	beside map[string]fs.FileInfo // -wal and -shm files, once they are in use
+	log    []byte                 // header of the -wal file when it was last seen
 	logEnd int64                  // and its size
 
 	frozen bool        // the files must not change
-	still  fs.FileInfo // the -wal of frozen files, or nil
+	still  fs.FileInfo // the -wal file of frozen files, or nil
 }
 
-// Open begins to watch a ledger's files.
+// Open starts watching the files of a ledger.
 func Open(path string) (*Watch, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func Open(path string) (*Watch, error) {
 }
 
 // Freeze records that the files must not change while they are read, and reports whether the entire
-// ledger is in its main file.
+// ledger is in the main file.
 func (f *Watch) Freeze() (alone bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *Watch) Freeze() (alone bool, err error) {
 	return f.still == nil || f.still.Size() == 0, err
 }
 
-// logInfo describes the -wal, or returns nil if there is none.
+// logInfo describes the -wal file, or returns nil if there is none.
 func (f *Watch) logInfo() (fs.FileInfo, error) {
 	info, err := os.Stat(f.Path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ func (f *Watch) logInfo() (fs.FileInfo, error) {
 	return info, err
 }
 
-// Same verifies that the path leads to the file that was opened. A ledger never becomes smaller,
-// and frozen files never change.
+// Same checks that the path still refers to the file that was opened. A ledger never becomes
+// smaller, and frozen files never change.
 func (f *Watch) Same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *Watch) Same() error {
 	f.moved = f.moved || written(info, f.main)
 	f.main = info
 
-	// Other processes find these files by name, so each name must lead to the file in use.
+	// Other processes open these files by name, so each name must refer to the file that is in use.
 	for suffix, was := range f.beside {
 		if _, err := f.look(f.Path+suffix, was); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (f *Watch) Same() error {
 	return nil
 }
 
-// unchanged verifies that frozen files have not changed.
+// unchanged checks that frozen files have not changed.
 func (f *Watch) unchanged(main fs.FileInfo) error {
 	log, err := f.logInfo()
 	if err != nil {
@@ -124,8 +124,8 @@ func written(now, was fs.FileInfo) bool {
 	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
 }
 
-// Rewritten reports whether the ledger's file changed since the last call. A commit is written to
-// the -wal, so the main file changes only with a checkpoint, or if something other than SQLite
+// Rewritten reports whether the main file has changed since the last call. Commits are written to
+// the -wal file, so the main file changes only with a checkpoint, or if something other than SQLite
 // writes to it.
 func (f *Watch) Rewritten() bool {
 	f.mu.Lock()
@@ -136,7 +136,7 @@ func (f *Watch) Rewritten() bool {
 	return moved
 }
 
-// Remember undoes a call of Rewritten that had no effect, so that the next call returns true.
+// Remember undoes a call to Rewritten that had no effect, so that the next call returns true again.
 func (f *Watch) Remember() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,13 +156,14 @@ func (f *Watch) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// InUse records the files next to the ledger. It is called inside a transaction, when SQLite has
-// both files open.
+// InUse records the files next to the ledger. It must be called inside a transaction, in which
+// SQLite has both files open.
 func (f *Watch) InUse() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// Once seen, a file must stay in place, because SQLite replaces neither file while it is open.
+	// Once a file has been seen, it must remain in place, because SQLite replaces neither file
+	// while it is open.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if f.beside[suffix] != nil {
 			continue
@@ -180,13 +181,13 @@ func (f *Watch) InUse() error {
 	return nil
 }
 
-// The write-ahead log begins with a header of 32 bytes, which changes when SQLite starts again from
-// the beginning of the log: https://sqlite.org/fileformat2.html#walformat.
+// The write-ahead log begins with a header of 32 bytes. The header changes when SQLite starts again
+// at the beginning of the log: https://sqlite.org/fileformat2.html#walformat.
 const logHeader = 32
 
-var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
+var logMagic = []byte{0x37, 0x7f, 0x06} // followed by 0x82 or 0x83
 
-// Committed verifies that a transaction is in a log that the next process to open the ledger can
+// Committed checks that a transaction is in a log that the next process to open the ledger can
 // read: the log has its header, and has not become shorter.
 func (f *Watch) Committed() error {
 	if err := f.Same(); err != nil {
@@ -195,8 +196,8 @@ func (f *Watch) Committed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// The log is opened by its path, as the next process that opens the ledger does.
-	log, err := os.Open(f.Path + "-wal") // SQLite holds no locks on it
+	// The log is opened by its path, as by the next process that opens the ledger.
+	log, err := os.Open(f.Path + "-wal") // SQLite holds no locks on this file
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (f *Watch) Committed() error {
 		return err
 	}
 
-	// A truncated log lacks its header, or is shorter than before with the same header.
+	// A truncated log lacks its header, or has the same header as before but is shorter.
 	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
 		return &ReplacedError{f.Path + "-wal", "was cut"}
 	}
