@@ -246,8 +246,8 @@ func TestHistories(t *testing.T) {
 }
 
 // TestSimulation tries random histories with up to four processes, four drafts per process, and
-// four crashes. Each seed determines one history. RECEIPT_SEEDS=SEED repeats a single history, such
-// as a failure, and RECEIPT_SEEDS=FIRST-LAST selects a range:
+// four crashes. Each seed determines one history. RECEIPT_SEEDS=SEED repeats a single history, for
+// example after a failure. RECEIPT_SEEDS=FIRST-LAST selects a range:
 //
 //	RECEIPT_SEEDS=1-1000000 go test -run TestSimulation -timeout 3h ./receipt/ledger/memory
 func TestSimulation(t *testing.T) {

@@ -28,8 +28,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// filled returns a ledger with n receipts of the task task_a, each with the given number of bytes
-// of metadata.
+// filled returns a ledger with n receipts for the task task_a, each of which has the given number
+// of bytes of metadata.
 func filled(t *testing.T, n, bytes int) *sqlite.Ledger {
 	t.Helper()
 	l, err := sqlite.Create(context.Background(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -62,8 +62,8 @@ func hashOf(t *testing.T, text []byte) canon.Digest {
 	return hash
 }
 
-// TestByTask verifies that pages with any limit form the complete list, and that no page exceeds
-// its limit.
+// TestByTask verifies that pages with any limit add up to the complete list, and that no page
+// exceeds its limit.
 func TestByTask(t *testing.T) {
 	ctx := context.Background()
 	large := struct{ receipts, bytes, limit, pages int }{5, 3 << 20, 200, 3}
@@ -112,7 +112,7 @@ func TestByTask(t *testing.T) {
 	}
 }
 
-// TestServe verifies that a receipt that was issued after the server started is returned over HTTP.
+// TestServe verifies that a receipt that is issued after the server started is served over HTTP.
 func TestServe(t *testing.T) {
 	l := filled(t, 1, 1)
 	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)
@@ -153,8 +153,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestTaskOfSubject verifies that the receipts of a task are those that have the task as their
-// subject and those that name it, each once, in the order in which they were stored.
+// TestTaskOfSubject verifies that the receipts of a task include the receipts that have the task as
+// their subject and the receipts that name it. Each must be listed once, in the order in which the
+// receipts were stored.
 func TestTaskOfSubject(t *testing.T) {
 	ctx := context.Background()
 	l, err := sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
@@ -200,8 +201,8 @@ func TestTaskOfSubject(t *testing.T) {
 	}
 }
 
-// TestPruned verifies that a pruned receipt is reported as such, and its archive only to clients
-// that may see all receipts.
+// TestPruned verifies that a pruned receipt is reported as pruned, and that its archive is reported
+// only to clients that may see all receipts.
 func TestPruned(t *testing.T) {
 	s := issuedBy(t, tenantDraft("receipt_1", "a", "task_receipt_1"), tenantDraft("receipt_other", "b", "task_receipt_1"), tenantDraft("receipt_2", "a", "task_receipt_2"))
 	note := prunedUnder(t, s.ledger, 2)
@@ -229,7 +230,7 @@ func TestPruned(t *testing.T) {
 			t.Errorf("%s: %d, %v", request, status, members)
 		}
 
-		// A client that may see only some receipts does not get their number.
+		// A client that may see only some receipts must not learn how many receipts were pruned.
 		status, members = answer(request[0], request[1], s.keys["a"])
 		failure, _ = members["error"].(map[string]any)
 		details, _ = failure["details"].(map[string]any)
@@ -246,7 +247,8 @@ func TestPruned(t *testing.T) {
 		}
 	}
 
-	// An incomplete list is reported as such within reach.
+	// An incomplete list is reported as incomplete only to clients that may see the missing
+	// receipts.
 	for _, test := range []struct {
 		task, key string
 		pruned    any
@@ -259,7 +261,7 @@ func TestPruned(t *testing.T) {
 	}
 }
 
-// prunedUnder prunes the first n receipts, and returns the checkpoint.
+// prunedUnder prunes the first n receipts and returns the checkpoint that covers them.
 func prunedUnder(t *testing.T, l *sqlite.Ledger, n int) (note []byte) {
 	t.Helper()
 	ctx := context.Background()

@@ -25,7 +25,7 @@ func TestSource(t *testing.T) {
 	})
 }
 
-// TestReader verifies that a Reader is served, even if it implements nothing else.
+// TestReader verifies that a Reader can be served even if it implements no other interface.
 func TestReader(t *testing.T) {
 	testSource(t, func(*testing.T) ledger.Reader { return struct{ ledger.Reader }{new(memory.Ledger)} })
 }

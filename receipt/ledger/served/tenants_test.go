@@ -23,13 +23,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// An issued is a ledger and the server of it.
+// An issued is a ledger, together with a server for it.
 type issued struct {
 	t      *testing.T
 	path   string
 	ledger *sqlite.Ledger
 	server *serve.Server
-	keys   map[string]string // API keys by name
+	keys   map[string]string // API keys, indexed by name
 }
 
 // issuedBy creates a ledger and issues drafts into it.
@@ -72,7 +72,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	return &issued{t, path, l, s, held}
 }
 
-// execute changes the file without the ledger.
+// execute changes the ledger's file without using the ledger.
 func (i *issued) execute(statements string) {
 	i.t.Helper()
 	db, err := sql.Open("sqlite", i.path)
@@ -85,7 +85,7 @@ func (i *issued) execute(statements string) {
 	}
 }
 
-// ask sends a request with a key, and returns the status and the body without the request ID.
+// ask sends a request with an API key. It returns the status and the body without the request ID.
 func (i *issued) ask(key, method, path string) string {
 	i.t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
@@ -103,8 +103,8 @@ func tenantDraft(id, tenant, task string) *receipt.Draft {
 	return d
 }
 
-// TestTenants verifies that the key of one tenant gets the same answers as from a ledger without
-// any data of another tenant, even if that data is damaged.
+// TestTenants verifies that one tenant's key gets the same responses as from a ledger without
+// another tenant's data, even if that data is damaged.
 func TestTenants(t *testing.T) {
 	const marker = "MARKERB"
 	var ours, all []*receipt.Draft
@@ -119,7 +119,7 @@ func TestTenants(t *testing.T) {
 	all = append(all, tenantDraft("receipt_"+marker+"_none", "", "shared"), tenantDraft("receipt_"+marker+"_own", "b_"+marker, "task_"+marker))
 	ids = append(ids, "receipt_"+marker+"_none", "receipt_"+marker+"_own", "receipt_absent")
 	both, alone := issuedBy(t, all...), issuedBy(t, ours...)
-	var cursors []string // after each receipt, of both tenants
+	var cursors []string // after each receipt, regardless of its tenant
 	for entry, err := range both.ledger.Walk(context.Background(), ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	for limit := range 8 {
 		path := fmt.Sprintf("/v1/tasks/shared/receipts?limit=%d", limit)
 		paths = append(paths, "GET "+path)
-		for next := "x"; next != ""; { // through the entire list, as the tenant
+		for next := "x"; next != ""; { // read the entire list as the tenant
 			var page struct {
 				Page struct {
 					Next string `json:"next_cursor"`
@@ -179,8 +179,8 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	}
 }
 
-// TestSubjects verifies that the receipts of a task are those that have the task as their subject
-// and those that name it, each once.
+// TestSubjects verifies that the receipts of a task are the receipts that have the task as their
+// subject and those that name it, each listed once.
 func TestSubjects(t *testing.T) {
 	draft := func(id, subject, task string) *receipt.Draft {
 		d := storetest.Draft(id, "w")
@@ -206,8 +206,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestFork verifies that a fork that was written into the file around the tables is refuted, and
-// that the receipt from which it forks is not.
+// TestFork verifies that a fork that was written into the file without using the ledger is refuted,
+// but that the receipt from which it forks is not.
 func TestFork(t *testing.T) {
 	fork := func(i *issued, id, position string) {
 		t.Helper()

@@ -25,14 +25,14 @@ func undated(id string) *receipt.Draft {
 	return d
 }
 
-// TestIssuedInOrder verifies that drafts that are issued at the same time are dated in the order of
+// TestIssuedInOrder verifies that drafts that are issued at the same time get dates in the order of
 // their chain.
 func TestIssuedInOrder(t *testing.T) {
 	var ticks atomic.Int64
 	l := create(t)
 	issuer := &ledger.Issuer{Store: l, KeepSecrets: true, Now: func() time.Time {
 		n := ticks.Add(1)
-		time.Sleep(time.Duration(n%3) * time.Millisecond) // between reading the clock and using the time
+		time.Sleep(time.Duration(n%3) * time.Millisecond) // delays between reading the clock and using the time
 		return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
 	}, Unsigned: true}
 	var group sync.WaitGroup
@@ -59,8 +59,8 @@ func TestIssuedInOrder(t *testing.T) {
 	}
 }
 
-// TestClockGoesBack verifies that the time of the clock is recorded unchanged, that the chain stays
-// intact, and that verifying it warns.
+// TestClockGoesBack verifies that the time from a clock that was set back is recorded unchanged,
+// that the chain stays intact, and that verification reports a warning.
 func TestClockGoesBack(t *testing.T) {
 	at := time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC)
 	l := create(t)
@@ -103,9 +103,9 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestSameDraftAtOnce verifies that concurrent issues of one draft, through several issuers, return
-// one receipt, and that of two different drafts with one ID, one is stored and the other gets an
-// error.
+// TestSameDraftAtOnce verifies that concurrent issues of the same draft through several issuers
+// return the same receipt. If two different drafts have the same ID, one must be stored and the
+// other must be rejected with an error.
 func TestSameDraftAtOnce(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")
 	l, err := sqlite.Create(ctx, path)
@@ -172,8 +172,8 @@ func (s *slow) Sign(ctx context.Context, message []byte) (receipt.Signature, err
 	}
 }
 
-// TestSlowSigners verifies that two issuers whose signers take 100 ms and one that does not sign
-// can issue into one stream at the same time, without a gap.
+// TestSlowSigners verifies that three issuers can issue into the same stream at the same time
+// without a gap. Two of them have signers that take 100 ms, and the third does not sign.
 func TestSlowSigners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits")
@@ -248,7 +248,7 @@ func (s *liar) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return &rows[0][0], nil
 }
 
-// once applies the lie only to the first call.
+// once applies a lie only to the first call.
 func once(lie func(func() error) error) func(func() error) error {
 	var told atomic.Bool
 	return func(store func() error) error {
@@ -259,8 +259,8 @@ func once(lie func(func() error) error) func(func() error) error {
 	}
 }
 
-// TestLyingStore verifies that, regardless of the results of a store, an issuer returns and never
-// returns a receipt from another draft.
+// TestLyingStore verifies that, regardless of the results that a store returns, an issuer
+// terminates and never returns a receipt that was created from another draft.
 func TestLyingStore(t *testing.T) {
 	other, err := receipt.Seal(draft("receipt_2", "w"), chain.Head{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// auditor reads a ledger in every supported way and prints the number of receipts and any errors.
-// It has no permission to write.
+// auditor reads a ledger in every supported way, and prints the number of receipts and all errors.
+// It runs without write permission.
 func auditor(path string) error {
 	ctx := context.Background()
 	l, err := sqlite.OpenReadOnly(ctx, path)
@@ -47,7 +47,7 @@ func auditor(path string) error {
 		return err
 	}
 	fmt.Println(n, "receipts,", c.Faults, "faults, marked", c.Marked)
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // changes while the ledger is open
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // the ledger may change while it is open
 		_, err := ledger.Get(ctx, l, in.Text())
 		fmt.Println(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// BenchmarkSync measures the time in which the disk makes 4 KiB durable, which is the minimum time
-// for issuing one receipt.
+// BenchmarkSync measures the time that the disk needs to make 4 KiB durable, which is the minimum
+// time for issuing one receipt.
 func BenchmarkSync(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "file"))
 	if err != nil {
@@ -33,7 +33,8 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// BenchmarkIssue issues receipts sequentially. Each is durable before the next is issued.
+// BenchmarkIssue issues receipts sequentially. Each receipt is durable before the next one is
+// issued.
 func BenchmarkIssue(b *testing.B) {
 	issuer := &ledger.Issuer{Store: create(b), Signer: signer(b)}
 	n := 0
@@ -45,7 +46,7 @@ func BenchmarkIssue(b *testing.B) {
 	}
 }
 
-// BenchmarkIssueTogether issues from 128 goroutines into one stream, with group commits.
+// BenchmarkIssueTogether issues receipts from 128 goroutines into one stream, with group commits.
 func BenchmarkIssueTogether(b *testing.B) {
 	issuer := &ledger.Issuer{Store: create(b), Signer: signer(b)}
 	var n atomic.Int64
@@ -61,8 +62,8 @@ func BenchmarkIssueTogether(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "receipts/s")
 }
 
-// BenchmarkSize measures issue, list, and get in ledgers of 10³, 10⁵, and, if LEDGER_MILLION is
-// set, 10⁶ receipts.
+// BenchmarkSize measures the operations issue, list, and get in ledgers with 10³ and 10⁵ receipts,
+// and with 10⁶ receipts if LEDGER_MILLION is set.
 func BenchmarkSize(b *testing.B) {
 	sizes := []int{1_000, 100_000}
 	if os.Getenv("LEDGER_MILLION") != "" {
@@ -70,7 +71,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 	for _, size := range sizes {
 		var l *sqlite.Ledger
-		dir := b.TempDir() // for the benchmarks below this one
+		dir := b.TempDir() // shared by the sub-benchmarks below
 		grown := func(b *testing.B) *sqlite.Ledger {
 			if l == nil {
 				l = grow(b, dir, size)
@@ -108,7 +109,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
-// grow returns a ledger of a size.
+// grow returns a ledger with the given number of receipts.
 func grow(b testing.TB, dir string, size int) *sqlite.Ledger {
 	b.Helper()
 	l, err := sqlite.Create(context.Background(), filepath.Join(dir, "ledger.db"))

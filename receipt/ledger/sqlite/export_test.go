@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// OpenSteps opens a ledger, rw or ro, as a program does whose migrations are steps.
+// OpenSteps opens a ledger (rw or ro) like a program that has the given migration steps.
 func OpenSteps(ctx context.Context, path, mode string, steps []string) (*Ledger, error) {
 	return open(ctx, path, mode, steps)
 }
@@ -13,8 +13,8 @@ func OpenSteps(ctx context.Context, path, mode string, steps []string) (*Ledger,
 // Migrations returns the migrations of this program.
 func Migrations() []string { return migrations() }
 
-// Writing returns the connection for writes.
+// Writing returns the connection that is used for writes.
 func (l *Ledger) Writing() *sql.DB { return l.write }
 
-// VersionError is the error for a file of another version.
+// VersionError is the type of the error for a file with another version.
 type VersionError = versionError

@@ -19,17 +19,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestFaults verifies that a ledger survives one failure of any write, sync, truncation, open,
-// removal, or close of its files while two receipts are issued and three are pruned. The failure is
-// EIO, a full disk, or the death of the process. The ledger must stay sound and contain all
-// acknowledged receipts, all three receipts or none must be pruned, and a repetition of the work
-// must succeed.
+// TestFaults verifies that a ledger survives a single failure of any write, sync, truncation, open,
+// removal, or close of its files. Meanwhile, two receipts are issued and three are pruned. The
+// failure is EIO, a full disk, or the end of the process. The ledger must have no faults and must
+// contain all acknowledged receipts. Either all three receipts or none must be pruned, and
+// repeating the work must succeed.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
 	tracer := strace.Path(t)
-	step := 24 // test one call in this many
+	step := 24 // test only one call in this many
 	if testsize.Full() {
 		step = 1
 	}
@@ -55,8 +55,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faultWorker issues two receipts, prunes three, and prints the acknowledged ones. It accesses the
-// ledger's files on one thread only, because strace counts the calls of each thread separately.
+// faultWorker issues two receipts, prunes three receipts, and prints the receipts that were
+// acknowledged. It accesses the ledger's files from a single thread, because strace counts the
+// calls of each thread separately.
 func faultWorker(path string) error {
 	ctx := context.Background()
 	thread := &thread{calls: make(chan func())}
@@ -125,7 +126,7 @@ func (t *thread) Append(ctx context.Context, runs ...ledger.Run) error {
 	return t.do(func() error { return t.Store.Append(ctx, runs...) })
 }
 
-// fewerStops returns the flags of strace that skip stops at calls that are not traced, if it
+// fewerStops returns the strace flags that avoid stops at calls that are not traced, if strace
 // supports them.
 var fewerStops = sync.OnceValue(func() []string {
 	if exec.Command("strace", "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
@@ -134,8 +135,8 @@ var fewerStops = sync.OnceValue(func() []string {
 	return []string{"--seccomp-bpf"}
 })
 
-// withFault runs faultWorker on a copy of a ledger with a fault at the given calls. It returns the
-// copy, the output of the worker, and the output of strace.
+// withFault runs faultWorker on a copy of a ledger and injects a fault into the given calls. It
+// returns the copy, the output of the worker, and the output of strace.
 func withFault(t *testing.T, tracer, base, call, fault string) (path, said, traced string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -162,7 +163,7 @@ func withFault(t *testing.T, tracer, base, call, fault string) (path, said, trac
 	return path, string(out), string(trace)
 }
 
-// injects makes the nth call fail.
+// injects makes the nth call fail, and reports whether that call occurred.
 func injects(t *testing.T, tracer, base, call, fault string, n int) {
 	t.Helper()
 	name := fmt.Sprintf("%s %s %d", fault, call, n)
@@ -196,7 +197,8 @@ func injects(t *testing.T, tracer, base, call, fault string, n int) {
 	}
 }
 
-// reopen opens a ledger after a fault. The ledger must be sound even before use repairs it.
+// reopen opens a ledger after a fault. The ledger must have no faults even before it is used and
+// thereby repaired.
 func reopen(t *testing.T, name, path string) *ledger.Issuer {
 	t.Helper()
 	l, err := sqlite.Open(context.Background(), path)

@@ -37,7 +37,7 @@ func verifier(t testing.TB, policy receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// filled creates a ledger of n receipts in each of two streams and closes it.
+// filled creates a ledger with n receipts in each of two streams, and closes it.
 func filled(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")
@@ -61,7 +61,7 @@ func filled(t *testing.T, n int) (path string) {
 	return path
 }
 
-// ledgers contains the ledgers that filled created, by n, for copying.
+// ledgers contains the ledgers that filled created, indexed by n, so that they can be copied.
 var ledgers sync.Map
 
 var filledFiles = [2]string{"ledger.db", "ledger.db-head"}
@@ -111,7 +111,7 @@ func faultsOf(t *testing.T, path string, v *receipt.Verifier, as func(*sqlite.Le
 	return c, list
 }
 
-// execute runs SQL on the file, as anyone with access to it can.
+// execute runs SQL on the file, as anyone with access to the file could.
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -132,7 +132,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckReads verifies that the ledger can be read from the callback that gets a fault.
+// TestCheckReads verifies that the callback that receives a fault can read the ledger.
 func TestCheckReads(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	execute(t, path, "UPDATE receipts SET session = 'x'")
@@ -155,12 +155,12 @@ func TestCheckReads(t *testing.T) {
 	}
 }
 
-// TestCheckEdited verifies that edits of rows with sqlite3 are detected and named.
+// TestCheckEdited verifies that rows that were edited with sqlite3 are detected and identified.
 func TestCheckEdited(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	for _, test := range []struct {
 		edit string
-		want []string // beginnings of the faults
+		want []string // how the expected faults begin
 	}{
 		{"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), 'SUCCEEDED', 'CANCELED') AS BLOB) WHERE receipt_id = 'a_2'", []string{"hash_mismatch a_2"}},
 		{"UPDATE receipts SET json = x'7b' WHERE receipt_id = 'a_2'", []string{"syntax a_2"}},
@@ -190,7 +190,8 @@ func TestCheckEdited(t *testing.T) {
 			t.Errorf("%s:\ngot  %q\nwant %q", test.edit, list, test.want)
 		}
 
-		// A Reader alone lacks what the database reports about itself, and nothing else.
+		// Without the Auditor methods, only the information that the database reports about itself
+		// is missing.
 		want := slices.DeleteFunc(list, func(f string) bool {
 			return strings.HasPrefix(f, ledger.FaultFile) || strings.Contains(f, "after the end of every stream")
 		})
@@ -218,8 +219,8 @@ func dump(t *testing.T, path string) (list []string) {
 	return list
 }
 
-// TestCheckPages verifies that damage to any page of the file that is in use is detected, and that
-// a check never reports a damaged ledger as sound or fails without an explanation.
+// TestCheckPages verifies that damage to any used page of the file is detected. A check must never
+// report a damaged ledger as free of faults, or fail without an explanation.
 func TestCheckPages(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	path := filled(t, 9)
@@ -240,7 +241,7 @@ func TestCheckPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, list := faults(t, path, v)
-			if len(list) == 0 && !slices.Equal(dump(t, path), sound) { // some bytes of a page are not in use
+			if len(list) == 0 && !slices.Equal(dump(t, path), sound) { // some bytes in a page are not used
 				t.Errorf("page %d, byte %d: nothing is found", at/page+1, offset)
 			}
 			for _, f := range list {
@@ -259,8 +260,8 @@ func TestCheckPages(t *testing.T) {
 }
 
 // TestCheckSpliced verifies that only the break is reported if each receipt is signed and matches
-// its row but the chain differs: a receipt was removed and the others were renumbered, one receipt
-// has another parent, or one has none.
+// its row but the chain is broken. In the tests, a receipt was removed and the others were
+// renumbered, one receipt has another parent, or one has no parent.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	forge := func(t *testing.T, path, id string, head chain.Head) {

@@ -21,24 +21,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// A writer is a process that issues receipts until it is refused or killed. It records which
-// receipts were acknowledged.
+// A writer is a process that issues receipts until it is refused or killed. It records the receipts
+// that were acknowledged.
 type writer struct {
 	*exec.Cmd
 	mu    sync.Mutex
 	told  []string // ID and hash
-	times []int64  // of the acknowledgments, in nanoseconds since 1970
+	times []int64  // times of the acknowledgments, in nanoseconds since 1970
 	ended chan struct{}
 }
 
-// writers starts processes that issue into a ledger, and waits until several receipts of each were
-// acknowledged.
+// writers starts processes that issue into a ledger, and waits until each of them has had several
+// receipts acknowledged.
 func writers(t *testing.T, path string, n int) []*writer {
 	t.Helper()
 	return writersOf(t, path, n, 100_000)
 }
 
-// writersOf starts writers that issue at most a given number of receipts each.
+// writersOf starts writers that issue at most the given number of receipts each.
 func writersOf(t *testing.T, path string, n, most int) []*writer {
 	t.Helper()
 	var all []*writer
@@ -81,8 +81,8 @@ func (w *writer) acknowledged() []string {
 	return append([]string(nil), w.told...)
 }
 
-// acknowledgedAfter returns the receipts that the process acknowledged after a time, by its own
-// clock, because its output may be read much later.
+// acknowledgedAfter returns the receipts that were acknowledged to the process after the given
+// time, according to the clock of the process, because its output may be read much later.
 func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,8 +94,8 @@ func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
 	return receipts
 }
 
-// cutTime splits a line of a worker into the receipt and the time. A line that was truncated by a
-// kill has the time 0.
+// cutTime splits a line of a worker's output into the receipt and the time. If the line was
+// truncated because the worker was killed, the time is 0.
 func cutTime(line string) (receipt string, at int64) {
 	i := strings.LastIndexByte(line, ' ')
 	at, err := strconv.ParseInt(line[i+1:], 10, 64)
@@ -105,7 +105,8 @@ func cutTime(line string) (receipt string, at int64) {
 	return line[:i], at
 }
 
-// end kills the writers that do not exit in time, and returns their number.
+// end waits for the writers, kills those that do not exit in time, and returns how many were
+// killed.
 func end(all []*writer, wait time.Duration) (killed int) {
 	deadline := time.After(wait)
 	for _, w := range all {
@@ -124,8 +125,8 @@ func end(all []*writer, wait time.Duration) (killed int) {
 	return killed
 }
 
-// told waits until n more receipts of each writer were acknowledged or the writer has ended, but at
-// most for a given time.
+// told waits until n more receipts of each writer were acknowledged or the writer has ended, but
+// not longer than wait.
 func told(all []*writer, n int, wait time.Duration) {
 	deadline := time.Now().Add(wait)
 	for _, w := range all {
@@ -144,7 +145,7 @@ func (w *writer) running() bool {
 	}
 }
 
-// storedIn returns the receipts in a ledger as "id hash", regardless of any other damage.
+// storedIn returns the receipts in a ledger in the form "id hash", regardless of any other damage.
 func storedIn(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	l, err := sqlite.OpenReadOnly(context.Background(), path)
@@ -168,12 +169,12 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, data, 0o600); err != nil { // into the existing file, if there is one
+	if err := os.WriteFile(to, data, 0o600); err != nil { // overwrites the existing file, if there is one
 		t.Fatal(err)
 	}
 }
 
-// backup copies a ledger in use, as its documentation describes.
+// backup copies a ledger that is in use, in the way that its documentation describes.
 func backup(t *testing.T, path string) (to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "backup.db")
@@ -181,9 +182,9 @@ func backup(t *testing.T, path string) (to string) {
 	return to
 }
 
-// TestFileTaken verifies that if the file of eight writing processes is removed or replaced, each
-// process fails soon, no later receipt is acknowledged, and the original file contains everything
-// that was stored before.
+// TestFileTaken verifies what happens if the file of eight writing processes is removed or
+// replaced. Each process must fail soon, no later receipt may be acknowledged, and the original
+// file must contain everything that was stored before.
 func TestFileTaken(t *testing.T) {
 	n := 8
 	if !testsize.Full() {
@@ -233,16 +234,16 @@ func TestFileTaken(t *testing.T) {
 				after += len(w.acknowledgedAfter(taken))
 			}
 			t.Logf("ended after %v; %d more were acknowledged meanwhile", time.Since(taken).Round(time.Millisecond), after)
-			if after > 2*n*3 { // receipts that were in progress
+			if after > 2*n*3 { // allows for allows for receipts that were in progress
 				t.Errorf("%d receipts were acknowledged after it was taken", after)
 			}
 		})
 	}
 }
 
-// TestRestored verifies that if a backup replaces a ledger and its log is lost or truncated, a
-// check reports it without further information, nobody can write to the ledger, and the ledger is
-// usable after the mark has been removed.
+// TestRestored verifies what happens if a backup replaces a ledger and the write-ahead log is lost
+// or truncated. A check must report this without further information, nobody may be able to write
+// to the ledger, and the ledger must be usable after the mark has been removed.
 func TestRestored(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for name, lose := range map[string]func(t *testing.T, path, old string){
@@ -266,8 +267,8 @@ func TestRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			old := backup(t, path)
-			all := writersOf(t, path, 2, 30) // which SQLite keeps in the log: data that is also in the file is not lost with the log
-			if end(all, 0) != 2 {            // by a signal, while writing
+			all := writersOf(t, path, 2, 30) // few enough that SQLite keeps them in its log: data that is also in the file would not be lost with the log
+			if end(all, 0) != 2 {            // killed by a signal while writing
 				t.Fatal("a writer has ended")
 			}
 			there := storedIn(t, path)
@@ -305,8 +306,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestCopy verifies that a ledger that was copied as documented, and a ledger whose log is part of
-// the file, are sound without the files next to them.
+// TestCopy verifies that a ledger that was copied as documented, and a ledger whose log was merged
+// into its file, have no faults without the files next to them.
 func TestCopy(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	path := filled(t, 3)
@@ -324,15 +325,15 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestMarkDamaged verifies that the mark is never a reason to refuse a ledger: a damaged mark
-// counts as absent, and a torn write leaves the previous mark.
+// TestMarkDamaged verifies that the mark is never a reason to refuse a ledger. A damaged mark is
+// treated as absent, and a torn write leaves the previous mark intact.
 func TestMarkDamaged(t *testing.T) {
 	ctx, v, path := context.Background(), verifier(t, receipt.Policy{}), filled(t, 3)
 	whole, err := os.ReadFile(path + "-head")
 	if err != nil || len(whole) < 1024 {
 		t.Fatal(len(whole), err)
 	}
-	whole = whole[:1024] // both marks; the queue after them is not reliable
+	whole = whole[:1024] // both marks; the queue that follows them is not durable
 	for name, damaged := range map[string][]byte{"empty": {}, "cut": whole[:700], "zeros": make([]byte, 1024), "text": []byte("hello"), "longer": append(whole[:1024:1024], 'x')} {
 		if err := os.WriteFile(path+"-head", damaged, 0o600); err != nil {
 			t.Fatal(err)
@@ -368,7 +369,8 @@ func TestMarkDamaged(t *testing.T) {
 	}
 }
 
-// TestOpenedMeanwhile verifies that a ledger can be opened while others write to it continuously.
+// TestOpenedMeanwhile verifies that a ledger can be opened while other processes write to it
+// continuously.
 func TestOpenedMeanwhile(t *testing.T) {
 	path := filled(t, 1)
 	writers(t, path, 2)
@@ -387,12 +389,13 @@ func TestOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOverwritten verifies that if an older state is copied over the file of an open ledger, either
-// all receipts acknowledged afterwards are in the file in the end, or the ledger is refused.
+// TestOverwritten verifies what happens if an older state is copied over the file of an open
+// ledger. Either all receipts that are acknowledged afterward must be in the file in the end, or
+// the ledger must be refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {
-		enough = 100_000 // more than there is time for
+		enough = 100_000 // more than can be issued in the time
 	}
 	for name, checkpoint := range map[string]string{"all in the log": "PRAGMA user_version", "most in the file": "PRAGMA wal_checkpoint"} {
 		t.Run(name, func(t *testing.T) {
@@ -430,8 +433,9 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestOverwrittenAndCheckpointed verifies that a writer notices an older state that was copied over
-// its ledger, even if a checkpoint made the file grow again before the writer checked its size.
+// TestOverwrittenAndCheckpointed verifies that a writer detects that an older state was copied over
+// its ledger, even if a checkpoint made the file grow again before the writer checked the file's
+// size.
 func TestOverwrittenAndCheckpointed(t *testing.T) {
 	for _, checkpointed := range []int{1, 3, 10, 40, 200} {
 		for _, inLog := range []int{0, 1, 3, 20} {
@@ -474,8 +478,8 @@ func TestOverwrittenAndCheckpointed(t *testing.T) {
 	}
 }
 
-// checkpoint writes the log of a ledger into its file. SQLite refuses if it notices that
-// the file is damaged.
+// checkpoint moves the content of a ledger's write-ahead log into the ledger's file. SQLite refuses
+// to do so if it detects that the file is damaged.
 func checkpoint(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

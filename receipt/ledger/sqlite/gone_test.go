@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A heldStore returns a head only when it is released, and stores all receipts.
+// A heldStore does not return a head until it is released, and stores all receipts.
 type heldStore struct {
 	asked, release chan struct{}
 	appended       []*receipt.Sealed
@@ -33,8 +33,8 @@ func (s *heldStore) Find(context.Context, ledger.Key) (*ledger.Row, error) {
 	return nil, ledger.ErrNotFound
 }
 
-// TestDraftOfCallerThatLeft verifies that if a caller that canceled changes its draft or parses
-// another text into its document, neither becomes a receipt.
+// TestDraftOfCallerThatLeft verifies that, after a caller has canceled, neither a change to its
+// draft nor parsing another text into its document affects the receipt.
 func TestDraftOfCallerThatLeft(t *testing.T) {
 	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
@@ -54,7 +54,7 @@ func TestDraftOfCallerThatLeft(t *testing.T) {
 	draft.Metadata["changed"] = true
 	store.release <- struct{}{}
 
-	// The next draft of the stream is processed when the first is done.
+	// The next draft in the stream is processed after the first one is finished.
 	go func() { <-store.asked; store.release <- struct{}{} }()
 	if _, err := issuer.Issue(t.Context(), storetest.Draft("receipt_3", "w")); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestDocumentOfCallerThatLeft(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, expected the context's", err)
 	}
-	parseDraft(t, doc, "receipt_2") // not passed to Issue
+	parseDraft(t, doc, "receipt_2") // this draft was not passed to Issue
 	store.release <- struct{}{}
 
 	go func() { <-store.asked; store.release <- struct{}{} }()

@@ -17,14 +17,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// faulty is a ledger whose results can be replaced.
+// faulty is a ledger whose results can be replaced by errors.
 type faulty struct {
 	*sqlite.Ledger
 	mu     sync.Mutex
-	before []error // returned instead of storing
-	after  []error // returned although it is stored
+	before []error // returned instead of storing the receipt
+	after  []error // returned although the receipt was stored
 	hold   chan struct{}
-	runs   []int // lengths of the runs that were stored; a run whose head moved is repeated
+	runs   []int // lengths of the runs that were stored; a run is repeated if its head has moved
 }
 
 func (f *faulty) next(list *[]error) error {
@@ -55,8 +55,8 @@ func (f *faulty) Append(ctx context.Context, runs ...ledger.Run) error {
 	return f.next(&f.after)
 }
 
-// TestIssueTwice verifies that a draft that is issued again results in one receipt, regardless of
-// the results of the store.
+// TestIssueTwice verifies that a draft that is issued again leads to a single receipt, regardless
+// of the results of the store.
 func TestIssueTwice(t *testing.T) {
 	ctx, lost := context.Background(), errors.New("the connection was lost")
 	for name, test := range map[string]*faulty{
@@ -83,15 +83,15 @@ func TestIssueTwice(t *testing.T) {
 }
 
 // TestIssueUntilKnown verifies that a draft is issued again while its outcome is unknown, and that
-// an attempt that stored nothing does not determine the outcome of the previous attempt.
+// an attempt that stores nothing does not determine the outcome of the previous attempt.
 func TestIssueUntilKnown(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	other := draft("receipt_1", "w")
 	other.Metadata = receipt.Object{"a": "b"}
 	for name, test := range map[string]struct {
 		store   *faulty
-		signing error          // error of signing in the second attempt
-		first   *receipt.Draft // stored before; nil: nothing
+		signing error          // signing error in the second attempt
+		first   *receipt.Draft // draft that was stored before; nil if there is none
 		want    error          // nil: a receipt
 	}{
 		"stored, and lost twice":            {store: &faulty{after: []error{lost}, before: []error{nil, lost, lost}}},
@@ -132,7 +132,7 @@ func TestIssueUntilKnown(t *testing.T) {
 	defer cancel()
 	issuer := &ledger.Issuer{Store: store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
 		if n > 2 {
-			cancel() // after enough attempts, regardless of their duration
+			cancel() // cancels after enough attempts, regardless of their duration
 		}
 		if n > 1 {
 			return errors.New("the signer is away")
@@ -148,8 +148,8 @@ func TestIssueUntilKnown(t *testing.T) {
 	}
 }
 
-// TestIssueDated verifies that the issuer dates drafts without a date, and finds their receipts
-// again later.
+// TestIssueDated verifies that the issuer sets the date of drafts that have none, and finds their
+// receipts again later.
 func TestIssueDated(t *testing.T) {
 	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
 	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }, Unsigned: true}
@@ -180,8 +180,8 @@ func TestIssueDated(t *testing.T) {
 	}
 }
 
-// TestIssueSecrets verifies that values that look like secrets are not issued, and not repeated in
-// errors.
+// TestIssueSecrets verifies that drafts with values that look like secrets are not issued, and that
+// errors do not contain these values.
 func TestIssueSecrets(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	secret := "gh" + "p_" + strings.Repeat("q7Zk2mXw9R", 4)[:36]
@@ -203,7 +203,7 @@ func TestIssueSecrets(t *testing.T) {
 	}
 }
 
-// failing signs all but some receipts.
+// failing is a signer that fails for some receipts.
 type failing struct {
 	receipt.Signer
 	calls func(n int) error
@@ -222,8 +222,8 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 	return f.Signer.Sign(ctx, message)
 }
 
-// TestIssueSigner verifies that a failing signer costs only the receipts for which it failed, and
-// leaves no gap, as do invalid drafts.
+// TestIssueSigner verifies that, if a signer fails, only the affected receipts are lost and no gap
+// results. The same must apply to invalid drafts.
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
@@ -271,7 +271,7 @@ func TestIssueSigner(t *testing.T) {
 	}
 }
 
-// TestIssueGroups verifies that drafts that wait for one stream are committed together.
+// TestIssueGroups verifies that drafts that wait for the same stream are committed together.
 func TestIssueGroups(t *testing.T) {
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Unsigned: true}
@@ -283,7 +283,7 @@ func TestIssueGroups(t *testing.T) {
 			}
 		})
 	}
-	store.hold <- struct{}{} // at least one batch has begun; the others wait
+	store.hold <- struct{}{} // at least one batch has started, and the other drafts wait
 	close(store.hold)
 	group.Wait()
 	total := 0
@@ -297,8 +297,8 @@ func TestIssueGroups(t *testing.T) {
 	}
 }
 
-// TestIssueCancelled verifies that a caller that cancels before anything was done gets the error of
-// the context, and one that cancels later gets an unknown outcome.
+// TestIssueCancelled verifies that a caller that cancels before any work was done gets the
+// context's error, and that a caller that cancels later gets an unknown outcome.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}
@@ -324,7 +324,7 @@ func TestIssueCancelled(t *testing.T) {
 		t.Errorf("taken: %v", err)
 	}
 	go func() { _, err := issuer.Issue(second, draft("receipt_2", "w")); errs <- err }()
-	cancelSecond() // it waits for the first
+	cancelSecond() // the draft waits for the first one
 	if err := <-errs; isUnknown(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting: %v", err)
 	}
@@ -379,8 +379,8 @@ func TestIssuerIncomplete(t *testing.T) {
 	}
 }
 
-// TestSign verifies that issuing again with a signer returns ErrUnsigned, and that a signature can
-// be added, once per key, without changing the receipt.
+// TestSign verifies that issuing a draft again with a signer returns ErrUnsigned. It also verifies
+// that a signature can be added once per key, without changing the receipt.
 func TestSign(t *testing.T) {
 	ctx, l, key := context.Background(), create(t), signer(t)
 	unsigned := &ledger.Issuer{Store: l, Unsigned: true}
@@ -399,7 +399,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("an absent one: %v", err)
 	}
 
-	// Many goroutines sign at the same time, and each keeps the signatures of the others.
+	// Many goroutines sign at the same time, and the signatures of all of them are kept.
 	var group sync.WaitGroup
 	for i := range 12 {
 		group.Go(func() {

@@ -31,13 +31,13 @@ func signer(t testing.TB) receipt.Signer {
 	return keys.NewSigner(key, func() time.Time { return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC) })
 }
 
-// isUnknown reports whether err is an IssueError that leaves the outcome open.
+// isUnknown reports whether err is an IssueError that leaves the outcome unknown.
 func isUnknown(err error) bool {
 	failed, ok := errors.AsType[*ledger.IssueError](err)
 	return ok && failed.Stored == ledger.StoredUnknown
 }
 
-// draft returns a small draft of an issuer whose key is among the fixtures.
+// draft returns a small draft from an issuer whose key is among the fixtures.
 func draft(id, workspace string) *receipt.Draft {
 	d := storetest.Draft(id, workspace)
 	d.Issuer.ID = "harness_example_cloud"

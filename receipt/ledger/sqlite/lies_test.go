@@ -20,11 +20,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// exchanges lists statements that swap the values of a column between rows 1 and 2, ordered by
+// exchanges lists SQL statements that swap the values of a column between rows 1 and 2, ordered by
 // sequence.
 var exchanges = []string{"receipt_id", "json", "stream, position", "hash", "position", "previous", "seq", "hash, previous", "json, receipt_id", "hash, json", "task", "session"}
 
-// exchange exchanges columns of two receipts, bypassing all indexes.
+// exchange swaps columns between the rows of two receipts, bypassing all indexes.
 func exchange(t *testing.T, path, columns, one, other string) {
 	t.Helper()
 	execute(t, path, `DROP INDEX IF EXISTS receipts_place; DROP INDEX IF EXISTS receipts_previous`)
@@ -36,7 +36,7 @@ UPDATE receipts SET seq = -seq WHERE seq < 0`, columns, one, other))
 	execute(t, path, `CREATE INDEX receipts_place ON receipts (stream, position)`)
 }
 
-// A truth contains the receipts of an unaltered ledger by ID, and their hashes.
+// A truth contains the receipts of an unaltered ledger, indexed by ID, and their hashes.
 type truth struct {
 	*testing.T
 	verifier *receipt.Verifier
@@ -59,9 +59,9 @@ func truthOf(t *testing.T, path string) *truth {
 	return all
 }
 
-// believed reads a ledger with every reader. Each receipt that a reader returns as sound must be
-// the requested one, byte for byte, and the trees and heads must be correct. It returns the number
-// of receipts that the readers returned.
+// believed reads a ledger with every reader. Each receipt that a reader returns as valid must be,
+// byte for byte, the requested one, and the trees and heads must be correct. It returns how many
+// receipts the readers returned.
 func (t *truth) believed(what, path string) (given int) {
 	t.Helper()
 	ctx := context.Background()
@@ -72,7 +72,7 @@ func (t *truth) believed(what, path string) (given int) {
 	defer l.Close()
 	good := func(reader, id string, json []byte) {
 		if _, err := t.verifier.Open(json); err != nil {
-			return // the receipt is returned, and its verification reports the damage
+			return // the receipt is returned, but its verification reports the damage
 		}
 		if given++; !bytes.Equal(json, t.json[id]) {
 			t.Errorf("%s: %s says of %s:\n%s", what, reader, id, json)
@@ -112,9 +112,9 @@ func (t *truth) believed(what, path string) (given int) {
 	return given
 }
 
-// TestLyingRows verifies that, if the value of any column of any row is exchanged with that of
-// another row of the same or another stream, no reader returns the wrong receipt and a check
-// detects the change.
+// TestLyingRows verifies the result of swapping the value of any column between two rows of the
+// same stream or of different streams. No reader may return the wrong receipt, and a check must
+// detect the change.
 func TestLyingRows(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	sound := filled(t, 3)
@@ -129,7 +129,7 @@ func TestLyingRows(t *testing.T) {
 	pairs := [][2]string{{"a_0", "a_1"}, {"a_0", "a_2"}, {"a_1", "a_2"}, {"a_0", "b_0"}, {"a_1", "b_1"}, {"a_2", "b_2"}, {"a_0", "b_2"}, {"a_2", "b_0"}}
 	for i, columns := range exchanges {
 		for j, pair := range pairs {
-			if !testsize.Full() && (i+j)%len(pairs) > 1 { // two of them in turn
+			if !testsize.Full() && (i+j)%len(pairs) > 1 { // only two of the pairs, in turn
 				continue
 			}
 			path := filepath.Join(t.TempDir(), "ledger.db")
@@ -139,8 +139,8 @@ func TestLyingRows(t *testing.T) {
 			exchange(t, path, columns, pair[0], pair[1])
 			what := fmt.Sprint(columns, " of ", pair)
 			truth.believed(what, path)
-			harmless := columns == "session" || // the same in all
-				columns == "seq" && pair[0][0] != pair[1][0] && pair[0][2] == pair[1][2] // of two streams, each still in order
+			harmless := columns == "session" || // all receipts have the same session
+				columns == "seq" && pair[0][0] != pair[1][0] && pair[0][2] == pair[1][2] // the rows are in different streams, and the order within each stream is unchanged
 			if _, list := faults(t, path, v); len(list) == 0 && !harmless {
 				t.Errorf("%s: the check finds nothing", what)
 			}
@@ -148,8 +148,8 @@ func TestLyingRows(t *testing.T) {
 	}
 }
 
-// TestLyingHeads verifies that if the table of streams differs from the receipts, no wrong head is
-// returned, and nothing is linked to it.
+// TestLyingHeads verifies that, if the table of streams contradicts the receipts, no wrong head is
+// returned and no receipt is linked to it.
 func TestLyingHeads(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for _, edit := range []string{
@@ -183,8 +183,8 @@ func TestLyingHeads(t *testing.T) {
 	}
 }
 
-// TestLyingPages verifies that, if bits in any page are flipped, one page at a time, receipts
-// returned as sound match the stored ones.
+// TestLyingPages verifies that, if bits in a page are flipped, receipts that are returned as valid
+// match the stored ones. It tests each page separately.
 func TestLyingPages(t *testing.T) {
 	path := filled(t, 4)
 	truth := truthOf(t, path)
@@ -209,8 +209,8 @@ func TestLyingPages(t *testing.T) {
 	}
 }
 
-// TestServedChanged verifies that a source reports a row with a different receipt, and serves an
-// altered receipt unchanged, so that its verification refutes it.
+// TestServedChanged verifies that a source reports a row that contains a different receipt. It must
+// serve an altered receipt unchanged, so that verification refutes the receipt.
 func TestServedChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	execute(t, path, "UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'a_1') WHERE receipt_id = 'a_2'")

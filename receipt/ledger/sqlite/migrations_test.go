@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// version1 creates a ledger from the stored SQL of a version 1 ledger.
+// version1 creates a ledger from the stored SQL statements of a version 1 ledger.
 func version1(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/version1.sql")
@@ -64,8 +64,9 @@ func tables(t *testing.T, path string) (schema, rows []string) {
 	return schema, rows
 }
 
-// TestVersion1 verifies that a ledger created by the first version opens, is sound, and can grow.
-// Its tables match those created today, because a released migration step never changes.
+// TestVersion1 verifies that a ledger created by the first version can be opened, has no faults,
+// and can grow. Its tables must match those created today, because a released migration step never
+// changes.
 func TestVersion1(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)
@@ -110,7 +111,7 @@ func TestVersion1(t *testing.T) {
 }
 
 // TestNextVersion verifies how a later version of the program handles ledgers of this version, and
-// how this version handles ledgers of a later one.
+// how this version handles ledgers of a later version.
 func TestNextVersion(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)
@@ -127,7 +128,7 @@ func TestNextVersion(t *testing.T) {
 	if page, _, err := ledger.List(ctx, early, ledger.Query{Task: "task_receipt_3"}, "", 9); err != nil || len(page) != 1 {
 		t.Errorf("an old one for reading: %v, %v", page, err)
 	}
-	old, err := sqlite.Open(ctx, path) // stays open while another program migrates
+	old, err := sqlite.Open(ctx, path) // this ledger stays open while another program migrates it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +194,8 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
-// TestSubjects verifies that a ledger of the first version finds the receipts of a task by their
-// subject, before and after its migration, even if receipts are damaged.
+// TestSubjects verifies that the receipts of a task can be found by their subject in a ledger of
+// the first version, both before and after its migration, even if receipts are damaged.
 func TestSubjects(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	execute(t, path, "UPDATE receipts SET json = CAST('{\"no receipt\"' AS BLOB) WHERE receipt_id = 'receipt_2'")

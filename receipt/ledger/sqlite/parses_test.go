@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestParses verifies that a receipt is parsed when it is sealed, and again when it is signed, and
-// that the check for secrets and the store use the same index. The parses are counted by the
-// coverage of package canon, in a separate process.
+// TestParses verifies that a receipt is parsed once when it is sealed and once more when it is
+// signed, and that the check for secrets and the store use the same index. The test counts the
+// parses by means of the coverage of package canon in a separate process.
 func TestParses(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LEDGER_PARSES")); err == nil {
 		issuer := &ledger.Issuer{Store: create(t), Signer: signer(t)}
@@ -36,7 +36,7 @@ func TestParses(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// Data that is parsed only once, such as a schema, is in both counts.
+	// Data that is parsed only once, such as a schema, is included in both counts.
 	few, many := parses(t, binary, 10), parses(t, binary, 110)
 	if each := float64(many-few) / 100; each < 1 || each > 3 {
 		t.Errorf("%v parses for each receipt", each)
@@ -45,7 +45,8 @@ func TestParses(t *testing.T) {
 	}
 }
 
-// parses returns how often canon parses while a process issues n receipts.
+// parses returns the number of calls of the parser in package canon while a process issues n
+// receipts.
 func parses(t *testing.T, binary string, n int) int {
 	t.Helper()
 	profile := filepath.Join(t.TempDir(), "profile")
@@ -66,7 +67,7 @@ func parses(t *testing.T, binary string, n int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A line of the profile: file:line.column,line.column statements count.
+	// A line of the profile has the form file:line.column,line.column statements count.
 	block := regexp.MustCompile(fmt.Sprintf(`(?m)canon/document\.go:%d\.\d+,\S+ \d+ (\d+)$`, strings.Count(before, "\n")+2))
 	match := block.FindSubmatch(counts)
 	if match == nil {

@@ -28,11 +28,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestPowerCut verifies that a ledger survives power failures. One run creates a ledger, issues,
-// closes and reopens it, issues, and prunes until SQLite checkpoints, while strace records the
-// system calls on its files. The power is then cut before each of these calls, or many of them, so
-// that unsynced data is lost completely or in part. Each time, the ledger is sound, and has all
-// acknowledged receipts and at most one more.
+// TestPowerCut verifies that a ledger survives power failures. In a run, a process creates a
+// ledger, issues receipts, closes and reopens the ledger, issues more receipts, and prunes until
+// SQLite checkpoints. Meanwhile, strace records the system calls on the ledger's files. The power
+// is then cut before each of these calls, or before many of them, so that unsynced data is lost
+// completely or in part. Each time, the ledger must have no faults, and must contain all
+// acknowledged receipts and at most one other.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")
@@ -49,7 +50,7 @@ func TestPowerCut(t *testing.T) {
 	cuts, told := 0, []string(nil)
 	pruned := slices.IndexFunc(calls, func(c call) bool { return c.name == "acknowledge" && strings.HasPrefix(string(c.data), "pruned") })
 	var group sync.WaitGroup
-	slots := make(chan struct{}, 8) // the runs mostly wait for the disk
+	slots := make(chan struct{}, 8) // the goroutines mostly wait for the disk
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func TestPowerCut(t *testing.T) {
 	for n, c := range calls {
 		if n < 60 || n > len(calls)-12 || n > pruned-30 && n <= pruned+1 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
 			for k, keep := range choices(random) {
-				if (n+k)%step != 0 { // the other modes are used at the next calls
+				if (n+k)%step != 0 { // the other choices are tested at the next calls
 					continue
 				}
 				files := d.after(keep)
@@ -85,14 +86,15 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// powerIssues is the number of receipts that the run issues, during which SQLite checkpoints about
+// powerIssues is the number of receipts that the run issues, which makes SQLite checkpoint about
 // once.
 const powerIssues = 90
 
-// powerPruned is the number of receipts that are pruned after half of them are issued.
+// powerPruned is the number of receipts that are pruned after half of the receipts were issued.
 const powerPruned = 30
 
-// powerWorker performs the traced run. It prints every acknowledgment of durable data.
+// powerWorker performs the run that is traced. It prints a line when data is acknowledged as
+// durable.
 func powerWorker(path string) error {
 	ctx := context.Background()
 	l, err := sqlite.Create(ctx, path)
@@ -121,15 +123,15 @@ func powerWorker(path string) error {
 	return l.Close()
 }
 
-// A call is a system call on a file of the directory, or an output.
+// A call is a system call on a file in the directory, or an acknowledgment in the output.
 type call struct {
 	name   string // write, truncate, create, unlink, sync, sync directory, acknowledge
-	path   string // relative to the directory
+	path   string // path relative to the directory
 	offset int64  // or size
 	data   []byte
 }
 
-// traced runs powerWorker and returns its calls.
+// traced runs powerWorker and returns the recorded calls.
 func traced(t *testing.T, folder string) []call {
 	t.Helper()
 	tracer := strace.Path(t)
@@ -159,15 +161,16 @@ func traced(t *testing.T, folder string) []call {
 	return p.calls
 }
 
-// A parser reads the output of strace -f -xx.
+// A parser parses the output of strace -f -xx.
 type parser struct {
 	folder     string
-	fds        map[string]string // open files, by name
+	fds        map[string]string // paths of the open files
 	unfinished map[string]string // by process
 	calls      []call
 }
 
-// ending matches the end of a call in the output of strace; an error message may follow.
+// ending matches the end of a call in the output of strace, which may be followed by an error
+// message.
 var ending = regexp.MustCompile(`\)\s+= (-?\w+|\?)`)
 
 func (p *parser) line(line string) error {
@@ -182,7 +185,7 @@ func (p *parser) line(line string) error {
 		text = p.unfinished[pid] + rest
 	}
 	name, text, _ := strings.Cut(text, "(")
-	at := ending.FindStringSubmatchIndex(text) // strings are printed as hexadecimal digits
+	at := ending.FindStringSubmatchIndex(text) // strace prints strings as hexadecimal digits
 	if at == nil {
 		return errors.New("an unknown form")
 	}
@@ -193,7 +196,7 @@ func (p *parser) line(line string) error {
 	return p.call(name, strings.Split(text, ", "), result)
 }
 
-// call processes a successful call.
+// call processes a call that succeeded.
 func (p *parser) call(name string, args []string, result string) error {
 	file := p.fds[args[0]]
 	switch name {
@@ -238,15 +241,15 @@ func (p *parser) call(name string, args []string, result string) error {
 	return nil
 }
 
-// add records a call on a file in the directory. The index of the log is not kept over a restart,
-// because SQLite recreates it.
+// add records a call on a file in the directory. The index of the write-ahead log does not survive
+// a restart, because SQLite recreates it.
 func (p *parser) add(c call) {
 	if c.path != "" && !strings.HasSuffix(c.path, "-shm") {
 		p.calls = append(p.calls, c)
 	}
 }
 
-// name returns the name of a file in the directory, or "." for the directory.
+// name returns the name of a file in the directory, or "." for the directory itself.
 func (p *parser) name(quoted string) string {
 	path, err := filepath.Rel(p.folder, string(unhex(quoted)))
 	if err != nil || strings.HasPrefix(path, "..") {
@@ -263,9 +266,9 @@ func unhex(quoted string) []byte {
 	return data
 }
 
-// A disk contains the synced data and the pending data.
+// A disk contains the synced data and the data that is still pending.
 type disk struct {
-	names map[string]*inode // entries of the directory when it was last synced
+	names map[string]*inode // entries in the directory when it was last synced
 	now   map[string]*inode
 }
 
@@ -291,20 +294,20 @@ func (d *disk) apply(c call) {
 			f.synced, f.pending = f.content(func(int) int { return whole }), nil
 		}
 	default:
-		if f := d.now[c.path]; f != nil { // else it is removed
+		if f := d.now[c.path]; f != nil { // otherwise, the file was removed
 			f.pending = append(f.pending, c)
 		}
 	}
 }
 
-// The part of an unsynced call that is kept.
+// These constants specify which part of an unsynced call is kept.
 const (
 	nothing = iota
 	whole
-	torn // the first half of the written data
+	torn // only the first half of the written data
 )
 
-// content returns the file with the kept part of its pending calls.
+// content returns the content of the file, including the parts of pending calls that are kept.
 func (f *inode) content(keep func(n int) int) []byte {
 	data := bytes.Clone(f.synced)
 	for n, c := range f.pending {
@@ -330,11 +333,11 @@ func (f *inode) content(keep func(n int) int) []byte {
 	return data
 }
 
-// A choice specifies which pending data is kept when the power is cut.
+// A choice specifies which pending data is kept after the power is cut.
 type choice struct {
 	what  string
-	names bool                             // creations and removals that were not synced
-	part  func(path string, n, of int) int // the kept part of the nth pending call on a file
+	names bool                             // whether creations and removals that were not synced are kept
+	part  func(path string, n, of int) int // returns the part that is kept of the nth pending call on a file
 }
 
 func choices(random *rand.Rand) []choice {
@@ -358,7 +361,7 @@ func choices(random *rand.Rand) []choice {
 	}
 }
 
-// after returns the files as they are when the power is back.
+// after returns the files in the state in which they are when the power is restored.
 func (d *disk) after(c choice) map[string][]byte {
 	names := d.names
 	if c.names {
@@ -382,7 +385,7 @@ func fingerprint(files map[string][]byte, told int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// survives opens a ledger in the state after a power cut, and checks it.
+// survives opens and checks a ledger in the state after a power cut.
 func survives(t *testing.T, what string, files map[string][]byte, told []string, v *receipt.Verifier) {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -398,7 +401,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 	ctx := context.Background()
 	l, err := sqlite.Open(ctx, filepath.Join(dir, "ledger.db"))
 	if errors.Is(err, fs.ErrNotExist) && len(told) == 0 {
-		return // before the ledger's creation was acknowledged
+		return // the creation of the ledger had not been acknowledged
 	}
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
@@ -418,7 +421,8 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		}
 		there = append(there, e.ID, e.Hash.String())
 	}
-	// Either all of them are pruned or none, and all are pruned once pruning was acknowledged.
+	// Either all of these receipts or none must be pruned, and all must be pruned after the pruning
+	// was acknowledged.
 	at := slices.Index(told, "pruned")
 	if checked.Pruned != powerPruned && (at >= 0 || checked.Pruned != 0) {
 		t.Errorf("%s: %d receipts are pruned", what, checked.Pruned)
@@ -427,7 +431,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		told = slices.Delete(slices.Clone(told), at, at+2)
 	}
 
-	acknowledged := len(told) / 2 // the first word is "created"
+	acknowledged := len(told) / 2 // the first word of the output is "created"
 	receipts := checked.Receipts + checked.Pruned
 	if receipts < acknowledged || receipts > acknowledged+1 || len(there) < 2*acknowledged || len(told) > 0 && !slices.Equal(there[:2*acknowledged], told[1:]) {
 		t.Errorf("%s: %d receipts, %d were acknowledged", what, receipts, acknowledged)

@@ -20,11 +20,11 @@ import (
 )
 
 // TestMain runs the test binary as a program that issues receipts if an environment variable
-// requests it. LEDGER_WORKER is "file prefix count goroutines", followed by "stays" if the program
-// must not exit. LEDGER_POWER and LEDGER_FAULT are files. LEDGER_RATE is "file prefix goroutines
-// seconds".
+// requests it. LEDGER_WORKER has the form "file prefix count goroutines", followed by "stays" if
+// the program must not exit. LEDGER_POWER and LEDGER_FAULT contain the path of a file. LEDGER_RATE
+// has the form "file prefix goroutines seconds".
 func TestMain(m *testing.M) {
-	testsize.Spare(400) // little heaps, swept less often
+	testsize.Spare(400) // the heaps are small and can be collected less often
 	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker, "LEDGER_RATE": rateWorker, "LEDGER_AUDITOR": auditor, "LEDGER_PRUNER": pruner} {
 		if task := os.Getenv(name); task != "" {
 			if err := work(task); err != nil {
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker issues receipts and prints the ID, the hash, and the time of each acknowledged one.
+// worker issues receipts and prints the ID, the hash, and the time of each acknowledged receipt.
 func worker(task string) error {
 	f := strings.Split(task, "\t")
 	count, err := strconv.Atoi(f[2])
@@ -65,7 +65,7 @@ func worker(task string) error {
 					errs[g] = err
 					return
 				}
-				fmt.Println(s.ID(), s.Hash(), time.Now().UnixNano()) // one write call per line
+				fmt.Println(s.ID(), s.Hash(), time.Now().UnixNano()) // writes each line with one call
 			}
 		})
 	}
@@ -76,12 +76,12 @@ func worker(task string) error {
 		}
 	}
 	if len(f) > 4 {
-		time.Sleep(time.Minute) // until it is killed
+		time.Sleep(time.Minute) // waits until it is killed
 	}
 	return l.Close()
 }
 
-// panics is a testing.TB for use outside of tests.
+// panics is a testing.TB that can be used outside of tests.
 type panics struct{ testing.TB }
 
 func (panics) Helper()           {}
@@ -99,8 +99,8 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 	return cmd, out
 }
 
-// TestProcesses verifies that if eight processes issue into one stream at the same time, each from
-// several goroutines, no receipt is lost and the chain does not fork.
+// TestProcesses verifies that no receipt is lost and the chain does not fork if eight processes
+// issue into one stream at the same time, some of them from several goroutines.
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000
@@ -115,7 +115,7 @@ func TestProcesses(t *testing.T) {
 	var running []*exec.Cmd
 	var outs []*strings.Builder
 	for p := range processes {
-		cmd, out := start(t, path, fmt.Sprintf("p%d", p), each, 1+3*(p%2)) // half of them have one goroutine
+		cmd, out := start(t, path, fmt.Sprintf("p%d", p), each, 1+3*(p%2)) // half of the processes have a single goroutine
 		running, outs = append(running, cmd), append(outs, out)
 	}
 	told := map[string]bool{}

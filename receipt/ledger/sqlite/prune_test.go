@@ -33,8 +33,8 @@ import (
 
 const logName = "log.example.net/receipts"
 
-// trusted returns the keys of the fixtures. If revoked is set, they include a revoked key for
-// checkpoints.
+// trusted returns the trusted keys from the fixtures. If revoked is set, one of the keys for
+// checkpoints is revoked.
 func trusted(t testing.TB, revoked bool) *keys.Set {
 	t.Helper()
 	data, err := fixtures.Read("keys/trust.json")
@@ -51,7 +51,7 @@ func trusted(t testing.TB, revoked bool) *keys.Set {
 	return set
 }
 
-// checkpointOf signs a tree as a log.
+// checkpointOf returns a checkpoint for a tree, signed as a log.
 func checkpointOf(t testing.TB, key string, tree *merkle.Tree) []byte {
 	t.Helper()
 	data, err := fixtures.Read("keys/" + key + ".private.json")
@@ -69,7 +69,7 @@ func checkpointOf(t testing.TB, key string, tree *merkle.Tree) []byte {
 	return note
 }
 
-// treeOf returns the tree of the receipts.
+// treeOf returns the Merkle tree of the receipts.
 func treeOf(entries []ledger.Row) *merkle.Tree {
 	tree := new(merkle.Tree)
 	for _, e := range entries {
@@ -78,7 +78,7 @@ func treeOf(entries []ledger.Row) *merkle.Tree {
 	return tree
 }
 
-// archiveOf yields receipts like an archive.
+// archiveOf yields receipts in the same way as an archive.
 func archiveOf(entries []ledger.Row) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, e := range entries {
@@ -99,7 +99,7 @@ func openLedger(t testing.TB, path string) *sqlite.Ledger {
 	return l
 }
 
-// prune prunes the first n receipts of a ledger with a checkpoint that covers them.
+// prune prunes the first n receipts in a ledger with a checkpoint that covers them.
 func prune(t testing.TB, l *sqlite.Ledger, n int) (pruned int64) {
 	t.Helper()
 	ctx := context.Background()
@@ -122,7 +122,7 @@ func prune(t testing.TB, l *sqlite.Ledger, n int) (pruned int64) {
 	return pruned
 }
 
-// lines returns receipts in the form of an export.
+// lines returns receipts in the format of an export.
 func lines(entries []ledger.Row) []byte {
 	var b bytes.Buffer
 	for _, e := range entries {
@@ -131,8 +131,8 @@ func lines(entries []ledger.Row) []byte {
 	return b.Bytes()
 }
 
-// TestPrune verifies that every reader reports pruned receipts and their archive, that the other
-// receipts are unchanged, and that proving, issuing, and checking still work.
+// TestPrune verifies that every reader reports pruned receipts and their archive and that the other
+// receipts are unchanged. Proving, issuing, and checking must still work.
 func TestPrune(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 5)
 	l := openLedger(t, path)
@@ -168,7 +168,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// Lists omit pruned receipts, and can report the omission.
+	// Lists omit pruned receipts and can report that they are incomplete.
 	if rest := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(rest, all[6:], func(a, b ledger.Row) bool { return a.ID == b.ID && bytes.Equal(a.JSON, b.JSON) }) {
 		t.Errorf("the rest is %v", rest)
 	}
@@ -186,7 +186,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// The view for people shows the remaining receipts, and another view lists the pruned ones.
+	// One view shows the remaining receipts to people, and another view lists the pruned receipts.
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestPrune(t *testing.T) {
 		t.Errorf("%d receipts, %d pruned, %s, %v", here, away, archive, err)
 	}
 
-	// The tree is unchanged, and grows from its previous state.
+	// The tree is unchanged, and can grow from its previous state.
 	after, err := ledger.Tree(ctx, l, ledger.Query{})
 	if err != nil || after.Root() != before.Root() || after.Size() != 10 {
 		t.Errorf("the tree is another one: %v", err)
@@ -227,7 +227,8 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// A draft of a pruned receipt is not issued again, and an import does not restore it.
+	// A draft whose receipt was pruned is not issued again, and an import does not restore the
+	// receipt.
 	var gone *ledger.PrunedError
 	if _, err := issuer.Issue(ctx, draft("b_0", "b")); !errors.As(err, &gone) || gone.ID != "b_0" {
 		t.Errorf("issued again: %v", err)
@@ -237,8 +238,8 @@ func TestPrune(t *testing.T) {
 	}
 	soundly(t, path, 5, 6)
 
-	// The archive and the remaining receipts form one chain, and the archive contains what the
-	// checkpoint covers.
+	// The archive and the remaining receipts form one chain, and the archive contains everything
+	// that the checkpoint covers.
 	whole := verifyLines(t, append(lines(all[:6]), lines(grown[6:])...), nil)
 	if whole.Verdict() != receipt.Verified || whole.Receipts != 11 {
 		t.Errorf("together: %v, %+v", whole.Verdict(), whole)
@@ -248,8 +249,8 @@ func TestPrune(t *testing.T) {
 		t.Errorf("the archive: %v, %+v", part.Verdict(), part)
 	}
 
-	// Pruning again changes nothing. Pruning further removes receipts that are not in the first
-	// archive.
+	// Pruning the same receipts again changes nothing. A second pruning removes receipts that are
+	// not in the first archive.
 	for _, n := range []int{6, 3} {
 		if again := prune(t, l, n); again != 0 {
 			t.Errorf("under %d again: %d receipts were pruned", n, again)
@@ -294,8 +295,8 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// soundly checks that a ledger has the given numbers of receipts and of pruned receipts, and no
-// fault.
+// soundly checks that a ledger has the given numbers of receipts and pruned receipts, and no
+// faults.
 func soundly(t *testing.T, path string, receipts, pruned int) {
 	t.Helper()
 	c, list := faults(t, path, verifier(t, receipt.Policy{}))
@@ -315,15 +316,16 @@ func verifyLines(t *testing.T, data, checkpoint []byte) *stream.Summary {
 	return sum
 }
 
-// TestPruneRefused verifies that receipts are pruned only under a checkpoint of exactly the first
-// receipts that a trusted log signed, with an archive that contains each of them.
+// TestPruneRefused verifies that receipts are pruned only if a trusted log signed a checkpoint that
+// covers exactly the first receipts, and if the archive contains each of these receipts.
 func TestPruneRefused(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
 	all := every(t, l.Walk(ctx, ledger.Query{}, 0))
 	first, good := all[:4], checkpointOf(t, "log_1", treeOf(all[:4]))
 
-	// Another ledger has the same drafts in another order. A fork has the same beginning.
+	// Another ledger contains the same drafts in a different order. A fork has the same first
+	// receipts.
 	other := openLedger(t, filled(t, 4))
 	others := every(t, other.Walk(ctx, ledger.Query{}, 0))
 	swapped := slices.Clone(first)
@@ -340,7 +342,7 @@ func TestPruneRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		checkpoint []byte
 		archive    iter.Seq2[[]byte, error]
-		code       receipt.Code // or of the archive
+		code       receipt.Code // expected code, for the checkpoint or for the archive
 		index      uint64
 	}{
 		"another ledger":    {checkpointOf(t, "log_1", treeOf(others[2:6])), archiveOf(first), receipt.CodeMerkleRootMismatch, 0},
@@ -399,7 +401,7 @@ func TestPruneRefused(t *testing.T) {
 	}
 	soundly(t, path, 6, 0)
 
-	// A ledger whose content does not match its hashes is not pruned, because only the hash would
+	// A ledger whose content does not match its hashes is not pruned, because only the hashes would
 	// remain.
 	execute(t, path, "UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '\"total\":0', '\"total\":7') AS BLOB) WHERE seq = 2")
 	var damage *ledger.Fault
@@ -408,7 +410,8 @@ func TestPruneRefused(t *testing.T) {
 	}
 }
 
-// TestPruneChanged verifies that either exactly the compared receipts are pruned, or none.
+// TestPruneChanged verifies that either exactly the receipts that were compared are pruned, or
+// none.
 func TestPruneChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l, second := openLedger(t, path), openLedger(t, path)
@@ -422,7 +425,7 @@ func TestPruneChanged(t *testing.T) {
 		return p
 	}
 
-	// A signature is added to one of the receipts.
+	// Add a signature to one of the receipts.
 	p := compared(l, 4)
 	data, err := fixtures.Read("keys/witness_1.private.json")
 	if err != nil {
@@ -440,7 +443,7 @@ func TestPruneChanged(t *testing.T) {
 	}
 	all = every(t, l.Walk(ctx, ledger.Query{}, 0))
 
-	// Other processes issue and sign, which does not change the first receipts.
+	// Let other processes issue and sign, which does not change the first receipts.
 	p = compared(l, 4)
 	if _, err := ledger.Sign(ctx, second, all[5].ID, keys.NewSigner(key, nil)); err != nil {
 		t.Fatal(err)
@@ -453,7 +456,8 @@ func TestPruneChanged(t *testing.T) {
 	}
 	soundly(t, path, 3, 4)
 
-	// If two processes prune, one succeeds, even if the other has more receipts to prune.
+	// If two processes prune at the same time, one succeeds, even if the other has more receipts to
+	// prune.
 	path = filled(t, 3)
 	l, second = openLedger(t, path), openLedger(t, path)
 	all = every(t, l.Walk(ctx, ledger.Query{}, 0))
@@ -470,8 +474,8 @@ func TestPruneChanged(t *testing.T) {
 	soundly(t, path, 4, 2)
 }
 
-// TestPruneOldCopy verifies that an older copy in the place of a pruned ledger is detected, and so
-// is a pruned copy in the place of the older ledger.
+// TestPruneOldCopy verifies that an older copy that replaces a pruned ledger is detected, and that
+// a pruned copy that replaces the older ledger is detected, too.
 func TestPruneOldCopy(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	old, err := os.ReadFile(path)
@@ -493,8 +497,8 @@ func TestPruneOldCopy(t *testing.T) {
 	}
 }
 
-// TestPruneDamage verifies that changes to the rest of pruned receipts are detected, and that no
-// tree is built from them.
+// TestPruneDamage verifies that changes to what remains of pruned receipts are detected, and that
+// no tree is built from the changed rows.
 func TestPruneDamage(t *testing.T) {
 	ctx := context.Background()
 	sound := filled(t, 3)
@@ -544,13 +548,13 @@ func TestPruneDamage(t *testing.T) {
 		l.Close()
 	}
 
-	// If no trusted key signed a checkpoint, its origin is unknown.
+	// If no trusted key signed the checkpoint, its origin is unknown.
 	if c, list := faults(t, sound, verifierWithout(t)); c.Verdict() != receipt.Undecided || c.Unsigned != 2 || len(list) > 0 {
 		t.Errorf("%+v, %q", c, list)
 	}
 }
 
-// verifierWithout trusts issuers and no log.
+// verifierWithout returns a verifier that trusts the issuers but no log.
 func verifierWithout(t *testing.T) *receipt.Verifier {
 	t.Helper()
 	data, err := fixtures.Read("keys/trust.json")
@@ -568,8 +572,8 @@ func verifierWithout(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestPruneVersion3 verifies that prunings in the previous version, whose rows did not show whether
-// a pruning was missing, can be read, and show this after migration.
+// TestPruneVersion3 verifies prunings by the previous version, in which rows did not show whether a
+// pruning was missing. Such prunings can be read, and the rows show this after migration.
 func TestPruneVersion3(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
@@ -605,7 +609,7 @@ func TestPruneVersion3(t *testing.T) {
 	}
 }
 
-// single returns the only value that a query selects.
+// single returns the only value that a query returns.
 func single(t *testing.T, path, query string) (text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -619,8 +623,8 @@ func single(t *testing.T, path, query string) (text string) {
 	return text
 }
 
-// TestPruneOlderReader verifies that a reader of an older version gets an error if the ledger is
-// migrated and pruned in the meantime.
+// TestPruneOlderReader verifies that a reader from an older version gets an error if the ledger is
+// migrated and pruned while the reader has it open.
 func TestPruneOlderReader(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	reader, err := sqlite.OpenReadOnly(ctx, path)
@@ -646,7 +650,7 @@ func TestPruneOlderReader(t *testing.T) {
 func TestUntil(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
-	for i, hour := range []int{1, 2, 5, 3, 6} { // one draft has its own time
+	for i, hour := range []int{1, 2, 5, 3, 6} { // the time of one draft is not in order
 		d := draft(fmt.Sprintf("receipt_%d", i), "w")
 		d.IssuedAt = receipt.At(time.Date(2026, 4, 25, hour, 0, 0, 0, time.UTC))
 		if _, err := issuer.Issue(ctx, d); err != nil {
@@ -665,10 +669,10 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestPruneWhileListed verifies that a list from which receipts are pruned while it is read has no
-// unreported gap.
+// TestPruneWhileListed verifies that, if receipts are pruned while a list is being read, the list
+// has no gap that is not reported.
 func TestPruneWhileListed(t *testing.T) {
-	const receipts = 520 // more than are read at a time
+	const receipts = 520 // more receipts than are read at a time
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	var group sync.WaitGroup
@@ -717,7 +721,8 @@ func TestPruneWhileListed(t *testing.T) {
 	}
 }
 
-// TestPruneWhileIssuing verifies that issuing continues without a loss while receipts are pruned.
+// TestPruneWhileIssuing verifies that receipts can be issued without a loss while others are
+// pruned.
 func TestPruneWhileIssuing(t *testing.T) {
 	path := filled(t, 1)
 	cmd, out := start(t, path, "busy", 300, 4)
@@ -748,7 +753,7 @@ func TestPruneWhileIssuing(t *testing.T) {
 	soundly(t, path, 302-int(pruned), int(pruned))
 }
 
-// pruner prunes in a process of its own. task is "file size".
+// pruner prunes in a separate process. The task has the form "file size".
 func pruner(task string) error {
 	path, size, _ := strings.Cut(task, "\t")
 	l, err := sqlite.Open(context.Background(), path)
@@ -764,8 +769,8 @@ func pruner(task string) error {
 	return l.Close()
 }
 
-// TestPruneKilled verifies that a process that is killed while it prunes leaves all of the receipts
-// or none of them.
+// TestPruneKilled verifies that, if a process is killed while it prunes, either all of the receipts
+// remain or none.
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
 	rounds := 6
@@ -823,7 +828,7 @@ func TestPruneKilled(t *testing.T) {
 	t.Logf("%d times pruned, %d times not", pruned, kept)
 }
 
-// filledOne creates a ledger with n receipts of one stream.
+// filledOne creates a ledger with n receipts in a single stream.
 func filledOne(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")

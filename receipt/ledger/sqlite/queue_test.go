@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
 )
 
-// A table is a Store in memory that records the contexts of its calls.
+// A table is an in-memory Store that records the contexts of its calls.
 type table struct {
 	memory.Ledger
 	mu       sync.Mutex
@@ -52,14 +52,14 @@ func (s *table) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return s.Ledger.Find(ctx, k)
 }
 
-// TestStoreContexts verifies that the store gets a deadline and the values of a caller, and that a
-// call that exceeds the deadline ends.
+// TestStoreContexts verifies that the store receives a context with a deadline and the values of a
+// caller, and that a call that exceeds the deadline ends.
 func TestStoreContexts(t *testing.T) {
 	type key struct{}
 	store := new(table)
 	issuer := &ledger.Issuer{Store: store, Unsigned: true, StoreTimeout: time.Hour}
 	ctx := context.WithValue(t.Context(), key{}, "the caller's")
-	for range 2 { // the second time, the receipt is read
+	for range 2 { // the second iteration only reads the receipt
 		if _, err := issuer.Issue(ctx, draft("receipt_1", "w")); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,8 @@ func TestStoreContexts(t *testing.T) {
 	}
 }
 
-// TestClose verifies that Close waits for accepted drafts, refuses others, and leaves no goroutine.
+// TestClose verifies that Close waits for accepted drafts, rejects new ones, and leaves no
+// goroutine behind.
 func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	release, entered := make(chan struct{}), make(chan struct{}, 1)
@@ -99,7 +100,7 @@ func TestClose(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for { // until both drafts are accepted
+	for { // wait until both drafts are accepted
 		store.mu.Lock()
 		n := len(store.contexts)
 		store.mu.Unlock()
@@ -146,8 +147,9 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestSignCalls counts the calls of a signer of which some fail. Each draft needs one call, and a
-// failure makes the calls useless that were made at the same time for the drafts after it.
+// TestSignCalls verifies the number of calls to a signer, some of which fail. Each draft needs one
+// call. After a failure, the calls that were made at the same time for subsequent drafts must be
+// repeated.
 func TestSignCalls(t *testing.T) {
 	const drafts = 300
 	for _, every := range []int{3, 10, 30, 100} {
@@ -179,7 +181,7 @@ func TestSignCalls(t *testing.T) {
 	}
 }
 
-// A delayed signer takes a millisecond, so that signatures are requested at the same time.
+// A delayed signer takes one millisecond, so that signatures are requested at the same time.
 type delayed struct{ receipt.Signer }
 
 func (d delayed) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
@@ -187,8 +189,8 @@ func (d delayed) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 	return d.Signer.Sign(ctx, message)
 }
 
-// TestSignaturesKept verifies that receipts whose predecessor has not changed are not signed again
-// if the rest of their run is refused.
+// TestSignaturesKept verifies that receipts whose predecessor did not change are not signed again
+// if the rest of their run was rejected.
 func TestSignaturesKept(t *testing.T) {
 	store := new(table)
 	other := draft("receipt_9", "elsewhere")
@@ -196,7 +198,7 @@ func TestSignaturesKept(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The first run holds the queue until all others wait.
+	// The first run occupies the queue until all other drafts wait.
 	hold, calls := make(chan struct{}), 0
 	sign := &failing{Signer: signer(t), calls: func(n int) error {
 		if calls = n; n == 1 {
@@ -214,7 +216,7 @@ func TestSignaturesKept(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 		})
-		time.Sleep(5 * time.Millisecond) // so that they wait in this order
+		time.Sleep(5 * time.Millisecond) // makes the drafts wait in this order
 	}
 	for _, id := range []string{"receipt_0", "receipt_1", "receipt_2", "receipt_3", "receipt_9"} {
 		issue(id)
@@ -226,8 +228,8 @@ func TestSignaturesKept(t *testing.T) {
 	}
 }
 
-// TestIssueAlike verifies that a draft, its document, and its JSON have the same receipt, are
-// dated alike, and fail alike.
+// TestIssueAlike verifies that a draft, its document, and its JSON lead to the same receipt, the
+// same date, and the same errors.
 func TestIssueAlike(t *testing.T) {
 	noon := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
 	undated := func(id string) *receipt.Draft {
@@ -273,7 +275,7 @@ func TestIssueAlike(t *testing.T) {
 			t.Errorf("%s: %s", name, r.JSON())
 		}
 
-		// Later, the clock is another one, and the receipt is the same.
+		// Later, the clock shows another time, but the receipt is the same.
 		noon := noon.Add(time.Hour)
 		later := &ledger.Issuer{Store: store, Unsigned: true, Now: func() time.Time { return noon }}
 		if again, err := later.Issue(t.Context(), of(undated("receipt_1"))); err != nil || again.Hash() != r.Hash() {

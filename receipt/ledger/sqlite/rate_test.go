@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// rateWorker issues receipts for several seconds, as specified by task ("file prefix goroutines
-// seconds"), and prints the duration of each issue in microseconds.
+// rateWorker issues receipts for several seconds and prints the duration of each issue in
+// microseconds. The task has the form "file prefix goroutines seconds".
 func rateWorker(task string) error {
 	f := strings.Split(task, "\t")
 	goroutines, err := strconv.Atoi(f[2])
@@ -35,7 +35,7 @@ func rateWorker(task string) error {
 		return err
 	}
 	issuer := &ledger.Issuer{Store: l, Signer: signer(panics{})}
-	if _, err := issuer.Issue(ctx, draft(f[1], "w")); err != nil { // does the one-time work
+	if _, err := issuer.Issue(ctx, draft(f[1], "w")); err != nil { // performs the one-time work
 		return err
 	}
 	errs, took := make([]error, goroutines), make([][]time.Duration, goroutines)
@@ -62,8 +62,8 @@ func rateWorker(task string) error {
 	return l.Close()
 }
 
-// rate runs processes that issue into a new ledger for some seconds. It returns the number of
-// receipts per second, and the median and 99th-percentile times.
+// rate runs processes that issue into a new ledger for several seconds. It returns the number of
+// receipts per second, and the median and the 99th percentile of the durations.
 func rate(b testing.TB, path string, processes, goroutines, seconds int) (perSecond float64, p50, p99 time.Duration) {
 	b.Helper()
 	var running []*exec.Cmd
@@ -94,9 +94,9 @@ func rate(b testing.TB, path string, processes, goroutines, seconds int) (perSec
 	return float64(len(all)) / float64(seconds), all[len(all)/2], all[len(all)*99/100]
 }
 
-// BenchmarkProcesses issues into one stream from one process and from eight, alternating every few
-// seconds, and prints the ratio of their rates and the ratios of their 99th-percentile and median
-// latencies.
+// BenchmarkProcesses issues into one stream from one process and from eight processes, alternating
+// every few seconds. It prints the ratio of the rates and the ratios of the 99th-percentile and
+// median latencies.
 func BenchmarkProcesses(b *testing.B) {
 	for _, goroutines := range []int{1, 16} {
 		b.Run(fmt.Sprint("goroutines/", goroutines), func(b *testing.B) {
@@ -130,9 +130,9 @@ func fresh(b testing.TB) (path string) {
 	return path
 }
 
-// BenchmarkReaders issues from one process alone, and then while a thousand of its goroutines read.
-// It prints the ratio of the rates, the median and 99th-percentile times of the readers for a
-// receipt or a page, and the ratio of these.
+// BenchmarkReaders issues from one process, first alone and then while a thousand goroutines of
+// that process read. It prints the ratio of the rates, the median and 99th-percentile times that
+// readers need for a receipt or a page, and the ratio of these times.
 func BenchmarkReaders(b *testing.B) {
 	ctx, l := context.Background(), create(b)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(b)}

@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// stocked returns a ledger of 600 receipts of 3 workspaces, 4 sessions, and 30 tasks. Each receipt
-// has a time one hour before that of the receipt issued before it.
+// stocked returns a ledger with 600 receipts from 3 workspaces, 4 sessions, and 30 tasks. The time
+// of each receipt is one hour before that of the previously issued receipt.
 func stocked(t *testing.T) *sqlite.Ledger {
 	t.Helper()
 	l := create(t)
@@ -65,7 +65,7 @@ func every(t *testing.T, entries iter.Seq2[ledger.Row, error]) (list []ledger.Ro
 	return list
 }
 
-// TestList verifies that pages of any size form the complete list, in order, and that a query
+// TestList verifies that pages of any size add up to the complete list, in order, and that a query
 // selects the same receipts as a comparison with each receipt.
 func TestList(t *testing.T) {
 	if testing.Short() {
@@ -126,8 +126,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTree verifies that the tree is that of the receipts' hashes, and that it requires them to be
-// correct.
+// TestTree verifies that the tree consists of the receipts' hashes, and that incorrect hashes are
+// reported.
 func TestTree(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Unsigned: true, KeepSecrets: true}
@@ -161,8 +161,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestImport verifies that a ledger can be imported into another one, twice, and that receipts that
-// do not fit are rejected.
+// TestImport verifies that a ledger can be imported into another ledger twice, and that receipts
+// that do not fit are rejected.
 func TestImport(t *testing.T) {
 	ctx, from := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: from, Signer: signer(t), KeepSecrets: true}
@@ -233,8 +233,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestOpen verifies that a file that is not a ledger, a newer ledger, and an absent file are
-// refused and not changed.
+// TestOpen verifies that an absent file, a file that is not a ledger, and a ledger of a newer
+// version are rejected and not changed.
 func TestOpen(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path := filepath.Join(dir, "ledger.db")

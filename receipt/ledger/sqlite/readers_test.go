@@ -17,9 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestReaders verifies that while two processes issue, each of a hundred readers that verify
-// everything again and again sees a prefix of the chain without gaps. The prefix is never shorter
-// than at the previous read or than the chain stored before this read.
+// TestReaders verifies that, while two processes issue, a hundred readers that repeatedly verify
+// all receipts always see a prefix of the chain without gaps. The prefix must not be shorter than
+// in the previous read, or shorter than the chain that was stored before the read started.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
 	if !testsize.Full() {
@@ -73,7 +73,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// prefix reads a ledger of one stream and returns the number of receipts that it contains.
+// prefix reads a ledger with a single stream and returns the number of receipts in it.
 func prefix(ctx context.Context, l *sqlite.Ledger, v *receipt.Verifier, least int) (n int, err error) {
 	before, err := ledger.Heads(ctx, l)
 	if err != nil {

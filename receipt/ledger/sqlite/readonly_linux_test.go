@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// reads reads a ledger in a process without permission to write.
+// reads reads a ledger in a process that has no write permission.
 func reads(t *testing.T, path string, attr *syscall.SysProcAttr) string {
 	t.Helper()
 	program := filepath.Join(filepath.Dir(filepath.Dir(path)), "program")
@@ -38,7 +38,7 @@ func reads(t *testing.T, path string, attr *syscall.SysProcAttr) string {
 }
 
 // backups creates a ledger in the forms that a read-only backup can have: a copy, a copy with its
-// head, and a copy whose log was not written back, with or without its index.
+// head file, and a copy whose write-ahead log was not merged, with or without the index of the log.
 func backups(t *testing.T) (dir string, want map[string]string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ledger-backups-")
@@ -51,7 +51,7 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 	})
 	path := filled(t, 3)
 	all := writers(t, path, 1)
-	end(all, 0) // the data that it wrote is in the log
+	end(all, 0) // the data that the writer wrote is in the log
 	twin := filepath.Join(t.TempDir(), "twin.db")
 	copyFile(t, path, twin)
 	copyFile(t, path+"-wal", twin+"-wal")
@@ -87,12 +87,12 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 	return dir, want
 }
 
-// TestReadOnly verifies that a backup in any form can be checked without permission to write, and
-// that the check does not change it.
+// TestReadOnly verifies that a backup in any form can be checked without write permission, and that
+// the check does not change it.
 func TestReadOnly(t *testing.T) {
 	dir, want := backups(t)
 	attr := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 { // root, which has all permissions
+	if os.Getuid() == 0 { // the root user has all permissions
 		attr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
 	for name, want := range want {
@@ -172,8 +172,8 @@ func TestReadFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadOnlyChanges verifies that a ledger that was opened as read-only can no longer be read
-// after a write.
+// TestReadOnlyChanges verifies that a ledger that was opened read-only can no longer be read after
+// another process writes to it.
 func TestReadOnlyChanges(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("it needs two users")

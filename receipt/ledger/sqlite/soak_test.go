@@ -21,10 +21,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestSoak verifies that creating and checking a ledger, computing its tree, exporting it to an
-// archive, and verifying the archive use memory that does not grow with the ledger. Everything is
-// derived from the drafts, so the root is always the same. LEDGER_MILLION sets the number of
-// receipts to 10⁶.
+// TestSoak verifies that the memory use of several operations does not grow with the ledger. The
+// operations are creating and checking a ledger, computing its tree, exporting it to an archive,
+// and verifying the archive. All data is derived from the drafts, so the root is always the same.
+// LEDGER_MILLION sets the number of receipts to 10⁶.
 func TestSoak(t *testing.T) {
 	size, want := 3_000, "ze5teBU0stDgJzLZP6rdhtWyzgcDV/zcQf6cFHZnP/8="
 	if os.Getenv("LEDGER_MILLION") != "" {
@@ -79,7 +79,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// pack writes all receipts of a ledger as a CBOR sequence.
+// pack writes all receipts in a ledger as a CBOR sequence.
 func pack(t *testing.T, l *sqlite.Ledger, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -110,7 +110,7 @@ func pack(t *testing.T, l *sqlite.Ledger, path string) {
 	}
 }
 
-// highest returns the largest heap that was seen while f ran.
+// highest returns the largest heap size that was measured while f ran.
 func highest(f func()) (peak uint64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestStatements verifies that a connection can run a prepared statement again, also while its rows
-// are read, after it failed, and after the tables were changed.
+// TestStatements verifies that a connection can run a prepared statement again, even while its rows
+// are being read, after it failed, and after the tables were changed.
 func TestStatements(t *testing.T) {
 	ctx, path := t.Context(), filled(t, 3)
 	l, err := sqlite.Open(ctx, path)
@@ -63,7 +63,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("insertion %d: %v", n, err)
 		}
 	}
-	for n := range 100 { // more statements than are cached
+	for n := range 100 { // more statements than the cache can contain
 		query(t, tx, fmt.Sprintf("SELECT %d FROM streams WHERE id = ?", n), 100).Close()
 	}
 	if again := seen(); again != first {

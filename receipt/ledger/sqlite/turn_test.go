@@ -11,8 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestQueueKilled verifies that if processes that wait for their turn or have it are killed one
-// after another, the others continue, acknowledged receipts are stored, and there is one chain.
+// TestQueueKilled verifies what happens if processes that wait in the queue, or are at its head,
+// are killed one after another. The other processes must continue, acknowledged receipts must be
+// stored, and there must be a single chain.
 func TestQueueKilled(t *testing.T) {
 	n := 8
 	if testing.Short() {

@@ -11,11 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// brokenStore is an environment variable: the fault of the store that TestBroken tests.
+// brokenStore is an environment variable that specifies the fault of the store that TestBroken
+// tests.
 const brokenStore = "STORETEST_BROKEN"
 
-// TestBroken verifies that each broken store fails the subtest that is meant for it. The suite runs
-// in a separate process, as it would for the author of such a store.
+// TestBroken verifies that each broken store fails the subtest that is intended to detect it. The
+// suite runs in a separate process, as it would for the author of a store.
 func TestBroken(t *testing.T) {
 	if f, ok := os.LookupEnv(brokenStore); ok {
 		storetest.Run(t, func(*testing.T) func() ledger.Store { return newMemory(fault(f)) })

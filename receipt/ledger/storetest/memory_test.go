@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A fault is what a store does wrong.
+// A fault is something that a store does wrong.
 type fault string
 
 const (
@@ -44,15 +44,15 @@ type memory struct {
 	fault fault
 
 	mu   sync.Mutex
-	seen map[chain.Stream]chain.Head // the handle's own memory, of a store that forks
+	seen map[chain.Stream]chain.Head // the handle's own memory, which a store that forks uses
 }
 
-// A shared is what all handles on a store have in common.
+// A shared contains the data that all handles on a store share.
 type shared struct {
 	mu      sync.Mutex
-	turn    map[chain.Stream]*sync.Mutex // one append at a time in each stream
+	turn    map[chain.Stream]*sync.Mutex // allows only one append at a time in each stream
 	heads   map[chain.Stream]chain.Head
-	list    []ledger.Row // in the order of its numbers
+	list    []ledger.Row // rows in the order of their numbers
 	numbers int64
 }
 
@@ -63,7 +63,7 @@ func newMemory(f fault) (handle func() ledger.Store) {
 	}
 }
 
-// ended returns the error of a context that has ended.
+// ended returns the context's error if the context has ended.
 func (m *memory) ended(ctx context.Context) error {
 	if m.fault == ignores {
 		return nil
@@ -164,7 +164,7 @@ func (m *memory) Append(ctx context.Context, runs ...ledger.Run) error {
 
 	list := m.number(rows)
 	if m.fault == noPrefix {
-		// Others are numbered and shown while a long run is written.
+		// Other receipts are numbered and become visible while a long run is written.
 		m.shared.mu.Unlock()
 		time.Sleep(time.Duration(len(list)) * 500 * time.Microsecond)
 		m.shared.mu.Lock()
@@ -183,7 +183,7 @@ func (m *memory) Append(ctx context.Context, runs ...ledger.Run) error {
 	return nil
 }
 
-// lock waits for the caller's turn to append to the streams of runs.
+// lock waits until the caller may append to the streams of the runs.
 func (m *memory) lock(runs []ledger.Run) (unlock func()) {
 	if m.fault == forks {
 		m.mu.Lock()
@@ -193,7 +193,7 @@ func (m *memory) lock(runs []ledger.Run) (unlock func()) {
 	for _, run := range runs {
 		streams = append(streams, run.Stream)
 	}
-	slices.SortFunc(streams, chain.Stream.Compare) // the same order for all, so that none waits forever
+	slices.SortFunc(streams, chain.Stream.Compare) // all callers use the same order, so there is no deadlock
 
 	var turns []*sync.Mutex
 	m.shared.mu.Lock()
@@ -214,7 +214,7 @@ func (m *memory) lock(runs []ledger.Run) (unlock func()) {
 	}
 }
 
-// check returns the heads of the streams after runs.
+// check returns the heads of the streams after the runs are appended.
 func (m *memory) check(runs []ledger.Run, rows [][]ledger.Row) (map[chain.Stream]chain.Head, error) {
 	heads := map[chain.Stream]chain.Head{}
 	for i, run := range runs {
@@ -243,10 +243,10 @@ func (m *memory) check(runs []ledger.Run, rows [][]ledger.Row) (map[chain.Stream
 	return heads, nil
 }
 
-// number gives rows their places in the order of the store.
+// number assigns positions to rows in the order of the store.
 func (m *memory) number(rows [][]ledger.Row) (list []ledger.Row) {
 	for _, run := range rows {
-		before := uint64(0) // receipts of the stream
+		before := uint64(0) // number of receipts in the stream
 		for _, r := range slices.Concat(m.list, list) {
 			if len(run) > 0 && r.Stream == run[0].Stream {
 				before++
