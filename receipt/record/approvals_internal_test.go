@@ -12,7 +12,7 @@ import (
 
 const asked = `{"approval_id":"a","tool_call_id":"c","name":"tool","action":"act","input":{"n":1}}`
 
-// TestApprovals verifies the decision that results from the events of one approval.
+// TestApprovals verifies the decision that results from the events for one approval.
 func TestApprovals(t *testing.T) {
 	o := plainOptions(t)
 	quorum := func(n int) string {
@@ -89,7 +89,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestTwoOfOneCall verifies that an answer that names only the call is for its last question.
+// TestTwoOfOneCall verifies that, if an answer names only the call, it belongs to the last question
+// about that call.
 func TestTwoOfOneCall(t *testing.T) {
 	d := mustRecord(t, plainOptions(t), "tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`, "tool.approval_required", `{"approval_id":"b","tool_call_id":"c"}`,
 		"tool.approved", `{"approval_id":"a","tool_call_id":"c"}`, "tool.denied", `{"tool_call_id":"c"}`)
@@ -98,13 +99,13 @@ func TestTwoOfOneCall(t *testing.T) {
 	}
 }
 
-// TestReviewers verifies that the sender of a decision does not count as a reviewer.
+// TestReviewers verifies that the sender of a decision is not counted as a reviewer.
 func TestReviewers(t *testing.T) {
 	o := plainOptions(t)
 	const required = `{"approval_id":"a","approvers_required":2}`
 	for name, test := range map[string]struct {
 		decision, actor string
-		pairs           []string // for "kind actor", the envelope contains the actor
+		pairs           []string // if an entry has the form "kind actor", the envelope contains the actor
 	}{
 		"one, and the runtime":          {event.TimedOut, "host", []string{"tool.approval_required", required, "tool.approved runtime", `{"approval_id":"a","reviewers":["u"]}`}},
 		"one confirms, and it tells":    {event.TimedOut, "host", []string{"tool.approval_required", required, "user.tool_confirmation u", `{"approval_id":"a","decision":"approved"}`, "tool.approved runtime", `{"approval_id":"a"}`}},
@@ -136,8 +137,8 @@ func TestReviewers(t *testing.T) {
 	}
 }
 
-// TestEvidence verifies that the hash covers the payloads of question and answer, and that the
-// user's answer is the evidence, not the runtime's decision.
+// TestEvidence verifies that the hash covers the payloads of the question and the answer, and that
+// the evidence is the user's answer instead of the runtime's decision.
 func TestEvidence(t *testing.T) {
 	o := plainOptions(t)
 	const answer, other, decision = `{"approval_id":"a","decision":"approved","actor":"u"}`, `{"actor":"v","approval_id":"a","decision":"approved"}`, `{"approval_id":"a"}`
@@ -160,7 +161,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestCalls verifies the entry that results from the events of one call.
+// TestCalls verifies the entry that results from the events for one call.
 func TestCalls(t *testing.T) {
 	o := plainOptions(t)
 	const open = `{"tool_call_id":"c","name":"tool","input":{"n":1}}`
@@ -227,7 +228,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestEffects verifies that an effect is listed once, regardless of how many sources record it.
+// TestEffects verifies that an effect is listed only once, regardless of how many sources record
+// it.
 func TestEffects(t *testing.T) {
 	o := plainOptions(t)
 	o.WorkspaceRoot = "/home/u/garden/"
@@ -310,7 +312,8 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// TestCosts verifies that costs are listed by provider and model, in order of appearance.
+// TestCosts verifies that costs are listed by provider and model, in the order in which they first
+// appear.
 func TestCosts(t *testing.T) {
 	d := mustRecord(t, plainOptions(t),
 		"span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.1,"input_tokens":1}`,
@@ -331,7 +334,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestDeterminism verifies that a replay is exact only if all its inputs have digests.
+// TestDeterminism verifies that a replay is exact only if all of its inputs have digests.
 func TestDeterminism(t *testing.T) {
 	o := plainOptions(t)
 	const llm = `{"kind":"llm","provider":"p","model":"m","response":"r"}`

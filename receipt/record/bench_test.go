@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// BenchmarkRecord records a task, the events of testdata/run.jsonl, without making its draft.
+// BenchmarkRecord records a task, the events of testdata/run.jsonl, without creating its draft.
 func BenchmarkRecord(b *testing.B) {
 	s := scenarios()[0]
 	lines := s.lines(b)
@@ -29,7 +29,7 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportMetric(float64(len(lines))*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkDraft makes and checks the draft of that task.
+// BenchmarkDraft creates and checks the draft for that task.
 func BenchmarkDraft(b *testing.B) {
 	s := scenarios()[0]
 	o := s.options()

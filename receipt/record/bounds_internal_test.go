@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	shapeVariable    = "RECORD_SHAPE"    // the shape that a separate process records
-	gigabyteVariable = "RECORD_GIGABYTE" // record a gigabyte of each shape whose name contains the value
+	shapeVariable    = "RECORD_SHAPE"    // name of the shape that a separate process records
+	gigabyteVariable = "RECORD_GIGABYTE" // selects the shapes for TestGigabyte by a part of their name
 
 	mostMemory = 256 // maximum memory in MiB
 	leastSpeed = 20  // MB/s
 )
 
-// TestGigabyte records a gigabyte of every shape, each in a separate process, and prints the
-// megabytes read per second of processor time, and the memory used.
+// TestGigabyte records a gigabyte of every shape, each in a separate process. It prints the memory
+// use, and the megabytes read per second of processor time.
 //
 //	RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
 func TestGigabyte(t *testing.T) {
@@ -44,7 +44,7 @@ func TestGigabyte(t *testing.T) {
 			continue
 		}
 		alone := exec.Command(self, "-test.run=^TestShapeAlone$")
-		alone.Env = append(os.Environ(), shapeVariable+"="+s.name, "GOGC=50") // as in the command
+		alone.Env = append(os.Environ(), shapeVariable+"="+s.name, "GOGC=50") // same value as in the command
 		out, err := alone.CombinedOutput()
 		line, _, _ := strings.Cut(string(out), "\n")
 		fields := strings.SplitN(line, "\t", 3)
@@ -62,14 +62,14 @@ func TestGigabyte(t *testing.T) {
 		if memory > mostMemory {
 			t.Errorf("%s: %.0f MiB, expected at most %d", s.name, memory, mostMemory)
 		}
-		if speed < leastSpeed && read > 100 { // a log that is refused immediately has no speed
+		if speed < leastSpeed && read > 100 { // the speed is not meaningful if a log is refused immediately
 			t.Errorf("%s: %.0f MB/s, expected at least %d", s.name, speed, leastSpeed)
 		}
 	}
 }
 
-// TestShapeAlone is the process that [TestGigabyte] runs. It prints the megabytes read, the memory
-// in MiB, and the result.
+// TestShapeAlone is the separate process that [TestGigabyte] runs. It prints the megabytes read,
+// the memory use in MiB, and the result.
 func TestShapeAlone(t *testing.T) {
 	name := os.Getenv(shapeVariable)
 	if name == "" {
@@ -91,15 +91,15 @@ func TestShapeAlone(t *testing.T) {
 	}
 }
 
-// TestKept verifies that a recording counts the memory that it keeps, which may be MaxKept bytes.
-// It reads a part of every shape, and compares the memory in use with the count and the longest
-// line.
+// TestKept verifies that a recording correctly counts the memory that it keeps, which is limited to
+// MaxKept bytes. The test reads a part of every shape, and compares the memory in use with the
+// count and the length of the longest line.
 func TestKept(t *testing.T) {
 	size, room := int64(32<<20), int64(2<<20) // room is the memory that every log needs
 	if !testsize.Full() {
 		size, room = 256<<10, 128<<10
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // only the memory after a collection is measured
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // only the memory that remains after a collection is measured
 	for _, s := range shapes() {
 		if s.most > 0 {
 			continue
@@ -117,7 +117,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A shapeReader contains everything that a reading keeps: the reader, and the latest document.
+// A shapeReader contains everything that stays in memory during a recording: the reader and the
+// latest document.
 type shapeReader struct {
 	reader
 	doc canon.Document
@@ -130,8 +131,8 @@ func (r *shapeReader) budget() *event.Budget {
 	return r.recorder.run.Budget
 }
 
-// readShape reads a number of bytes of a shape, or until a line is refused. It returns the reader,
-// and the length of the longest line.
+// readShape reads the given number of bytes of a shape, or stops when a line is refused. It returns
+// the reader and the length of the longest line.
 func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) {
 	t.Helper()
 	lines := event.NewLines(s.open(size))
@@ -161,8 +162,8 @@ func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) 
 	}
 }
 
-// TestTextsOfDraft verifies that strings that are stored once count each time they occur in the
-// draft, before it is marshaled.
+// TestTextsOfDraft verifies that a string that is stored only once is counted each time it occurs
+// in the draft, before the draft is marshaled.
 func TestTextsOfDraft(t *testing.T) {
 	for _, s := range shapes() {
 		if s.name != "calls with one long name, 10000" {
@@ -178,7 +179,7 @@ func TestTextsOfDraft(t *testing.T) {
 	t.Error("there is no such shape")
 }
 
-// inUse returns the bytes of the heap that are reachable.
+// inUse returns the number of reachable bytes on the heap.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -190,7 +191,7 @@ func shapeOptions() Options {
 	return Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
 }
 
-// counted counts the bytes that are read.
+// counted is a reader that counts the bytes read.
 type counted struct {
 	in io.Reader
 	n  int64

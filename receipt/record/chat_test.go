@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestCheck verifies which messages have the shape of their role, and where errors are reported.
+// TestCheck verifies which messages have a valid form for their role, and where errors are
+// reported.
 func TestCheck(t *testing.T) {
 	const call = `{"id":"c","name":"n","arguments":{}}`
 	user := func(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }
@@ -52,8 +53,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckSaysNoContent verifies that an error quotes at most a role or a type of a block, and
-// shortens a long one.
+// TestCheckSaysNoContent verifies that an error quotes at most a role or a block type, and shortens
+// a long one.
 func TestCheckSaysNoContent(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for _, message := range []string{
@@ -66,8 +67,8 @@ func TestCheckSaysNoContent(t *testing.T) {
 	}
 }
 
-// TestBuckets verifies that each category has one bucket, and that an unknown one leaves the
-// session usable.
+// TestBuckets verifies that each category is in exactly one bucket, and that an unknown category
+// leaves the session usable.
 func TestBuckets(t *testing.T) {
 	var names []string
 	for _, c := range event.Buckets() {

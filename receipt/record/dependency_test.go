@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestDependencies verifies that the dependencies of a task are the materials of its draft and the
-// clock, each with its event and the place of the answer in that event.
+// TestDependencies verifies that the dependencies of a task are the materials in its draft and the
+// clock. Each dependency must refer to its event and to the location of the answer in that event.
 func TestDependencies(t *testing.T) {
 	for _, s := range scenarios() {
-		if s.name == "replay" { // it contains the answers of another task
+		if s.name == "replay" { // this log contains answers that belong to another task
 			continue
 		}
 		rec, err := record.New(s.options())
@@ -32,7 +32,7 @@ func TestDependencies(t *testing.T) {
 		}
 		var want, got []string
 		for _, m := range d.ReplayInput.Materials[1:] {
-			if m.Kind == "event_log" { // the log itself is not an answer
+			if m.Kind == "event_log" { // the log itself is a material but not an answer
 				continue
 			}
 			want = append(want, m.Kind+" "+m.ID+" "+m.SHA256.String())
@@ -59,7 +59,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// toldThere verifies that the answer is at the place in the dependency.
+// toldThere verifies that the answer is at the location that the dependency states.
 func toldThere(t *testing.T, line []byte, x record.Dependency) {
 	t.Helper()
 	doc, err := canon.Parse(line)

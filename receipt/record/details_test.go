@@ -15,13 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// once returns the draft of a task with a single event between start and end.
+// once returns the draft for a task that has a single event between its start and its end.
 func once(t *testing.T, o record.Options, kind, payload string, more ...string) string {
 	t.Helper()
 	return draft(t, o, text(1, 1, "task.started", `{}`), text(2, 2, kind, payload, more...), text(3, 3, "task.completed", `{}`))
 }
 
-// TestCenturies verifies that the duration of a task is correct even if it exceeds a Duration.
+// TestCenturies verifies that the duration of a task is correct even if it exceeds the range of a
+// Duration.
 func TestCenturies(t *testing.T) {
 	for from, want := range map[string]string{"0001": "63902822401000", "1700": "10287561601000", "2026": "1000"} {
 		started := bytes.Replace(text(1, 1, "task.started", `{}`), []byte("2026"), []byte(from), 1)
@@ -31,7 +32,7 @@ func TestCenturies(t *testing.T) {
 	}
 }
 
-// TestMembers verifies the effect of single members, by part of the draft.
+// TestMembers verifies the effects of single members, grouped by part of the draft.
 func TestMembers(t *testing.T) {
 	long := strings.Repeat("é", 2000)
 	for _, test := range []struct{ kind, payload, want string }{
@@ -70,8 +71,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMaterialsOnce verifies that a repeated material is listed once, and that different contents
-// with one ID get different IDs.
+// TestMaterialsOnce verifies that a repeated material is listed only once, and that materials with
+// the same ID but different contents get different IDs.
 func TestMaterialsOnce(t *testing.T) {
 	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	got := draft(t, plain(), text(1, 1, "task.started", `{}`),
@@ -83,8 +84,8 @@ func TestMaterialsOnce(t *testing.T) {
 	}
 }
 
-// TestFailure verifies that the copied failure contains no hidden reasoning, and no value that a
-// receipt cannot represent.
+// TestFailure verifies that the failure in the draft contains neither hidden reasoning nor a value
+// that a receipt cannot represent.
 func TestFailure(t *testing.T) {
 	fail := func(failure string) (string, error) {
 		r, err := record.New(plain())
@@ -121,7 +122,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestOptions verifies that options override events.
+// TestOptions verifies that options take precedence over events.
 func TestOptions(t *testing.T) {
 	o := record.Options{
 		Issuer: receipt.Issuer{ID: "i", Kind: "agent"}, ReceiptID: "r", IssuedAt: time.Date(2026, 1, 2, 3, 4, 5, 6789e5, time.FixedZone("", 3600)), WorkspaceRef: "w2", SessionID: "s2",
@@ -152,8 +153,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLogDigest verifies that the digest in the draft is the digest of the log in canonical form,
-// with a line feed after each event.
+// TestLogDigest verifies that the draft states the digest of the log in canonical form, with a line
+// feed after each event.
 func TestLogDigest(t *testing.T) {
 	var log []byte
 	s := scenarios()[0]
@@ -172,7 +173,7 @@ func TestLogDigest(t *testing.T) {
 	}
 }
 
-// TestChat verifies that a suspended turn of a chat has one receipt when it has ended.
+// TestChat verifies that a suspended turn of a chat has one receipt after it ends.
 func TestChat(t *testing.T) {
 	events := [][]byte{
 		text(1, 1, "task.submitted", `{"autonomy_tier":"act_with_approval"}`), text(2, 2, "task.started", `{}`),
@@ -205,7 +206,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestRedact verifies that a policy removes secrets from a draft, which the recorder does not do.
+// TestRedact verifies that a redaction policy removes secrets from a draft, because the recorder
+// does not.
 func TestRedact(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	r, err := record.New(plain())
@@ -237,7 +239,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestErrorText verifies that errors contain the place, and quote untrusted text within bounds.
+// TestErrorText verifies that errors contain the location, and quote only a bounded amount of
+// untrusted text.
 func TestErrorText(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {

@@ -30,7 +30,7 @@ func Example() {
 		event := fmt.Sprintf(`{"id":"%d","resource":{"object":"task","id":"task_7"},"created_at":"2026-04-25T19:16:%02dZ","sequence":%d,
 			"session_id":"session_1","workspace_id":"garden",%s}`, i+1, i, i+1, e)
 		if err := rec.Add([]byte(event)); err != nil {
-			panic(err) // *record.Error: which event, where, why
+			panic(err) // *record.Error states the event, the location, and the reason
 		}
 	}
 	draft, err := rec.Draft()
@@ -51,7 +51,7 @@ func Example() {
 	// garden.water succeeded sha256:e009b4d74be5f04ab7d103e56ca1fecab7cf39a691433e5351ab1d942dee7927
 }
 
-// A log contains frames of a bridge, and events that no frame contains.
+// A log may contain frames from a bridge, and events that are not in any frame.
 func ExampleRead() {
 	const log = `{"at":"2026-04-25T19:16:10Z","from":"client","frame":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"session_1","prompt":[{"type":"text","text":"Water bed 3."}]}}}
 {"at":"2026-04-25T19:16:11Z","from":"agent","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session_1","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"garden.water","status":"in_progress","rawInput":{"bed":3}}}}}
@@ -63,7 +63,7 @@ func ExampleRead() {
 		Issuer: receipt.Issuer{ID: "my_harness"}, TaskID: "task_7", WorkspaceRef: "garden", Tier: "act_auto",
 	}, record.FormUnknown)
 	if err != nil {
-		panic(err) // *record.LineError: which line, and why
+		panic(err) // *record.LineError states the line and the reason
 	}
 
 	d := l.Draft
@@ -78,7 +78,7 @@ func ExampleRead() {
 	// [/side_effects/fs_writes /side_effects/network_egress]
 }
 
-// A turn of a chat waits for a signal, which arrives in another process.
+// A turn in a chat waits for a signal, which arrives in another process.
 func ExampleResumeTurn() {
 	at := func(second int) time.Time { return time.Date(2026, 4, 25, 19, 16, second, 0, time.UTC) }
 	var log []byte
@@ -104,7 +104,7 @@ func ExampleResumeTurn() {
 	t.Begin(at(31))
 	t.Message(at(32), []byte(`{"role":"assistant","content":"Email sent."}`))
 	t.Complete(at(33))
-	draft, err := t.Draft() // an error of any part
+	draft, err := t.Draft() // returns the first error from any part of the turn
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// KindNames returns the names of the kinds in the table.
+// KindNames returns the names of all kinds in the table.
 func KindNames() (names []string) {
 	for _, k := range eventKinds() {
 		names = append(names, k.Event)
@@ -16,7 +16,7 @@ func KindNames() (names []string) {
 	return names
 }
 
-// KindMembers returns the members of the payload that are read, for each kind in the table.
+// KindMembers returns, for each kind in the table, the payload members that are read.
 func KindMembers() map[string][]string {
 	all := map[string][]string{}
 	for _, k := range eventKinds() {
@@ -25,7 +25,7 @@ func KindMembers() map[string][]string {
 	return all
 }
 
-// Unfit returns the error that the types of the members alone produce for an event.
+// Unfit checks an event against only the types of its members, and returns the error.
 func Unfit(line *canon.Document) error {
 	root := line.Root()
 	e := &event.Event{Root: root, Payload: root.Member("payload"), Kind: root.Member("event").String()}

@@ -57,7 +57,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestHostCalls verifies that a call of the host is listed, with its writes.
+// TestHostCalls verifies that a call that the host makes is listed, including its writes.
 func TestHostCalls(t *testing.T) {
 	for _, test := range []struct{ params, result, call, writes, bound string }{
 		{`{"name":"workspace.write_text","args":{"path":"a.txt","content":"x"}}`, `"result":{"written":true}`, "workspace.write_text succeeded", "a.txt", "no"},
@@ -90,8 +90,8 @@ func TestHostCalls(t *testing.T) {
 	}
 }
 
-// TestCompositions verifies that the calls of a snippet are listed on either channel, and that the
-// draft does not deny their effects.
+// TestCompositions verifies that the calls in a snippet are listed, whichever channel reports them,
+// and that the draft does not deny their effects.
 func TestCompositions(t *testing.T) {
 	call := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","operationIndex":0,"annotations":{"kind":"edit"},"requestedSideEffectLevel":"workspace_write","rawInput":{"path":"a.txt"}`
 	result := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","status":"completed","rawOutput":{"ok":true},"executor":"harn_builtin"`
@@ -117,7 +117,7 @@ func TestCompositions(t *testing.T) {
 			t.Errorf("%s: %v", name, l.Draft.Metadata)
 		}
 
-		// A result alone is a call, too, and a call without an end is open.
+		// A result without a call is also listed as a call, and a call without an end is open.
 		for _, lines := range [][]string{{frame("composition_child_result", result)}, {frame("composition_child_call", call)}} {
 			if l, err := overBridge(lines...); err != nil || len(l.Draft.SideEffects.ToolCalls) != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -126,8 +126,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestAbbreviatedDigests verifies that a member with an abbreviated digest is unreported, and that
-// the event is accepted.
+// TestAbbreviatedDigests verifies that an event with an abbreviated digest is accepted, and that
+// the corresponding member is unreported.
 func TestAbbreviatedDigests(t *testing.T) {
 	full := "sha256:" + strings.Repeat("3a7b", 16)
 	for _, test := range []struct{ kind, payload, unreported string }{
@@ -143,7 +143,7 @@ func TestAbbreviatedDigests(t *testing.T) {
 		}
 	}
 
-	// Only a digest that matches the abbreviation is kept.
+	// A digest is kept only if it matches the abbreviation.
 	for short, kept := range map[string]bool{"3a7b…": true, "3a7b…3a7b": true, "3a7c…": false, "3a7b…00": false} {
 		l, err := record.Read(strings.NewReader(string(text(1, 1, "task.started", `{}`))+"\n"+
 			string(text(2, 2, "tool.requested", `{"tool_call_id":"c","input_sha256":"`+full+`"}`))+"\n"+
@@ -156,7 +156,7 @@ func TestAbbreviatedDigests(t *testing.T) {
 		}
 	}
 
-	// Over a bridge: the preview of a file, and an artifact.
+	// Test the preview of a file and an artifact that are reported over a bridge.
 	l, err := overBridge(
 		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","content":[{"type":"diff","path":"p","oldText":"a","newText":"b","_meta":{"harn":{"permission_preview":{"preimageSha256":"3a7b…"}}}}]`),
 		updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`),
@@ -175,8 +175,8 @@ func TestAbbreviatedDigests(t *testing.T) {
 	}
 }
 
-// TestWorkerStates verifies that each state of a worker is recorded, and that joining an ended
-// worker does not open it again.
+// TestWorkerStates verifies that each state of a worker is recorded, and that joining a worker that
+// has ended does not reopen it.
 func TestWorkerStates(t *testing.T) {
 	states := map[string]string{"running": "accepted", "progressed": "accepted", "awaiting_input": "accepted", "suspended": "accepted",
 		"completed": "completed", "failed": "failed", "stopped": "failed", "cancelled": "failed"}
@@ -199,8 +199,8 @@ func TestWorkerStates(t *testing.T) {
 	}
 }
 
-// TestUnreadContent verifies that unknown content blocks and kinds of spans are counted, and make
-// lower bounds.
+// TestUnreadContent verifies that unknown content blocks and kinds of spans are counted, and turn
+// sums into lower bounds.
 func TestUnreadContent(t *testing.T) {
 	for line, want := range map[string]string{
 		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"read","status":"completed","content":[{"type":"content"},{"type":"moonwalk"},{}]`): "map[session/update tool_call content :1 session/update tool_call content moonwalk:1]",
@@ -216,9 +216,10 @@ func TestUnreadContent(t *testing.T) {
 	}
 }
 
-// TestUnstatedActions verifies that a frame whose type does not describe its action makes lower
-// bounds: a call that only reads and has a diff, an approved call without an update, a call that
-// only a frame without an event names, and artifacts without IDs.
+// TestUnstatedActions verifies that a frame whose type does not describe its action turns the
+// affected values into lower bounds. The cases are a read-only call with a diff, an approved call
+// without an update, a call that is named only in a frame without an event, and artifacts without
+// IDs.
 func TestUnstatedActions(t *testing.T) {
 	const permission = `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"p","title":"rm"},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
 	answer := func(option string) string {
@@ -268,7 +269,7 @@ func TestUnstatedActions(t *testing.T) {
 	}
 }
 
-// TestFrameOrEvent verifies that a line with a frame and an event is refused.
+// TestFrameOrEvent verifies that a line that contains both a frame and an event is refused.
 func TestFrameOrEvent(t *testing.T) {
 	for _, line := range []string{
 		`{"at":"2026-01-01T00:00:01Z","frame":{"jsonrpc":"2.0","method":"agent/idle"},"event":"span.completed","payload":{"kind":"fs","path":"a"}}`,

@@ -23,7 +23,7 @@ const (
 	ending    = `{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`
 )
 
-// overBridge records lines between the start and the end of a task.
+// overBridge records lines that occur between the start and the end of a task.
 func overBridge(lines ...string) (*record.Log, error) {
 	all := append([]string{beginning}, lines...)
 	return record.Read(strings.NewReader(strings.Join(append(all, ending), "\n")), frameOptions(), record.FormFrames)
@@ -42,7 +42,7 @@ func updateLine(members string) string {
 	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{` + members + `}}}`
 }
 
-// TestDialects verifies that equivalent frames of all dialects produce the same draft.
+// TestDialects verifies that equivalent frames in all dialects produce the same draft.
 func TestDialects(t *testing.T) {
 	sum := canon.Sum([]byte("old")).String()[7:]
 	call := updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","rawInput":{"n":1}`)
@@ -75,7 +75,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("no %s in %s", part, want)
 		}
 	}
-	// The digests in a diff are of files only if its texts are entire files.
+	// The digests in a diff refer to files only if the texts in the diff are entire files.
 	for old, whole := range map[string]bool{"old": true, "ol": false} {
 		d := mustBridge(t, call, ask(`"toolCallId":"c","content":[{"type":"diff","path":"p","oldText":"`+old+`","newText":"new","_meta":{"harn":{"permission_preview":{"preimageSha256":"`+sum+`"}}}}]`, ""),
 			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))
@@ -86,8 +86,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestRewrittenPreview verifies that a preview does not count after the approver changed the
-// arguments. Unknown members of a file are omitted.
+// TestRewrittenPreview verifies that a preview is ignored if the approver changed the arguments.
+// Unknown members of a file are omitted from the draft.
 func TestRewrittenPreview(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"granted":true}`:                   `{"after_sha256":"` + canon.Sum([]byte("new")).String() + `","before_sha256":null,"operation":"create","path":"p"}`,
@@ -103,7 +103,7 @@ func TestRewrittenPreview(t *testing.T) {
 	}
 }
 
-// TestFrameCalls verifies the entry that results from the updates of one call.
+// TestFrameCalls verifies the entry that results from the updates for one call.
 func TestFrameCalls(t *testing.T) {
 	open := func(more string) string {
 		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"n"` + more)
@@ -164,7 +164,7 @@ func TestFrameCalls(t *testing.T) {
 	}
 }
 
-// TestPermissions verifies the decisions from answers over a bridge.
+// TestPermissions verifies the decisions that result from answers over a bridge.
 func TestPermissions(t *testing.T) {
 	ask := func(id any, call string) string {
 		return fmt.Sprintf(`{"at":"2026-01-01T00:00:01Z","from":"agent","frame":{"jsonrpc":"2.0","id":%v,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":%q,"title":"n","rawInput":{"n":1}}}}}`, id, call)
@@ -205,7 +205,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestDurableApprovals verifies all forms of hitl frames, and frames that are not approvals.
+// TestDurableApprovals verifies all forms of hitl frames, including frames that are not approvals.
 func TestDurableApprovals(t *testing.T) {
 	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(members string) string {
@@ -303,7 +303,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestFramesRefused verifies the errors that end a recording of frames, and their index.
+// TestFramesRefused verifies the errors that end a recording of frames, and the indexes in these
+// errors.
 func TestFramesRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		code  event.Code
@@ -396,7 +397,7 @@ func TestFrameCounts(t *testing.T) {
 	}
 }
 
-// TestLongLine verifies the limit of a line, which is not the size of a buffer.
+// TestLongLine verifies the limit on the length of a line, which is not the size of a buffer.
 func TestLongLine(t *testing.T) {
 	long := string(text(1, 1, "task.started", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`))
 	l, err := record.Read(strings.NewReader(long+"\r\n\n"+string(text(2, 2, "task.completed", `{}`))), plain(), record.FormUnknown)

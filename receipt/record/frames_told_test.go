@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// prompted records frames between a prompt and its end, with the given options.
+// prompted records, with the given options, frames that occur between a prompt and its end.
 func prompted(o record.Options, lines ...string) (string, error) {
 	all := append([]string{`{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"dig"}]}}}`}, lines...)
 	all = append(all, `{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}`)
@@ -82,7 +82,8 @@ func TestFramesTellWhatRan(t *testing.T) {
 }
 
 // TestEveryWord verifies that sessions that differ in one word have different digests, regardless
-// of the chunks, and that no draft with an answer of a model is exact without that answer.
+// of how the text is divided into chunks. A draft that does not cover a model's answer must not be
+// exact.
 func TestEveryWord(t *testing.T) {
 	digest := func(lines ...string) string {
 		t.Helper()
@@ -157,7 +158,7 @@ func TestEveryWord(t *testing.T) {
 	has(t, "a message", mustPrompted(t, chunk(m, `hello`)), `"determinism":"best_effort"`)
 	has(t, "a thought", mustPrompted(t, chunk("agent_thought_chunk", `hello`)), `"determinism":"best_effort"`, `!hello`)
 
-	// The digest of the content can be reproduced from the words.
+	// The digest of the content can be reproduced from the text.
 	var log strings.Builder
 	o.Keep = func(line []byte) error { log.Write(line); return nil }
 	if _, err := prompted(o, chunk(m, `he`), chunk(m, `llo`), block(`{"type":"image","data":"AA=="}`), chunk(m, `!`)); err != nil {
@@ -168,7 +169,7 @@ func TestEveryWord(t *testing.T) {
 	has(t, "the log", log.String(), `"payload":{"content_sha256":"`+want+`"}`, `"payload":{"content_sha256":"`+prompt+`"}`, `!hello`)
 }
 
-// TestReportedCost verifies that the last report of the agent determines the cost.
+// TestReportedCost verifies that the agent's last report determines the cost.
 func TestReportedCost(t *testing.T) {
 	usage := func(cost string) string {
 		return updateLine(`"sessionUpdate":"usage_update","used":5,"size":9,"cost":` + cost)
@@ -197,8 +198,8 @@ func TestReportedCost(t *testing.T) {
 	}
 }
 
-// TestLoadWhileRunning verifies that an update during the loading of a running session is of a
-// known object, and counts, or is ambiguous.
+// TestLoadWhileRunning verifies updates that arrive while a running session is loaded. An update
+// must either refer to a known object and be recorded, or be refused as ambiguous.
 func TestLoadWhileRunning(t *testing.T) {
 	const load, loaded = `{"jsonrpc":"2.0","id":7,"method":"session/load","params":{"sessionId":"s"}}`, `{"jsonrpc":"2.0","id":7,"result":null}`
 	call := func(id, more string) string {
@@ -231,8 +232,8 @@ func TestLoadWhileRunning(t *testing.T) {
 	}
 }
 
-// TestWhoAnswers verifies that an answer is for the question in its own session, and that an answer
-// that the runtime refuses, at any time, does not count.
+// TestWhoAnswers verifies that an answer applies only to the question in its own session, and that
+// an answer that the runtime refuses at any time is ignored.
 func TestWhoAnswers(t *testing.T) {
 	asked := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"sessionId":"s","request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(id int, of, who string) string {

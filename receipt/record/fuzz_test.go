@@ -14,13 +14,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// FuzzRead verifies that recording does not panic. A draft can be sealed, and is the same the
-// second time. Otherwise, there is an error and no draft.
+// FuzzRead verifies that recording never panics. If there is a draft, it can be sealed, and a
+// second recording returns the same draft. Otherwise, an error is returned without a draft.
 func FuzzRead(f *testing.F) {
 	for _, s := range scenarios() {
 		for _, suffix := range []string{".jsonl", ".frames.jsonl"} {
 			lines := bytes.SplitAfter(s.read(f, suffix), []byte("\n"))
-			for i := range lines { // short logs, for more mutations; FuzzSequence has long ones
+			for i := range lines { // short logs allow more mutations; FuzzSequence uses long logs
 				if i%8 == 0 {
 					f.Add(bytes.Join([][]byte{lines[0], lines[i]}, nil), s.task)
 				}
@@ -55,7 +55,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // FuzzSequence records any events in any order, with payloads of any kind. It verifies that a draft
-// can be sealed, does not count more calls than it lists, and stays the same if events are
+// can be sealed, does not count more calls than it lists, and does not change if events are
 // delivered twice.
 func FuzzSequence(f *testing.F) {
 	var kinds, payloads []string
@@ -100,7 +100,7 @@ func FuzzSequence(f *testing.F) {
 			}
 		}
 		d, err := r.Draft()
-		if err != nil { // some errors appear only at the end, such as a missing start of a replay
+		if err != nil { // some errors, such as a missing start of a replay, appear only at the end
 			known(t, err)
 			return
 		}
@@ -117,7 +117,7 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// known fails if an error has no type that a caller could distinguish.
+// known fails if the type of an error does not allow callers to distinguish it.
 func known(t *testing.T, err error) {
 	t.Helper()
 	var refused *event.Error
@@ -135,7 +135,7 @@ func known(t *testing.T, err error) {
 	}
 }
 
-// FuzzOutcome verifies that only the few known approvals approve a permission.
+// FuzzOutcome verifies that only the few known forms of approval approve a permission request.
 func FuzzOutcome(f *testing.F) {
 	for _, answer := range []string{
 		`{"outcome":{"outcome":"selected","optionId":"allow"}}`, `{"outcome":{"outcome":"selected"}}`, `{"outcome":"allow"}`, `{"granted":true}`,
@@ -173,7 +173,7 @@ func FuzzOutcome(f *testing.F) {
 	})
 }
 
-// approves is the shortest form of the rule.
+// approves is a short independent implementation of the rule.
 func approves(r canon.Node, offered bool) bool {
 	outcome, granted := r.Member("outcome"), r.Member("granted")
 	if offered {
@@ -188,8 +188,8 @@ func approves(r canon.Node, offered bool) bool {
 	return outcome.Member("outcome").String() == "selected" && outcome.Member("optionId").IsZero()
 }
 
-// TestDeliveries verifies that repeated deliveries, at any later place, and other spellings of the
-// JSON do not change the draft.
+// TestDeliveries verifies that neither repeated deliveries at any later position nor other
+// spellings of the JSON change the draft.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, s := range scenarios() {
@@ -200,7 +200,7 @@ func TestDeliveries(t *testing.T) {
 			var delivered [][]byte
 			for i := range lines {
 				delivered = append(delivered, lines[i])
-				for rng.IntN(3) == 0 { // a broken connection resumes at an earlier event
+				for rng.IntN(3) == 0 { // after an interruption, the connection resumes at an earlier event
 					from := rng.IntN(i + 1)
 					delivered = append(delivered, lines[from:i+1]...)
 				}
@@ -219,7 +219,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// shuffle changes the order of members in all objects.
+// shuffle changes the order of the members of all objects.
 func shuffle(t *testing.T, rng *rand.Rand, line []byte) []byte {
 	t.Helper()
 	doc, err := canon.Parse(line)
@@ -247,7 +247,7 @@ func shuffle(t *testing.T, rng *rand.Rand, line []byte) []byte {
 	return []byte(write(doc.Root()))
 }
 
-// TestLostDelivery verifies that a lost event is an error, except at the end of the log.
+// TestLostDelivery verifies that a lost event is an error, unless it was at the end of the log.
 func TestLostDelivery(t *testing.T) {
 	for _, s := range scenarios() {
 		lines := s.lines(t)

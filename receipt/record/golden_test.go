@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// TestDrafts verifies that the events and the frames of a task produce the same draft, byte for
-// byte, which is the one in testdata.
+// TestDrafts verifies that the events and the frames of a task produce the same draft, which must
+// equal the draft in testdata byte for byte.
 func TestDrafts(t *testing.T) {
 	for _, s := range scenarios() {
 		events := read(t, s.options(), s.read(t, ".jsonl"), record.FormUnknown)
@@ -28,7 +28,7 @@ func TestDrafts(t *testing.T) {
 		if want := strings.TrimSpace(string(s.read(t, ".draft.json"))); got != want {
 			t.Errorf("%s: another draft; look at it and run go test -update\n%s", s.name, differ(got, want))
 		}
-		if c := events.Counts; c.UnknownMembers != 0 || c.Unknown > 1 { // the table lists every member that is read
+		if c := events.Counts; c.UnknownMembers != 0 || c.Unknown > 1 { // the table must contain every member in these logs
 			t.Errorf("%s: %+v", s.name, c)
 		}
 		frames := read(t, s.options(), s.read(t, ".frames.jsonl"), record.FormUnknown)
@@ -41,8 +41,8 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestFramesMakeTheLog verifies that the events of frames equal the manually written ones, and that
-// the digest in the draft covers them.
+// TestFramesMakeTheLog verifies that the events from frames equal the manually written events, and
+// that the digest in the draft covers them.
 func TestFramesMakeTheLog(t *testing.T) {
 	for _, s := range scenarios() {
 		var want, got []byte
@@ -53,7 +53,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 			}
 			want = append(doc.AppendCanonical(want), '\n')
 			if kind := doc.Root().Member("event").String(); kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
-				break // later events are not covered
+				break // the digest does not cover later events
 			}
 		}
 		o := s.options()
@@ -73,7 +73,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.name == "replay" { // it names the log of its source
+		if s.name == "replay" { // the draft refers to the log of the replayed task
 			if m := d.ReplayInput.Materials[0]; !m.SHA256.IsZero() || m.ID != "event_log:task_01K0RUN" {
 				t.Errorf("%+v", m)
 			}
@@ -85,7 +85,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 	}
 }
 
-// eachFrame passes the lines of a log of frames to the methods of Frames.
+// eachFrame passes the lines of a log with frames to the methods of Frames.
 func eachFrame(t *testing.T, f *record.Frames, text []byte) {
 	t.Helper()
 	for line := range bytes.Lines(text) {
@@ -109,7 +109,8 @@ func eachFrame(t *testing.T, f *record.Frames, text []byte) {
 	}
 }
 
-// TestSealSignVerify verifies that the drafts become receipts that verify without a warning.
+// TestSealSignVerify verifies that the drafts can be turned into receipts that are verified without
+// a warning.
 func TestSealSignVerify(t *testing.T) {
 	signer, trust := issuerKey(t)
 	v, err := receipt.NewVerifier(trust, receipt.Policy{})
@@ -133,7 +134,7 @@ func TestSealSignVerify(t *testing.T) {
 		doc, rep := new(canon.Document), new(receipt.Report)
 		v.VerifyBytes(sealed.JSON(), doc, rep)
 		for _, w := range rep.Warnings {
-			if (s.name == "run" || s.name == "canceled") && w.Code == "counts_differ" { // a denied call is listed but was not dispatched
+			if (s.name == "run" || s.name == "canceled") && w.Code == "counts_differ" { // a denied call is listed, but it was not dispatched
 				continue
 			}
 			t.Errorf("%s: warning %s at %s: %s", s.name, w.Code, w.Pointer, w.Detail)
@@ -148,7 +149,7 @@ func TestSealSignVerify(t *testing.T) {
 	}
 }
 
-// TestEveryKind verifies that the logs in testdata contain every kind of the protocol.
+// TestEveryKind verifies that the logs in testdata contain every kind of event in the protocol.
 func TestEveryKind(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range scenarios() {
@@ -183,7 +184,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestNoReasoning verifies that no draft contains the reasoning of a model.
+// TestNoReasoning verifies that no draft contains a model's reasoning.
 func TestNoReasoning(t *testing.T) {
 	for _, s := range scenarios() {
 		for _, suffix := range []string{".jsonl", ".frames.jsonl"} {

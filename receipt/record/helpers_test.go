@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/*.draft.json")
 
-// A scenario is a task in testdata: NAME.jsonl has its events, NAME.frames.jsonl its frames, and
-// NAME.draft.json its draft.
+// A scenario is a task in testdata. NAME.jsonl contains its events, NAME.frames.jsonl its frames,
+// and NAME.draft.json its draft.
 type scenario struct{ name, task, tier string }
 
 func scenarios() []scenario {
@@ -38,7 +38,7 @@ func (s scenario) options() record.Options {
 	}
 }
 
-// lines returns the events of a scenario.
+// lines returns the events in a scenario.
 func (s scenario) lines(t testing.TB) [][]byte {
 	t.Helper()
 	return bytes.Split(bytes.TrimSpace(s.read(t, ".jsonl")), []byte("\n"))
@@ -90,7 +90,7 @@ func read(t testing.TB, o record.Options, text []byte, form record.Form) *record
 	return l
 }
 
-// differ returns the first difference between two texts.
+// differ describes the first difference between two texts.
 func differ(a, b string) string {
 	at := 0
 	for at < len(a) && at < len(b) && a[at] == b[at] {
@@ -100,7 +100,7 @@ func differ(a, b string) string {
 	return strings.Join([]string{"got  …" + a[from:min(len(a), at+120)], "want …" + b[from:min(len(b), at+120)]}, "\n")
 }
 
-// issuerKey returns a key of the fixtures, and the trust for it.
+// issuerKey returns a key from the fixtures, and a Trust that contains it.
 func issuerKey(t testing.TB) (receipt.Signer, receipt.Trust) {
 	t.Helper()
 	data, err := fixtures.Read("keys/key_2026_04.private.json")

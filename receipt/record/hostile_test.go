@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestSpanEndsTwice verifies that a span is one action, regardless of how often its end is
-// recorded. Different ends are listed, and their numbers are only bounds.
+// TestSpanEndsTwice verifies that a span is recorded as one action, regardless of how often its end
+// is recorded. If the ends differ, all of them are listed, but their numbers are only bounds.
 func TestSpanEndsTwice(t *testing.T) {
 	span := func(kind, payload string) line { return said(kind, payload, `"span_id":"1"`) }
 	llm := func(more string) string { return `{"kind":"llm","provider":"p","model":"m"` + more + `}` }
@@ -49,8 +49,8 @@ func TestSpanEndsTwice(t *testing.T) {
 	}
 }
 
-// TestWholeAndPart verifies that the cost of an agent, a task, or a turn may include the costs of
-// its calls.
+// TestWholeAndPart verifies that the cost of an agent, a task, or a turn is treated as possibly
+// including the costs of its calls.
 func TestWholeAndPart(t *testing.T) {
 	cost := func(kind string) line { return said("span.completed", `{"kind":"`+kind+`","cost":0.5}`) }
 	both := `"at_most":["/autonomy_budget/consumed/usd","/cost/provider_breakdown/0/amount","/cost/total"]`
@@ -86,7 +86,7 @@ func TestWholeAndPart(t *testing.T) {
 	has(t, "agent and model", got, `"total":1`, both)
 }
 
-// TestToldInTwoWays verifies that contradictory records do not become certain claims.
+// TestToldInTwoWays verifies that contradictory records do not lead to definite claims.
 func TestToldInTwoWays(t *testing.T) {
 	done := func(more string) line {
 		return said("tool.completed", `{"tool_call_id":"c","name":"n"`+more+`}`)
@@ -128,14 +128,14 @@ func TestToldInTwoWays(t *testing.T) {
 	}
 }
 
-// TestRefusedOrders verifies that a log without a possible true draft has no draft.
+// TestRefusedOrders verifies that a log has no draft if no draft could be true.
 func TestRefusedOrders(t *testing.T) {
 	span := said("span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.5}`, `"replayed":true`)
 	replay := said("replay.started", `{"source_task_id":"x"}`)
 	for _, test := range []struct {
 		name  string
 		lines []line
-		code  event.Code // "" if it is accepted
+		code  event.Code // "" if the lines are accepted
 	}{
 		{"marked before the replay", []line{span, replay}, event.CodeReplay},
 		{"marked, and no replay", []line{span}, ""},

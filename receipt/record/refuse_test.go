@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// text returns an event of the task t. Additional members replace or extend the usual ones.
+// text returns an event for the task t. The additional members are added to the default members or
+// replace them.
 func text(id, sequence int, kind, payload string, more ...string) []byte {
 	task, session := "t", "s"
 	extra := ""
@@ -34,8 +35,8 @@ func plain() record.Options {
 	return record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
-// TestRefused verifies the errors that end a recording, with code and index. Afterward, events are
-// rejected and there is no draft.
+// TestRefused verifies the errors that end a recording, with their codes and indexes. Afterward,
+// events must be rejected, and no draft must be available.
 func TestRefused(t *testing.T) {
 	start := text(1, 1, "task.started", `{}`)
 	tests := []struct {
@@ -116,7 +117,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPassedOver verifies that harmless events cause no error and no difference in the draft.
+// TestPassedOver verifies that harmless events neither cause an error nor change the draft.
 func TestPassedOver(t *testing.T) {
 	whole := [][]byte{text(1, 1, "task.started", `{}`), text(2, 2, "agent.message", `{}`), text(3, 3, "task.completed", `{}`)}
 	want := draft(t, plain(), whole...)
@@ -149,8 +150,8 @@ func TestPassedOver(t *testing.T) {
 	}
 }
 
-// TestSequences verifies that gaps in the sequence of another resource are counted, and that a
-// decrease is an error.
+// TestSequences verifies that gaps in the sequence numbers of another resource are counted, and
+// that a decrease is an error.
 func TestSequences(t *testing.T) {
 	session := func(id, sequence int) []byte {
 		return fmt.Appendf(nil, `{"id":"s%d","event":"session.message_appended","resource":{"object":"session","id":"s"},"created_at":"2026-01-01T00:00:00Z","sequence":%d,"task_id":"t","payload":{}}`, id, sequence)
@@ -173,7 +174,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestNoDraft verifies the errors for a task that has not ended, and for missing values.
+// TestNoDraft verifies the errors if a task has not ended or if values are missing.
 func TestNoDraft(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -247,7 +248,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDraftIsTheCallers verifies that changes to a draft do not affect another one.
+// TestDraftIsTheCallers verifies that changes to one draft do not affect another draft.
 func TestDraftIsTheCallers(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -271,8 +272,8 @@ func TestDraftIsTheCallers(t *testing.T) {
 	}
 }
 
-// TestHostileSizes verifies that long lists do not take quadratic time, and are refused beyond
-// their limits.
+// TestHostileSizes verifies that long lists do not take quadratic time, and are refused if they
+// exceed the limits.
 func TestHostileSizes(t *testing.T) {
 	list := func(n int, format string) string {
 		var b strings.Builder

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// TestReplayHasNoDeeds verifies that repeated events of another task provide materials and times,
-// and that only actions of the replay count.
+// TestReplayHasNoDeeds verifies that events repeated from another task contribute only materials
+// and times, and that only the replay's own actions are listed.
 func TestReplayHasNoDeeds(t *testing.T) {
 	const source = `"replayed":true,"replay":{"source_task_id":"x","replay_task_id":"t","original_event_id":"e","mode":"exact"`
 	digest := strings.Repeat("a", 64)
@@ -64,7 +64,7 @@ func TestReplayHasNoDeeds(t *testing.T) {
 	has(t, "anew", got, `"total":0.25`, `"call_id":"c"`, `"consumed":{"input_tokens":1,"output_tokens":2,"tool_calls":1,"usd":0.25,"wall_time_ms":0}`,
 		`{"content_type":"application/jsonl","id":"event_log:x","kind":"event_log","metadata":{"unavailable":true}}`, `"determinism":"best_effort"`)
 
-	// A repeated delivery of the task's own events is not a replay.
+	// A repeated delivery of a task's own events is not a replay.
 	got, err = told(plain(), said("tool.completed", `{"tool_call_id":"c","name":"n"}`, `"replayed":true,"replay":{"source_task_id":"t"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,8 @@ func TestReplayHasNoDeeds(t *testing.T) {
 	}
 }
 
-// TestDeltas verifies one delta for each override, and the three states of a digest.
+// TestDeltas verifies that there is one delta for each override, and that a digest has three
+// states.
 func TestDeltas(t *testing.T) {
 	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	started := said("replay.started", `{"source_task_id":"x"}`)

@@ -30,7 +30,7 @@ func optionsOf(t *testing.T, name string) Options {
 	return o
 }
 
-// transcript returns all results of a recording: the draft, the counts, and the error.
+// transcript formats all results of a recording: the draft, the counts, and the error.
 func transcript(counts any, d *receipt.Draft, err error) string {
 	var text []byte
 	if d != nil {
@@ -48,7 +48,7 @@ func lines(t *testing.T, name string) [][]byte {
 	return bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 }
 
-// recordWith records the logs of testdata with a table.
+// recordWith records the logs in testdata with the given table.
 func recordWith(t *testing.T, table []eventKind) string {
 	t.Helper()
 	all := ""
@@ -65,7 +65,7 @@ func recordWith(t *testing.T, table []eventKind) string {
 	return all
 }
 
-// TestEachKind verifies that removing any row of the table changes a result.
+// TestEachKind verifies that removing any row from the table changes a result.
 func TestEachKind(t *testing.T) {
 	whole := recordWith(t, eventKinds())
 	if strings.Contains(whole, "record: event") {
@@ -86,8 +86,8 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// sameTwice returns the kinds that only repeat another kind in testdata. TestSecondOfTwo has logs
-// without that other kind.
+// sameTwice returns the kinds that only repeat another kind in the logs of testdata.
+// TestSecondOfTwo uses logs without the other kind.
 func sameTwice() []string {
 	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed", "agent.message", "span.started", "span.updated"}
 }
@@ -115,7 +115,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// eventText returns an event of the task t, at a second of an hour.
+// eventText returns event number n for the task t.
 func eventText(n int, kind, payload string) []byte {
 	return fmt.Appendf(nil, `{"id":"%d","event":%q,"resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:%02d:%02dZ","sequence":%d,"session_id":"s","workspace_id":"w","payload":%s}`,
 		n, kind, n/60, n%60, n, payload)
@@ -126,7 +126,8 @@ func plainOptions(t *testing.T) Options {
 	return Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
-// record records a started task, events given as pairs of kind and payload, and a completed one.
+// record records a task with a start, the given events, and a completion. The events are pairs of a
+// kind and a payload.
 func record(t *testing.T, o Options, pairs ...string) (*receipt.Draft, error) {
 	t.Helper()
 	r, err := New(o)
@@ -154,7 +155,7 @@ func mustRecord(t *testing.T, o Options, pairs ...string) *receipt.Draft {
 	return d
 }
 
-// TestSecondOfTwo verifies the kinds that only repeat another kind in testdata.
+// TestSecondOfTwo verifies the kinds that only repeat another kind in the logs of testdata.
 func TestSecondOfTwo(t *testing.T) {
 	o := plainOptions(t)
 	for _, kind := range []string{"connector.task_submitted", "connector.delivery_received"} {
@@ -239,8 +240,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWorkerEvents verifies that each event implies its status if there is none, in the form of
-// older bridges, too.
+// TestWorkerEvents verifies that each event without a status implies its usual status, also in the
+// format of older bridges.
 func TestWorkerEvents(t *testing.T) {
 	want := map[string]string{
 		"WorkerSpawned": "accepted", "WorkerProgressed": "accepted", "WorkerWaitingForInput": "accepted", "WorkerCompleted": "completed",
@@ -270,8 +271,8 @@ func TestWorkerEvents(t *testing.T) {
 	}
 }
 
-// TestUnknownMembers verifies that unknown members change only the digest of the log, and are
-// counted.
+// TestUnknownMembers verifies that unknown members are counted, and change only the digest of the
+// log.
 func TestUnknownMembers(t *testing.T) {
 	o := plainOptions(t)
 	r, err := New(o)

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// An eventSchema is the schema of events, for lookups by kind.
+// An eventSchema is the JSON Schema for events, which can be searched by kind.
 type eventSchema struct {
 	*schemas.Schema
 	root canon.Node
@@ -38,13 +38,13 @@ func newEventSchema(t testing.TB) eventSchema {
 	return eventSchema{compiled, doc.Root()}
 }
 
-// payloads returns the members of the payload of each kind in the schema.
+// payloads returns the payload members of each kind in the schema.
 func (s eventSchema) payloads() map[string][]string {
 	all := map[string][]string{}
 	for _, rule := range s.root.Member("allOf").Elements() {
 		then := rule.Member("then").Member("properties").Member("payload")
 		def := strings.TrimPrefix(then.Member("$ref").String(), "#/$defs/")
-		if !rule.Member("$comment").IsZero() { // a condition on kinds that have a form
+		if !rule.Member("$comment").IsZero() { // this condition applies to kinds that have several forms
 			continue
 		}
 
@@ -63,7 +63,7 @@ func (s eventSchema) payloads() map[string][]string {
 	return all
 }
 
-// problems returns the pointers of the schema errors of a line.
+// problems returns the pointers in the schema errors for a line.
 func (s eventSchema) problems(t testing.TB, line []byte) (at []string) {
 	t.Helper()
 	doc, err := canon.Parse(line)
@@ -76,8 +76,8 @@ func (s eventSchema) problems(t testing.TB, line []byte) (at []string) {
 	return at
 }
 
-// TestSchemaHasTheKinds verifies that the schema describes exactly the kinds and members that are
-// read.
+// TestSchemaHasTheKinds verifies that the schema describes exactly the kinds and members that the
+// recorder reads.
 func TestSchemaHasTheKinds(t *testing.T) {
 	described, read := newEventSchema(t).payloads(), record.KindMembers()
 	if len(read) < 60 {
@@ -100,7 +100,7 @@ func TestSchemaHasTheKinds(t *testing.T) {
 	}
 }
 
-// probes returns valid and invalid values of every type of members.
+// probes returns valid and invalid values for members of every type.
 func probes() []string {
 	digest := `"sha256:` + strings.Repeat("0a", 32) + `"`
 	return []string{
@@ -124,8 +124,8 @@ func probes() []string {
 	}
 }
 
-// needed returns a payload with the required members of a kind, and those on which another member
-// depends.
+// needed returns a payload with the required members of a kind, and with those on which another
+// member depends.
 func needed(kind string, with ...string) string {
 	members := map[string]string{}
 	for i := 0; i+1 < len(with); i += 2 {
@@ -166,7 +166,7 @@ func needed(kind string, with ...string) string {
 	return "{" + strings.Join(text, ",") + "}"
 }
 
-// recorded passes an event to the recorder of a started task, and returns it.
+// recorded passes an event to the recorder of a task that was started, and returns the event.
 func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	t.Helper()
 	r, err := record.New(plain())
@@ -189,13 +189,13 @@ func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	return line, r.Add(line)
 }
 
-// differs reports whether the recorder refuses more values of a member than the schema can, because
-// the allowed states of a task depend on the previous one. Limits of bytes, digits, and memory are
-// other differences, which no probe reaches.
+// differs reports whether the recorder refuses values of a member that the schema cannot exclude,
+// because the allowed states of a task depend on the previous state. Limits on bytes, digits, and
+// memory are other differences, which the probes do not reach.
 func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
 
-// beyondType reports whether the reader of a member refuses more than its type does, such as an
-// empty name, or an unknown word.
+// beyondType reports whether the reader of a member refuses values that have the correct type, such
+// as an empty name or an unknown word.
 func beyondType(member string) bool {
 	return slices.Contains([]string{
 		"about", "artifact_id", "at_least", "autonomy_tier", "fs_writes", "ignored_records", "inferred", "kind", "memory_id", "network_egress", "operation", "server",
@@ -203,17 +203,17 @@ func beyondType(member string) bool {
 	}, member)
 }
 
-// TestSchemaAgrees verifies that the recorder refuses the same values as the schema, for each
-// member of each kind and every type, and that the type of the member alone does, too. At the
-// default size, each member gets some of the probes, and every probe is used. Objects and arrays
-// get all of them in the first kind that has them.
+// TestSchemaAgrees verifies that the recorder and the schema refuse the same values, for each
+// member of each kind and for every type. The type of the member alone must refuse the same values,
+// too. By default, each member is tested with some of the probes, and every probe is used. Objects
+// and arrays are tested with all probes in the first kind that contains them.
 func TestSchemaAgrees(t *testing.T) {
 	s, tried, turn, least, part := newEventSchema(t), 0, 0, 500, 20
 	if testsize.Full() {
 		least, part = 10_000, 1
 	}
 	all, whole := probes(), map[string]bool{}
-	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is for one of these
+	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is intended for one of these members
 	kinds := record.KindMembers()
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for _, member := range kinds[kind] {
@@ -255,7 +255,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// TestSchemaReadsLogs verifies that each line of a valid recording conforms to the schema.
+// TestSchemaReadsLogs verifies that each line in a valid recording conforms to the schema.
 func TestSchemaReadsLogs(t *testing.T) {
 	s, lines := newEventSchema(t), 0
 	for _, name := range scenarios() {

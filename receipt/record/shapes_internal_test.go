@@ -11,17 +11,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A shape is an expensive log of one kind of line, without an end.
+// A shape is an endless log that consists of one kind of expensive line.
 type shape struct {
 	name string
 	form Form
-	head string                           // lines before the repeated ones
-	line func(b []byte, i int64) []byte   // appends line i, from 0; several lines may be one step
-	tail func(b []byte, end int64) []byte // lines after the last; nil: the end of the task
-	most int64                            // maximum number of lines; 0: determined by the size
+	head string                           // lines that precede the repeated lines
+	line func(b []byte, i int64) []byte   // appends line i, counted from 0; one step may append several lines
+	tail func(b []byte, end int64) []byte // lines after the last repeated line; nil means the end of the task
+	most int64                            // maximum number of lines; 0 means that the size determines it
 }
 
-// open returns a reader that generates the shape with at least that many bytes.
+// open returns a reader that generates at least that many bytes of the shape.
 func (s shape) open(size int64) io.Reader { return &stream{shape: s, left: size, buf: []byte(s.head)} }
 
 type stream struct {
@@ -66,7 +66,7 @@ func (s *stream) end(b []byte) []byte {
 	return text(b, s.next, "task.completed", "{}")
 }
 
-// text appends the event after i others of a shape.
+// text appends the event that follows i other events in a shape.
 func text(b []byte, i int64, kind, payload string) []byte {
 	return envelope(b, i, strconv.FormatInt(i+2, 10), "t", "t", kind, payload)
 }
@@ -80,27 +80,27 @@ func envelope(b []byte, i int64, id, resource, task, kind, payload string) []byt
 	return append(append(append(b, `,"payload":`...), payload...), "}\n"...)
 }
 
-// upTo returns the shape with a maximum number of lines.
+// upTo returns a copy of the shape that has a maximum number of lines.
 func (s shape) upTo(most int64) shape {
 	s.name, s.most = fmt.Sprintf("%s, %d", s.name, most), most
 	return s
 }
 
-// one returns a shape of events of one kind.
+// one returns a shape that consists of events of one kind.
 func one(name, kind string, payload func(n string) string) shape {
 	return shape{name: name, form: FormEvents, head: started1, line: func(b []byte, i int64) []byte {
 		return text(b, i, kind, payload(strconv.FormatInt(i, 10)))
 	}}
 }
 
-// update returns a shape of session updates of one kind.
+// update returns a shape that consists of session updates of one kind.
 func update(name string, params func(n string) string) shape {
 	return framed(name, func(n string) string {
 		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{` + params(n) + `}}}`
 	})
 }
 
-// framed returns a shape of frames, one or more per step.
+// framed returns a shape that consists of frames. Each step may append several frames.
 func framed(name string, lines func(n string) string) shape {
 	return shape{name: name, form: FormFrames, head: `{"at":"2026-01-01T00:00:00Z","event":"task.started","payload":{}}` + "\n", line: func(b []byte, i int64) []byte {
 		return append(append(b, lines(strconv.FormatInt(i, 10))...), '\n')
@@ -119,10 +119,10 @@ func large() int {
 	return 3 << 20
 }
 
-// long extends a text to 4 KB.
+// long pads a text to 4 KB.
 func long(n string) string { return n + filler[:4<<10-len(n)] }
 
-// repeat returns n parts of a text, separated by commas.
+// repeat returns n copies of a text, separated by commas.
 func repeat(n int, part func(n string) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -134,20 +134,20 @@ func repeat(n int, part func(n string) string) string {
 	return b.String()
 }
 
-// ones returns an array with as many values as fit into a line. Large values are created only when
-// a shape with them is read.
+// ones returns an array that contains as many values as fit into a line. Large values are created
+// only when a shape that contains them is read.
 func ones() string { return `[` + strings.Repeat("1,", large()/2) + `1]` }
 
 var filler = strings.Repeat("x", 4<<10) // read only
 
-// shapes returns all shapes. Unless a shape states otherwise, the names of the task's objects
+// shapes returns all shapes. Unless a shape states otherwise, the names of the objects in the task
 // differ from line to line.
 func shapes() []shape {
 	all := append(eventShapes(), frameShapes()...)
 	for _, s := range all {
 		switch s.name {
 		case "many calls", "many calls in frames":
-			all = append(all, s.upTo(30_000)) // a draft of nearly the maximum size of a receipt
+			all = append(all, s.upTo(30_000)) // its draft nearly reaches the maximum size of a receipt
 		case "calls with one long name":
 			all = append(all, s.upTo(10_000)) // its strings are stored once, but would be written ten thousand times
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestSubject verifies that the subject of a receipt is the task, the replay, or an object in the
-// options that the log contains.
+// TestSubject verifies that the subject of a receipt is the task, the replay, or the object that
+// the options specify and the log contains.
 func TestSubject(t *testing.T) {
 	lines := []line{
 		said("tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`), said("tool.approved", `{"approval_id":"a","actor":"u"}`),
@@ -20,25 +20,25 @@ func TestSubject(t *testing.T) {
 	for _, test := range []struct {
 		object, id string
 		lines      []line
-		want       string // in the draft; "" if it is refused
+		want       string // part of the draft, or "" if the options are refused
 	}{
 		{"", "", lines, `"receipt_id":"receipt_t","redactions":[]`},
 		{"", "", replay, `"subject":{"id":"t","object":"replay_segment"}`},
 		{"task", "t", lines, `"receipt_id":"receipt_t","redactions":[]`},
 		{"task", "x", lines, ""},
-		{"task", "t", replay, ""}, // it is not a task that ran
+		{"task", "t", replay, ""}, // this task did not run
 		{"replay_segment", "t", replay, `"subject":{"id":"t","object":"replay_segment"}`},
 		{"replay_segment", "t", lines, ""},
 		{"outcome", "o", lines, `"receipt_id":"receipt_t_outcome_o"`},
 		{"event", "4", lines, `"subject":{"id":"4","object":"event"}`},
-		{"event", "7", lines, ""}, // no receipt covers an event of receipts
+		{"event", "7", lines, ""}, // a receipt must not cover an event about receipts
 		{"event", "99", lines, ""},
 		{"artifact", "p", lines, `"subject":{"id":"p","object":"artifact"}`},
 		{"artifact", "a", lines, ""},
 		{"approval", "a", lines, `"subject":{"id":"a","object":"approval"}`},
 		{"approval", "c", lines, ""},
 		{"tool_call", "c", lines, `"subject":{"id":"c","object":"tool_call"}`},
-		{"tool_call", "d", lines, ""}, // it was never dispatched
+		{"tool_call", "d", lines, ""}, // this call was never dispatched
 		{"memory", "m", lines, ""},
 		{"approval", "", lines, ""},
 		{"", "a", lines, ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A line is an event of a log: kind, payload, and members of its envelope.
+// A line represents an event in a log: its kind, its payload, and members of its envelope.
 type line struct {
 	kind, payload string
 	more          []string
@@ -18,7 +18,7 @@ type line struct {
 
 func said(kind, payload string, more ...string) line { return line{kind, payload, more} }
 
-// told records lines between the start and the end of the task t.
+// told records lines that occur between the start and the end of the task t.
 func told(o record.Options, lines ...line) (string, error) {
 	r, err := record.New(o)
 	if err != nil {
@@ -38,7 +38,7 @@ func told(o record.Options, lines ...line) (string, error) {
 	return string(out), err
 }
 
-// has verifies that a draft contains the given texts, or does not contain those with a leading !.
+// has verifies that a draft contains the given texts, and does not contain texts that start with !.
 func has(t *testing.T, name, draft string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -50,7 +50,7 @@ func has(t *testing.T, name, draft string, wants ...string) {
 
 func sum(value string) string { return canon.Sum([]byte(value)).String() }
 
-// TestWhatRanIsTold verifies that no other event removes a call that ran.
+// TestWhatRanIsTold verifies that a call that ran remains in the draft, regardless of other events.
 func TestWhatRanIsTold(t *testing.T) {
 	const effects = `"fs_writes":[{"path":"p","operation":"create"}],"network_egress":[{"host":"h"}]`
 	const listed, wrote, sent = `"tool_calls":[{"call_id":"c"`, `"path":"p"`, `"destination":"h"`
@@ -81,8 +81,8 @@ func TestWhatRanIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatRanWith verifies that the input of a call is the one that ran, that an approval has the
-// input that was approved, and that the draft reports a difference.
+// TestWhatRanWith verifies that a call has the input with which it ran, that an approval has the
+// input that was approved, and that the draft reports a difference between them.
 func TestWhatRanWith(t *testing.T) {
 	const (
 		a, b, c  = `{"n":1}`, `{"n":2}`, `{"n":3}`
@@ -123,8 +123,8 @@ func TestWhatRanWith(t *testing.T) {
 	}
 }
 
-// TestSourcesAreJoined verifies that the report of a call does not hide other records, and that
-// several records of one action become one entry with all details.
+// TestSourcesAreJoined verifies that a call's own report does not hide other records, and that
+// several records of the same action become a single entry with all details.
 func TestSourcesAreJoined(t *testing.T) {
 	digest := strings.Repeat("1", 64)
 	report := func(more string) line { return said("tool.completed", `{"tool_call_id":"c","name":"n",`+more+`}`) }
@@ -171,7 +171,7 @@ func TestSourcesAreJoined(t *testing.T) {
 	}
 }
 
-// TestAbsentIsNotZero verifies that unreported values are listed.
+// TestAbsentIsNotZero verifies that values that were not reported are listed as unreported.
 func TestAbsentIsNotZero(t *testing.T) {
 	llm := func(more string) line {
 		return said("span.completed", `{"kind":"llm","provider":"p","model":"m"`+more+`}`)
@@ -216,7 +216,8 @@ func TestAbsentIsNotZero(t *testing.T) {
 	}
 }
 
-// TestAccount verifies that the account of the session is combined with the costs of its calls.
+// TestAccount verifies that the reported cost of the session is combined with the costs of its
+// calls.
 func TestAccount(t *testing.T) {
 	usage := func(cost, more string) line { return said("span.updated", `{"kind":"usage","cost":`+cost+more+`}`) }
 	call := said("span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.03}`)
@@ -246,7 +247,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestWhoDecided verifies that an approval has the actor that an event states.
+// TestWhoDecided verifies that an approval states the actor that an event states.
 func TestWhoDecided(t *testing.T) {
 	ask := said("tool.approval_required", `{"approval_id":"a","name":"n"}`)
 	yes := func(members string, more ...string) line {
@@ -279,8 +280,8 @@ func TestWhoDecided(t *testing.T) {
 	}
 }
 
-// TestSessions verifies that one session is recorded, and that the caller selects one of several.
-// An event without a task belongs to the task whose session it names.
+// TestSessions verifies that only one session is recorded, and that the caller selects it if there
+// are several. An event without a task belongs to the task in the session that the event names.
 func TestSessions(t *testing.T) {
 	var refused *event.Error
 	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != event.CodeSession {

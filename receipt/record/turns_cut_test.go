@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestTurnCut verifies that a process can do a part of a turn again that another process recorded
-// partly. The receipt is the same as without the interruption: nothing is asked, answered, called,
-// or added twice.
+// TestTurnCut verifies that a process can repeat a part of a turn that another process recorded
+// only partly. The receipt must be the same as without the interruption, so no question, answer,
+// call, or message may be added twice.
 func TestTurnCut(t *testing.T) {
 	cases := append(turnCases(), turnCase{"two signals", []string{
 		hello, "begin", `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{}},{"id":"d","name":"n"}]}`, `message {"role":"tool","tool_call_id":"c","content":"x"}`,

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzTurn verifies that the events of a turn alone produce the same draft, and that another
-// process can continue the turn at any place. A refused turn has no draft.
+// process can continue the turn at any point. A refused turn has no draft.
 func FuzzTurn(f *testing.F) {
 	for i, test := range turnCases() {
 		f.Add(strings.Join(test.lines, "\n"), byte(i))
@@ -33,7 +33,7 @@ func FuzzTurn(f *testing.F) {
 			known(t, err)
 		}
 
-		// With an interruption, and from the events so far.
+		// Repeat the turn with an interruption, from the events so far.
 		var parts []byte
 		between := int(cut) % (len(lines) + 1)
 		if _, refused := end(t, fromLog(t, &parts), lines[:between], 0); refused != nil && !errors.Is(refused, record.ErrNotEnded) && !ends(refused) {
@@ -49,7 +49,7 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// end plays lines from one on, and returns the draft.
+// end plays the lines from index from on, and returns the draft.
 func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error) {
 	t.Helper()
 	for i, line := range lines {
@@ -69,7 +69,7 @@ func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error
 	return asJSON(t, d), nil
 }
 
-// ends reports whether only the draft was refused, not a part of the turn.
+// ends reports whether only the draft was refused, and no part of the turn.
 func ends(err error) bool {
 	var missing *record.MissingError
 	return errors.As(err, &missing)

@@ -22,7 +22,7 @@ func turnOptions() record.Options {
 	}
 }
 
-// do executes a line of a script, at the second of its number.
+// do executes one line of a script. The number of the line determines the time.
 func do(t *record.Turn, second int, line string) error {
 	what, rest, _ := strings.Cut(line, " ")
 	at := time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)
@@ -73,27 +73,27 @@ const hello = `send {"role":"user","content":"Hello"}`
 
 func assistant(text string) string { return `message {"role":"assistant","content":"` + text + `"}` }
 
-// replied returns an added message as in a draft.
+// replied returns an added message in the form used in drafts.
 func replied(n int, message string) string {
 	return fmt.Sprintf(`{"artifact_id":"reply_%d","kind":"message","sha256":"%s"}`, n, sum(message))
 }
 
-// endedWell and failedIn are the ends of lifecycles.
+// endedWell and failedIn are the final members of a lifecycle.
 const endedWell = `"failure":null,"final_state":"SUCCEEDED"`
 
 func failedIn(category, bucket string) string {
 	return `"failure":{"code":"` + category + `","message":"` + bucket + `"},"final_state":"FAILED"`
 }
 
-// A turnCase is a turn of a chat, and the expected parts of its draft.
+// A turnCase is a turn in a chat, with the expected parts of its draft.
 type turnCase struct {
 	name  string
 	lines []string
 	wants []string
 }
 
-// turnCases returns the turns of the ten fixtures of the chat contract, and one of a message with
-// unsupported blocks.
+// turnCases returns the turns from the ten fixtures of the chat contract, and a turn with a message
+// that contains unsupported blocks.
 func turnCases() []turnCase {
 	const (
 		weather = `{"content":[],"role":"assistant","tool_calls":[{"arguments":{"location":"Paris"},"id":"call_abc","name":"get_weather"}]}`
@@ -127,8 +127,8 @@ func turnCases() []turnCase {
 	}
 }
 
-// TestTurns verifies that each ended turn has one valid receipt. Its events alone produce the same
-// draft, and so does a turn that continues after any of them.
+// TestTurns verifies that each turn that has ended has one valid receipt. The events of the turn
+// alone must produce the same draft, and so must a turn that is continued after any of the events.
 func TestTurns(t *testing.T) {
 	signer, trust := issuerKey(t)
 	v, err := receipt.NewVerifier(trust, receipt.Policy{})
@@ -169,7 +169,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// resumed plays a script, and continues in another process before each line, from the events so
+// resumed plays a script. Before each line, it continues in another process, from the events so
 // far.
 func resumed(t *testing.T, lines []string, want string, wantLog []byte) {
 	t.Helper()
@@ -189,7 +189,7 @@ func resumed(t *testing.T, lines []string, want string, wantLog []byte) {
 	}
 }
 
-// fromLog returns the turn that wrote a log, and appends its events to it.
+// fromLog returns the turn that wrote a log. New events are appended to the log.
 func fromLog(t testing.TB, log *[]byte) *record.Turn {
 	t.Helper()
 	o := turnOptions()
@@ -201,8 +201,8 @@ func fromLog(t testing.TB, log *[]byte) *record.Turn {
 	return tr
 }
 
-// TestSuspendedTurn verifies that a suspended turn has no draft, in this process or another (005 of
-// the fixtures), and cannot begin, complete, or accept another signal.
+// TestSuspendedTurn verifies that a suspended turn has no draft, whether in the same process or in
+// another one (fixture 005). The turn must not begin, complete, or accept another signal.
 func TestSuspendedTurn(t *testing.T) {
 	lines := []string{`send {"role":"user","content":"Send the email to Bob."}`, "begin", assistant("I'm waiting for approval to send this email."), `suspend approval-001 {"action":"send_email"}`}
 	tr, log, err := play(t, lines...)
@@ -226,7 +226,7 @@ func TestSuspendedTurn(t *testing.T) {
 		}
 	}
 
-	// The session can be lost in the meantime, without a decision.
+	// The session may be lost while the turn waits, without a decision.
 	tr, _, err = play(t, append(lines[:4:4], "fail session_load_failed session_terminating")...)
 	if err != nil {
 		t.Fatal(err)
@@ -238,8 +238,8 @@ func TestSuspendedTurn(t *testing.T) {
 	has(t, "lost", asJSON(t, d), `"decision":"timeout"`, `"/approvals/0/decided_at","/approvals/0/decision"`, failedIn("session_load_failed", "session_terminating"))
 }
 
-// TestSecondSignal verifies that the first signal decides. A second signal, one before the turn
-// waits, and one with another ID are refused, and change nothing.
+// TestSecondSignal verifies that the first signal decides the outcome. A second signal, a signal
+// before the turn waits, and a signal with another ID are refused and change nothing.
 func TestSecondSignal(t *testing.T) {
 	script := []string{
 		"!signal s/user_eve {\"approved\":false}", "!signal /user_eve", hello, "begin", "!signal s/user_eve {\"approved\":false}", "suspend s", "!signal t/user_eve {\"approved\":false}", "!signal /user_eve {\"approved\":false}",
@@ -268,8 +268,8 @@ func TestSecondSignal(t *testing.T) {
 	has(t, "the first decides", asJSON(t, d), `"action":"tool_call","actor":"user_bob","approval_id":"s","decided_at":"2026-01-01T00:00:09Z","decision":"approved"`, `"unreported":["/approvals/0/action",`, `!user_eve`, `!contradictions`)
 }
 
-// TestSignals verifies that only an approving signal approves. The harness determines who sent it,
-// and the signal does not.
+// TestSignals verifies that only an approving signal approves. The harness determines who sent the
+// signal; the signal itself does not.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		signal string
@@ -302,7 +302,7 @@ func TestSignals(t *testing.T) {
 		}
 		has(t, test.signal, asJSON(t, d), append(test.wants, `"/approvals/0/action"`)...)
 		_, payload, given := strings.Cut(test.signal, " ")
-		if got := (record.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision for the harness
+		if got := (record.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision that the harness receives
 			t.Errorf("%s: %s, but the receipt states %s", test.signal, got, d.Approvals[0].Decision)
 		}
 		if given {
@@ -315,7 +315,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestWaiting verifies that a turn waits for the last open question.
+// TestWaiting verifies that a turn waits for the last question that is still open.
 func TestWaiting(t *testing.T) {
 	for last, want := range map[string]string{
 		`event tool.approval_required {"approval_id":"a"} event task.input_required {}`:                                                  "a",
@@ -332,7 +332,7 @@ func TestWaiting(t *testing.T) {
 }
 
 // TestSuspendedTwice verifies that each suspension is a separate question, even for the same signal
-// ID, and after the turn continues in another process.
+// ID and after the turn continues in another process.
 func TestSuspendedTwice(t *testing.T) {
 	lines := []string{
 		hello, "begin", `suspend s {"action":"a"}`, `signal s/u {"approved":true}`, "begin", `suspend s#2 {"action":"b"}`, `signal s#2/u {"approved":true}`, "begin",
@@ -356,8 +356,8 @@ func TestSuspendedTwice(t *testing.T) {
 	resumed(t, lines, asJSON(t, d), log)
 }
 
-// TestTurnEvents verifies that events that no message contains are recorded once, before a message
-// if the runtime's record takes precedence.
+// TestTurnEvents verifies that events that are not contained in a message are recorded once. They
+// must precede the message if the runtime's record takes precedence.
 func TestTurnEvents(t *testing.T) {
 	const call = `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{"a":1}}]}`
 	for _, test := range []turnCase{
@@ -388,8 +388,8 @@ func TestTurnEvents(t *testing.T) {
 	}
 }
 
-// TestTurnRefused verifies the errors that end the recording of a turn, with the number of the
-// part. Afterward, there is no draft, and nothing is accepted.
+// TestTurnRefused verifies the errors that end the recording of a turn, including the number of the
+// part. Afterward, no draft is available and no further part is accepted.
 func TestTurnRefused(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -440,7 +440,7 @@ func TestTurnRefused(t *testing.T) {
 		t.Errorf("no time: %v", err)
 	}
 
-	// An event among frames behaves the same.
+	// The same applies to an event among frames.
 	frames, err := record.NewFrames(turnOptions())
 	if err != nil {
 		t.Fatal(err)
@@ -450,7 +450,7 @@ func TestTurnRefused(t *testing.T) {
 	}
 }
 
-// TestTurnOptions verifies that a turn requires an invocation and a chat.
+// TestTurnOptions verifies that a turn requires the IDs of an invocation and a chat.
 func TestTurnOptions(t *testing.T) {
 	for name, change := range map[string]func(*record.Options){
 		"TaskID": func(o *record.Options) { o.TaskID = "" }, "SessionID": func(o *record.Options) { o.SessionID = "" }, "Issuer.ID": func(o *record.Options) { o.Issuer.ID = "" },
@@ -467,7 +467,7 @@ func TestTurnOptions(t *testing.T) {
 	}
 }
 
-// TestResumeTurn verifies that the error for an invalid log contains its place.
+// TestResumeTurn verifies that the error for an invalid log states the location.
 func TestResumeTurn(t *testing.T) {
 	_, log, err := play(t, hello, "begin")
 	if err != nil {
@@ -481,7 +481,7 @@ func TestResumeTurn(t *testing.T) {
 		}
 	}
 
-	// Events of another task, and of another resource, are skipped.
+	// Events that belong to another task or another resource are skipped.
 	other := []byte(`{"id":"x","event":"user.message","resource":{"object":"task","id":"o"},"created_at":"2026-01-01T00:00:00Z","sequence":70,"task_id":"o","payload":{}}` + "\n" +
 		`{"id":"y","event":"user.message","resource":{"object":"session","id":"conv-001"},"created_at":"2026-01-01T00:00:00Z","sequence":80,"task_id":"inv_1","payload":{}}` + "\n")
 	both := slices.Concat(lines[0], other)
@@ -496,7 +496,7 @@ func TestResumeTurn(t *testing.T) {
 	}
 }
 
-// TestOneMessage verifies that a string and a single text block are the same content, and that
+// TestOneMessage verifies that a string has the same content as a single text block, and that
 // different messages have different digests.
 func TestOneMessage(t *testing.T) {
 	content := func(message string) (content, whole string) {

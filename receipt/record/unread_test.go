@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// typed returns the places where a line of a log states a type: of a frame, of an event, or of a
-// part of one.
+// typed returns the places in a line of a log that state the type of a frame, of an event, or of a
+// part of either.
 func typed(line map[string]any) (places []func(string)) {
 	set := func(of map[string]any, name string) {
 		if _, is := of[name].(string); is {
@@ -51,7 +51,7 @@ func typed(line map[string]any) (places []func(string)) {
 	return places
 }
 
-// amounts returns the length of each list of a draft, and each sum.
+// amounts returns the length of each list in a draft, and each sum.
 func amounts(t *testing.T, d *receipt.Draft) map[string]float64 {
 	t.Helper()
 	text, err := record.JSON(d)
@@ -87,7 +87,7 @@ func amounts(t *testing.T, d *receipt.Draft) map[string]float64 {
 	return all
 }
 
-// named returns the places in a list of the metadata.
+// named returns the places in one of the lists in the metadata.
 func named(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)
@@ -97,9 +97,9 @@ func named(d *receipt.Draft, name string) map[string]bool {
 	return all
 }
 
-// TestUnreadTypes replaces each type of a frame, an event, or a part of one in the logs of
-// testdata, in turn, with an unknown type. It verifies that a smaller list or count of the draft is
-// unreported or a lower bound.
+// TestUnreadTypes replaces each type in the logs of testdata, in turn, with an unknown type. These
+// are the types of frames, of events, and of their parts. The test verifies that, if a list or
+// count in the draft becomes smaller, it is marked as unreported or as a lower bound.
 func TestUnreadTypes(t *testing.T) {
 	known := strings.NewReplacer(`"vendor.example.frost_warning"`, `"session.message_appended"`, `"source.unread"`, `"session.message_appended"`,
 		`"not_of_any_dialect"`, `"log"`, `"new-kind": 3`, ``, `"new-kind":3`, ``, `"method": "builtin_call", "params": {}`, `"method": "initialize", "params": {}`)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// eventEpisodes returns the episodes of a log of events.
+// eventEpisodes returns the episodes for a log that consists of events.
 func eventEpisodes() []func(*author) *episode {
 	return []func(*author) *episode{
 		(*author).plainCall, (*author).plainCall, (*author).failedCall, (*author).openCall, (*author).droppedCall,
@@ -51,7 +51,7 @@ func (a *author) plainCall() *episode {
 		done["network_egress"] = []any{members{"host": hosts[0]}}
 	}
 	lines := []row{requested(a, id, tool, in), {event: oneOf(a, "tool.completed", "tool.completed", "agent.tool_result"), payload: done}}
-	if a.chance(30) { // both the transcript and the runtime record it
+	if a.chance(30) { // both the transcript and the runtime record this result
 		lines = append(lines, row{event: oneOf(a, "tool.completed", "agent.tool_result"), payload: done})
 	}
 	return a.events("a call", lines, func(l *ledger, _ finish) {
@@ -65,7 +65,7 @@ func (a *author) failedCall() *episode {
 	id, tool, in := a.name("call"), a.name("tool"), a.value()
 	last := oneOf(a,
 		row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "tool_error", "timeout", "network", "mcp_server_error")}},
-		row{event: "tool.completed", payload: members{"tool_call_id": id, "status": oneOf(a, "error", "failed", "Success", "done")}}, // an unknown word is not a success
+		row{event: "tool.completed", payload: members{"tool_call_id": id, "status": oneOf(a, "error", "failed", "Success", "done")}}, // an unknown status word does not mean success
 		row{event: "agent.tool_result", payload: members{"tool_call_id": id, "is_error": true}})
 	return a.events("a call that fails", []row{requested(a, id, tool, in), last}, func(l *ledger, _ finish) {
 		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
@@ -129,7 +129,7 @@ func asked(approval, call, tool string, input any) row {
 	return row{event: "tool.approval_required", payload: members{"approval_id": approval, "tool_call_id": call, "name": tool, "input": input}}
 }
 
-// granted returns the answer of a person.
+// granted returns a person's approval.
 func granted(a *author, approval, call, who string) row {
 	return oneOf(a,
 		row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": call, "actor": who}},
@@ -149,8 +149,8 @@ func (a *author) approvedCall() *episode {
 	})
 }
 
-// rewrittenCall is a call whose arguments the approver changed. It ran with the arguments that the
-// runtime records, or else the approved ones.
+// rewrittenCall is a call whose arguments were changed by the approver. It ran with the arguments
+// that the runtime records or, if there are none, with the approved arguments.
 func (a *author) rewrittenCall() *episode {
 	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
 	first, second, out := a.value(), a.value(), a.value()
@@ -192,7 +192,7 @@ func (a *author) deniedCall() *episode {
 	if a.chance(50) {
 		lines = append(lines, row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": "permission_denied"}})
 	}
-	if a.chance(30) { // a refusal is final
+	if a.chance(30) { // a later approval does not change a refusal
 		lines = append(lines, row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": id, "actor": a.name("user")}})
 	}
 	return a.events("a call that was denied", lines, func(l *ledger, _ finish) {
@@ -209,7 +209,7 @@ func (a *author) pendingApproval() *episode {
 	})
 }
 
-// unanswered returns the final decision of an open question.
+// unanswered returns the final decision on a question that was not answered.
 func unanswered(end finish) string {
 	if end == canceled {
 		return "canceled"
@@ -234,7 +234,7 @@ func (a *author) confirmedByFlag() *episode {
 	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{approval, decision, who}) })
 }
 
-// foreignAnswer is an answer of a person in another session to a question with the same name.
+// foreignAnswer is an answer from a person in another session to a question with the same name.
 func (a *author) foreignAnswer() *episode {
 	approval := a.name("approval")
 	answer := oneOf(a,
@@ -293,7 +293,7 @@ func (a *author) contradictoryAnswer() *episode {
 	return e
 }
 
-// observedEgress is a call whose tool reports one host, and whose span another.
+// observedEgress is a call for which the tool reports one host and the span reports another.
 func (a *author) observedEgress() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	good, other := a.name("good")+".example", a.name("other")+".example"
@@ -311,8 +311,8 @@ func (a *author) observedEgress() *episode {
 	})
 }
 
-// observedWrite is a call with writes that an artifact, a span, and the transcript record, and one
-// that the tool reports, too.
+// observedWrite is a call with several writes. An artifact, a span, and the transcript record them,
+// and the tool itself reports one of them, too.
 func (a *author) observedWrite() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	told, other := a.name("src/told"), a.name("src/other")
@@ -329,10 +329,10 @@ func (a *author) observedWrite() *episode {
 	})
 }
 
-// oddHost is a call with a URL that careless parsers misread.
+// oddHost is a call with a URL that careless parsers misinterpret.
 func (a *author) oddHost() *episode {
 	host := a.name("h") + ".example"
-	if a.chance(20) { // parsers disagree about the host
+	if a.chance(20) { // parsers disagree about the host in this URL
 		url := `http://` + host + `\@evil.example/`
 		return a.events("a URL of two hosts", []row{{event: "span.completed", payload: members{"kind": "http", "name": "get", "url": url}}}, func(l *ledger, _ finish) { l.unclear++ })
 	}
@@ -379,7 +379,7 @@ func (a *author) oddPath() *episode {
 	})
 }
 
-// cost returns an amount in thousandths, in one of the spellings.
+// cost returns an amount in thousandths, in one of several spellings.
 func (a *author) cost() (value any, thousandths int64) {
 	thousandths = int64(a.IntN(5000))
 	text := fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000)
@@ -475,7 +475,8 @@ func (a *author) handedOff() *episode {
 	return a.events("work that was handed off", lines, func(l *ledger, _ finish) { l.handoffs[task] = status })
 }
 
-// toldBackwards is a call whose result the transcript records before the runtime records the call.
+// toldBackwards is a call whose result appears in the transcript before the runtime records the
+// call.
 func (a *author) toldBackwards() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	return a.events("a call that is told backwards", []row{
@@ -500,7 +501,7 @@ func (a *author) rejectedThenCompleted() *episode {
 	})
 }
 
-// seenAndRejected is a call that only a span shows to have run.
+// seenAndRejected is a call for which only a span shows that it ran.
 func (a *author) seenAndRejected() *episode {
 	id, tool, in, path := a.name("call"), a.name("tool"), a.value(), a.name("src/v")
 	return a.events("a call that was seen to write, and is said to be rejected", []row{
@@ -526,7 +527,7 @@ func (a *author) ranAllTheSame() *episode {
 	})
 }
 
-// rewrittenByDigest is a call for which only digests are logged.
+// rewrittenByDigest is a call for which the log contains only digests.
 func (a *author) rewrittenByDigest() *episode {
 	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
 	first, second, out := a.value(), a.value(), a.value()
@@ -571,13 +572,13 @@ func (a *author) questionWithoutCall() *episode {
 	case 1:
 		rows = append(rows, row{event: "hitl.approval_denied", payload: members{"request_id": approval, "actor": who}})
 		want = answered{approval, "denied", who}
-	default: // an answer after the deadline is too late
+	default: // an answer after the deadline is ignored
 		rows = append(rows, row{event: "hitl.timeout", payload: members{"request_id": approval}}, row{event: "hitl.approval_approved", payload: members{"request_id": approval, "approved": true, "actor": who}})
 	}
 	return a.events("a durable question", rows, func(l *ledger, _ finish) { l.approvals = append(l.approvals, want) })
 }
 
-// silentSelfReport is a call that reports no writes and no network use, which spans record.
+// silentSelfReport is a call that reports no writes and no network use, although spans record both.
 func (a *author) silentSelfReport() *episode {
 	id, tool, in, out, host, path := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("h")+".example", a.name("src/s")
 	return a.events("a tool that tells of nothing", []row{
@@ -591,7 +592,8 @@ func (a *author) silentSelfReport() *episode {
 	})
 }
 
-// failedSpans is a failed call that may have sent data, and a file that was read but not written.
+// failedSpans consists of a failed call that may have sent data, and a file that was read but not
+// written.
 func (a *author) failedSpans() *episode {
 	host := a.name("h") + ".example"
 	return a.events("spans that fail, and reads", []row{
@@ -611,7 +613,7 @@ func (a *author) renamed() *episode {
 	})
 }
 
-// remoteServer is a call of an MCP server at a URL, in addition to the reports of the tool.
+// remoteServer is a call to an MCP server at a URL, which adds to what the tool reports.
 func (a *author) remoteServer() *episode {
 	id, tool, in, out, host, other := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("mcp")+".example", a.name("h")+".example"
 	done := members{"tool_call_id": id, "output": out, "server": "forge"}
@@ -638,7 +640,7 @@ func (a *author) appliedArtifact() *episode {
 	})
 }
 
-// currencies are amounts in two currencies, which have no sum.
+// currencies contains amounts in two currencies, which cannot be added.
 func (a *author) currencies() *episode {
 	if !a.chance(20) {
 		return a.message()
@@ -670,7 +672,7 @@ func (a *author) message() *episode {
 	return a.events("a message", []row{{event: oneOf(a, "user.message", "agent.message"), payload: members{"text": a.name("word")}}}, nil)
 }
 
-// events returns the world as a log of events, with those of other tasks between. Some are
+// events returns the world as a log of events, mixed with events of other tasks. Some events are
 // delivered twice.
 func (w *world) events(a *author) []byte {
 	lines := w.mixed()

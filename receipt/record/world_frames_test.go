@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// frameEpisodes returns the episodes of a bridge.
+// frameEpisodes returns the episodes for a log that consists of frames.
 func frameEpisodes() []func(*author) *episode {
 	return []func(*author) *episode{
 		(*author).bridgeCall, (*author).bridgeCall, (*author).bridgeFailed, (*author).bridgeOpen, (*author).bridgeAborted,
@@ -23,7 +23,7 @@ func (a *author) frames(name string, rows []row, facts func(*ledger, finish)) *e
 	return a.place(&episode{name: name, rows: rows, facts: facts})
 }
 
-// updated returns a session update of the agent.
+// updated returns a session update from the agent.
 func updated(kind string, more members) row { return updatedOf("s", kind, more) }
 
 func updatedOf(session, kind string, more members) row {
@@ -32,7 +32,7 @@ func updatedOf(session, kind string, more members) row {
 	return row{from: "agent", frame: members{"jsonrpc": "2.0", "method": "session/update", "params": members{"sessionId": session, "update": update}}}
 }
 
-// harn adds runtime-specific members where one of the dialects has them.
+// harn adds runtime-specific members in the place where one of the dialects has them.
 func (a *author) harn(of, own members) members {
 	if a.chance(50) {
 		maps.Copy(of, own)
@@ -44,7 +44,7 @@ func (a *author) harn(of, own members) members {
 
 func (a *author) request(from, method string, params members) (asked row, id int) {
 	a.requests++
-	if id = a.requests; from == "client" { // the client used 1 for the prompt
+	if id = a.requests; from == "client" { // the client used ID 1 for the prompt
 		id += 1000
 	}
 	return row{from: from, frame: members{"jsonrpc": "2.0", "id": id, "method": method, "params": params}}, id
@@ -165,7 +165,7 @@ func (a *author) bridgeFetch() *episode {
 	})
 }
 
-// hostTool is a call of a tool of the host. No frame names its ID.
+// hostTool is a call to a tool that the host provides. No frame contains the ID of the call.
 func (a *author) hostTool() *episode {
 	tool, in, out := a.name("builtin"), a.value(), a.value()
 	asked, id := a.request("agent", "builtin_call", members{"name": tool, "args": in})
@@ -181,7 +181,7 @@ func (a *author) hostTool() *episode {
 	return a.frames("a tool of the host", rows, func(l *ledger, _ finish) { l.calls = append(l.calls, c) })
 }
 
-// permission returns the question of one of the dialects, and its options.
+// permission returns a permission request in one of the dialects, with its options.
 func (a *author) permission(call, tool string, input any, optional bool) (asked row, id int) {
 	params := members{"sessionId": "s", "toolCall": members{"toolCallId": call, "title": tool, "rawInput": input}}
 	if optional {
@@ -291,7 +291,7 @@ func (a *author) durableForeign() *episode {
 	return e
 }
 
-// foreignSession is another session that calls tools, asks, and spends.
+// foreignSession is another session that calls tools, asks questions, and has costs.
 func (a *author) foreignSession() *episode {
 	id, path := a.name("call"), a.name("src/x")
 	asked, number := a.request("agent", "session/request_permission", members{"sessionId": "another_session", "toolCall": members{"toolCallId": id, "title": "t"}})
@@ -303,7 +303,7 @@ func (a *author) foreignSession() *episode {
 	}, nil)
 }
 
-// loaded is a client that loads the running session, which continues.
+// loaded is a client that loads the session while the session is running.
 func (a *author) loaded() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	load, number := a.request("client", "session/load", members{"sessionId": "s", "cwd": "/", "mcpServers": []any{}})
@@ -327,7 +327,7 @@ func (a *author) loadedOther() *episode {
 	return a.frames("another session is loaded", rows, nil)
 }
 
-// usage is a series of reports of the session's cost, of which the last counts.
+// usage is a series of reports about the session's cost, of which only the last one applies.
 func (a *author) usage() *episode {
 	if a.priced {
 		return a.spoken()
@@ -336,7 +336,7 @@ func (a *author) usage() *episode {
 	var rows []row
 	cost := int64(0)
 	for range 1 + a.IntN(4) {
-		cost = int64(a.IntN(100)) // the last one counts, regardless of the others
+		cost = int64(a.IntN(100)) // only the last report applies
 		rows = append(rows, updated("usage_update", members{"used": a.IntN(1000), "size": 200_000, "cost": members{"amount": json.Number(fmt.Sprintf("%d.%03d", cost/1000, cost%1000)), "currency": "USD"}}))
 	}
 	return a.frames("what the session cost", rows, func(l *ledger, _ finish) {
@@ -386,7 +386,7 @@ func (a *author) bridgeVendor() *episode {
 	}, ignores("session/update vendor_thing"))
 }
 
-// bridgeModel is a line with a model call among the frames.
+// bridgeModel is a line among the frames that records a model call.
 func (a *author) bridgeModel() *episode {
 	if a.priced {
 		return a.thought()
@@ -400,13 +400,13 @@ func (a *author) bridgeModel() *episode {
 	})
 }
 
-// foreignPrompt is a prompt of another session, which ends.
+// foreignPrompt is a prompt in another session, including its end.
 func (a *author) foreignPrompt() *episode {
 	prompt, id := a.request("client", "session/prompt", members{"sessionId": "another_session", "prompt": []any{}})
 	return a.frames("a prompt of another session", []row{prompt, response("agent", id, "result", members{"stopReason": oneOf(a, "end_turn", "cancelled", "refusal")})}, nil)
 }
 
-// resolved is a durable approval in the updates of a session.
+// resolved is a durable approval that is reported in session updates.
 func (a *author) resolved() *episode {
 	question, who := a.name("question"), a.name("user")
 	yes := a.chance(50)
@@ -422,7 +422,7 @@ func (a *author) resolved() *episode {
 	})
 }
 
-// noticed is an answer without a response.
+// noticed is an answer in a notification, which has no response.
 func (a *author) noticed() *episode {
 	question, who := a.name("question"), a.name("user")
 	answer := row{from: "client", frame: members{"jsonrpc": "2.0", "method": "harn.hitl.respond", "params": members{"sessionId": "s", "request_id": question, "approved": true, "reviewer": who}}}
@@ -431,7 +431,7 @@ func (a *author) noticed() *episode {
 	})
 }
 
-// deniedFetch is a call that may not run, and sends nothing.
+// deniedFetch is a denied network call, so no data is sent.
 func (a *author) deniedFetch() *episode {
 	id, tool := a.name("call"), a.name("tool")
 	in := members{"url": "https://" + a.name("h") + ".example/"}
@@ -456,7 +456,7 @@ func (a *author) moved() *episode {
 	})
 }
 
-// atOnce is a call with one update for its start and its end.
+// atOnce is a call whose start and end are reported in the same update.
 func (a *author) atOnce() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	return a.frames("a call in one update", []row{
@@ -466,8 +466,8 @@ func (a *author) atOnce() *episode {
 	})
 }
 
-// refusedThenResolved is a question to which the runtime refused one person's answer, and accepted
-// another's.
+// refusedThenResolved is a question for which the runtime refused one person's answer and accepted
+// another person's.
 func (a *author) refusedThenResolved() *episode {
 	question, one, two := a.name("question"), a.name("user"), a.name("user")
 	first, id := a.request("client", "harn.hitl.respond", members{"sessionId": "s", "request_id": question, "approved": true, "reviewer": one})
@@ -477,8 +477,8 @@ func (a *author) refusedThenResolved() *episode {
 	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{question, "approved", two}) })
 }
 
-// frames returns the world as frames of a bridge: a prompt, the episodes, and the stop reason. A
-// session with earlier turns may be loaded before.
+// frames returns the world as the frames of a bridge: a prompt, the episodes, and the stop reason.
+// A session with earlier turns may be loaded before the prompt.
 func (w *world) frames(a *author) []byte {
 	var rows []row
 	if a.chance(20) {

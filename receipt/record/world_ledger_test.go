@@ -14,50 +14,52 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The tests with a world compare a task with its log. A log and its ledger, which lists the facts,
-// are written together, using only the rules of the protocol's pages. The draft of the log is then
-// compared with the ledger, member by member, without using the recorder.
+// The tests that use a world compare the draft of a task with its log. A log is generated together
+// with a ledger, which lists the facts. The generator uses only the rules on the protocol's pages.
+// The draft of the log is then compared with the ledger, member by member, without using the
+// recorder.
 //
-// A world consists of episodes, each with its lines and its facts. The lines of all episodes are
-// mixed, and those of one episode keep their order.
+// A world consists of episodes, each of which has lines and facts. The lines of all episodes are
+// mixed, but the lines of each episode keep their order.
 
-// A ledger combines the facts.
+// A ledger combines the facts of all episodes.
 type ledger struct {
 	calls     []calledTool
-	dropped   int // calls that were never dispatched, and have no entry
-	aborted   int // those of them that only the text of a model contains, which may be counted
+	dropped   int // calls that were never dispatched and therefore have no entry
+	aborted   int // the dropped calls that appear only in a model's text, which may also be counted
 	approvals []answered
 	writes    []written
 	hosts     []string
-	unclear   int // hosts about which URL parsers disagree
+	unclear   int // hosts in URLs that parsers interpret differently
 	spent     spent
 	models    []usedModel
-	results   map[string]string // digest of the last version of each artifact
-	handoffs  map[string]string // last status of each task
+	results   map[string]string // digest of the last version, by artifact
+	handoffs  map[string]string // last status, by task
 	overrides []string          // override keys
-	said      []string          // messages of a model that are nowhere by digest
-	unread    map[string]int    // unknown lines, by type
-	messages  []string          // messages sent to a client, which may be answers of a model
+	said      []string          // messages from a model for which the log contains no digest
+	unread    map[string]int    // number of unknown lines, by type
+	messages  []string          // messages sent to a client, which may be answers from a model
 }
 
-// A calledTool is one call: its arguments, and its result.
+// A calledTool is a single call of a tool, with its arguments and result.
 type calledTool struct {
-	id, tool string   // the ID "": not recorded
-	status   []string // any of these is correct
-	input    any      // the arguments of the run; nil if not recorded
+	id, tool string   // id is "" if it was not recorded
+	status   []string // any of these statuses is correct
+	input    any      // the arguments with which the call ran; nil if not recorded
 	output   any
 	ran      bool
-	differs  bool // from the approved arguments
+	differs  bool // whether the arguments differ from the approved ones
 	open     bool // it never ended
 }
 
-// answered is an answered question. The actor "" is anybody who is not a person in the log.
+// answered is a question with its answer. The actor "" stands for anyone who is not a person in the
+// log.
 type answered struct{ id, decision, actor string }
 
-// written is a written file.
+// written is a file that was written.
 type written struct{ path, operation string }
 
-// spent is the cost in thousandths. Part of it may be unrecorded.
+// spent is the total cost in thousandths. A part of the cost may be unrecorded.
 type spent struct {
 	thousandths   int64
 	told, untold  bool
@@ -65,10 +67,10 @@ type spent struct {
 	tokens        bool
 }
 
-// A usedModel was called. A call that never ended returned nothing that is recorded.
+// A usedModel is a model that was called. If a call never ended, the log contains no result for it.
 type usedModel struct{ provider, model string }
 
-// An episode is one occurrence in a task.
+// An episode is an occurrence in a task.
 type episode struct {
 	name   string
 	rows   []row
@@ -76,16 +78,16 @@ type episode struct {
 	refuse refusal
 }
 
-// A refusal states whether the recorder may refuse a log because of an episode.
+// A refusal specifies whether the recorder may refuse a log because of an episode.
 type refusal int
 
 const (
-	never  refusal = iota // the log is complete
-	may                   // the log contradicts itself
-	always                // any draft could be false
+	never  refusal = iota // the log is complete, so it must be accepted
+	may                   // the log contradicts itself, so it may be refused
+	always                // any draft could be false, so the log must be refused
 )
 
-// A finish is the end of a task.
+// A finish is the way in which a task ends.
 type finish string
 
 const (
@@ -94,19 +96,20 @@ const (
 	canceled  finish = "task.canceled"
 )
 
-// A row is a line of a log. An event of another task or session names it in its envelope.
+// A row represents a line in a log. The envelope of an event that belongs to another task or
+// session names that task or session.
 type row struct {
 	key      float64 // position among the lines of all episodes
 	event    string
 	payload  members
 	envelope members
-	from     string  // for a frame: its sender
-	frame    members // nil for an event
+	from     string  // sender of a frame
+	frame    members // nil if the row is an event
 }
 
 type members = map[string]any
 
-// A world is a task and its episodes.
+// A world is a task with its episodes.
 type world struct {
 	seed     uint64
 	episodes []*episode
@@ -131,7 +134,7 @@ func (w *world) ledger() *ledger {
 	return l
 }
 
-// refusal returns the strictest refusal of the episodes.
+// refusal returns the strictest refusal among the episodes.
 func (w *world) refusal() refusal {
 	r := never
 	for _, e := range w.episodes {
@@ -140,7 +143,7 @@ func (w *world) refusal() refusal {
 	return r
 }
 
-// mixed returns the lines of all episodes in the order of the log.
+// mixed returns the lines of all episodes in the order in which the log contains them.
 func (w *world) mixed() []row {
 	var all []row
 	for _, e := range w.episodes {
@@ -158,7 +161,7 @@ func (w *world) String() string {
 	return fmt.Sprintf("seed %d, %s: %s", w.seed, w.end, strings.Join(names, "; "))
 }
 
-// shrunk returns the world without episodes that are not needed for its fault.
+// shrunk returns the world without the episodes that are not needed to reproduce a fault.
 func (w *world) shrunk(fault func(*world) string) *world {
 	small := w
 	for i := 0; i < len(small.episodes); {
@@ -172,12 +175,12 @@ func (w *world) shrunk(fault func(*world) string) *world {
 	return small
 }
 
-// An author creates episodes. It never uses a name twice in a world.
+// An author creates the episodes of a world. It never uses a name twice in a world.
 type author struct {
 	*rand.Rand
 	count    int
-	requests int  // of the agent; the client has its own
-	priced   bool // the log records the cost of the session
+	requests int  // number of the agent's requests; the client counts separately
+	priced   bool // whether the log already records the cost of the session
 }
 
 func (a *author) name(of string) string {
@@ -189,13 +192,13 @@ func (a *author) chance(percent int) bool { return a.IntN(100) < percent }
 
 func oneOf[T any](a *author, list ...T) T { return list[a.IntN(len(list))] }
 
-// value returns a distinct JSON value.
+// value returns a JSON value that is different in each call.
 func (a *author) value() any {
 	n := a.name("")
 	return oneOf[any](a, n, members{"n": n}, []any{n, nil, true}, members{"path": "p" + n, "deep": members{"a": []any{1.5, n}}})
 }
 
-// place assigns positions to the lines of an episode.
+// place assigns positions in the log to the lines of an episode.
 func (a *author) place(e *episode) *episode {
 	keys := make([]float64, len(e.rows))
 	for i := range keys {
@@ -222,7 +225,7 @@ func digestOf(value any) canon.Digest {
 	return canon.Sum(text)
 }
 
-// compare returns the differences between a draft and the ledger.
+// compare returns the differences between a draft and a ledger.
 func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	c := &comparison{d: d, untold: pointers(d, "unreported"), partly: pointers(d, "at_least"), differ: pointers(d, "arguments_differ_from_approved")}
 	c.calls(l)
@@ -234,7 +237,7 @@ func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	return c.faults
 }
 
-// unread verifies that unknown lines are counted, and make lower bounds.
+// unread verifies that unknown lines are counted, and turn the affected values into lower bounds.
 func (c *comparison) unread(l *ledger) {
 	counted, _ := c.d.Metadata["ignored_records"].(map[string]any)
 	want := map[string]any{}
@@ -251,7 +254,7 @@ func (c *comparison) unread(l *ledger) {
 	}
 }
 
-// ignores returns the fact of an unknown line, which may have had a cost.
+// ignores returns the fact that an unknown line was ignored, which may have recorded a cost.
 func ignores(kind string) func(*ledger, finish) {
 	return func(l *ledger, _ finish) {
 		if l.unread == nil {
@@ -264,9 +267,9 @@ func ignores(kind string) func(*ledger, finish) {
 
 type comparison struct {
 	d      *receipt.Draft
-	untold map[string]bool // places that the draft lists as unreported
-	partly map[string]bool // places that the draft lists as lower bounds
-	differ map[string]bool // calls that the draft lists with different arguments than approved
+	untold map[string]bool // values that the draft lists as unreported
+	partly map[string]bool // values that the draft lists as lower bounds
+	differ map[string]bool // calls that, according to the draft, ran with different arguments than those approved
 	faults []string
 }
 
@@ -274,7 +277,7 @@ func (c *comparison) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// pointers returns the places in a list of the metadata.
+// pointers returns the pointers in a list of the metadata.
 func pointers(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// logDigest returns the digest of all materials about the log.
+// logDigest returns the digests of all materials that are logs.
 func logDigest(d *receipt.Draft) string {
 	var all []string
 	for _, m := range d.ReplayInput.Materials {
@@ -25,8 +25,8 @@ func logDigest(d *receipt.Draft) string {
 	return strings.Join(all, " ")
 }
 
-// TestReplaysDoNothing verifies that replayed events add no actions, and that the draft has one
-// delta for each override and the digest of the source. Actions of the replay itself count.
+// TestReplaysDoNothing verifies that replayed events add no actions. The draft must have one delta
+// for each override, and must state the digest of the source. The replay's own actions are listed.
 func TestReplaysDoNothing(t *testing.T) {
 	for seed := range howMany() / 10 {
 		log, want := replayed(&author{Rand: rand.New(rand.NewPCG(seed, 2))})
@@ -53,11 +53,11 @@ func TestReplaysDoNothing(t *testing.T) {
 
 func sourceDigest() canon.Digest { return digestOf("the source's log") }
 
-// replayed returns the log of a replay, and its own actions.
+// replayed returns the log of a replay, and the facts about the replay's own actions.
 func replayed(a *author) (log []byte, want *ledger) {
-	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // none, which is known
+	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // the replay's own tokens are known to be 0
 	var rows []row
-	for range 1 + a.IntN(6) { // actions of the source
+	for range 1 + a.IntN(6) { // the replay's own actionsed task
 		again := oneOf(a, (*author).plainCall, (*author).approvedCall, (*author).deniedCall, (*author).modelCall, (*author).observedWrite, (*author).handedOff, (*author).observedEgress)(a)
 		for _, r := range again.rows {
 			r.envelope = members{"replayed": true, "replay": members{"source_task_id": "source", "replay_task_id": "t", "original_event_id": a.name("original"), "mode": "with_overrides"}}
@@ -68,7 +68,7 @@ func replayed(a *author) (log []byte, want *ledger) {
 		key := oneOf(a, "llm:", "mcp:forge:", "host:fs:", "time:", "secret:") + a.name("k")
 		want.overrides = append(want.overrides, key)
 		swap := row{event: "replay.event_replayed", payload: members{"override_key": key}}
-		if a.chance(40) { // the mark counts on an event of any kind
+		if a.chance(40) { // the mark is valid on an event of any kind
 			swap = row{event: oneOf(a, "span.completed", "user.message", "tool.completed"), payload: members{"tool_call_id": a.name("call"), "kind": "llm", "provider": "p", "model": "m"}}
 		}
 		swap.envelope = members{"replayed": true, "replay": members{"source_task_id": "source", "replay_task_id": "t", "override_key": key}}

@@ -38,8 +38,8 @@ func (w *world) log() []byte {
 	return w.events(a)
 }
 
-// check records the log and compares the draft with the ledger. It returns "" if they agree, or if
-// the log was refused for a reason.
+// check records the log of a world, and compares the draft with the ledger. It returns "" if they
+// agree, or if the log was refused for an acceptable reason.
 func (w *world) check() string {
 	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(), record.FormUnknown)
 	switch {
@@ -53,7 +53,7 @@ func (w *world) check() string {
 	return strings.Join(w.ledger().compare(l.Draft), "\n")
 }
 
-// howMany returns the number of worlds of each form.
+// howMany returns how many worlds of each form to test.
 func howMany() uint64 {
 	if !testsize.Full() {
 		return 500
@@ -61,7 +61,7 @@ func howMany() uint64 {
 	return 10_000
 }
 
-// eachWorld checks worlds, and prints the smallest of a few faulty ones.
+// eachWorld checks worlds. If some are faulty, it prints the smallest of a few of them.
 func eachWorld(t *testing.T, bridge bool) {
 	t.Helper()
 	check := func(w *world) string { return w.check() }
@@ -89,11 +89,11 @@ func eachWorld(t *testing.T, bridge bool) {
 	t.Logf("%d worlds, of which %d may be refused; %d faults", howMany(), refused, faults)
 }
 
-// TestOnlyWhatEventsSay verifies that the draft of a log of events contains exactly the facts.
+// TestOnlyWhatEventsSay verifies that the draft for a log of events contains exactly the facts.
 func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
 
-// TestNothingIsLost verifies that a log is refused if a line of the task is missing, or differs
-// when it is repeated.
+// TestNothingIsLost verifies that a log is refused if a line of the task is missing, or if a
+// repeated line differs.
 func TestNothingIsLost(t *testing.T) {
 	for seed := range howMany() / 10 {
 		w := newWorld(seed, false)

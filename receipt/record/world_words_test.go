@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// conversation returns the log of frames of one session with a prompt, chunks of an answer, and a
-// cost in thousandths.
+// conversation returns the log of a session in frames: a prompt, chunks of an answer, and a cost in
+// thousandths.
 func conversation(prompt string, chunks []string, cost int) string {
 	var b strings.Builder
 	line := func(second int, from, frame string) {
@@ -31,8 +31,8 @@ func conversation(prompt string, chunks []string, cost int) string {
 }
 
 // TestOneWordMore verifies that sessions that differ in one word have different digests, and that
-// sessions with different costs have different costs and digests. The same session has the same
-// ones.
+// sessions with different costs have different costs and digests in their drafts. Identical
+// sessions have identical costs and digests.
 func TestOneWordMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	of := func(prompt string, chunks []string, cost int) *receipt.Draft {
@@ -69,5 +69,5 @@ func TestOneWordMore(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatFramesSay verifies the same for frames of a bridge.
+// TestOnlyWhatFramesSay verifies that the draft for a log of frames contains exactly the facts.
 func TestOnlyWhatFramesSay(t *testing.T) { eachWorld(t, true) }

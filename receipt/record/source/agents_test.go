@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// openCode returns an export of OpenCode with one message of a model.
+// openCode returns an OpenCode export that contains one message from a model.
 func openCode(info string, parts ...string) string {
 	return `{"info":{"id":"s","directory":"/w"},"messages":[{"info":{"id":"m","role":"assistant","modelID":"x"` + info + `},"parts":[` + strings.Join(parts, ",") + `]}]}`
 }
@@ -15,7 +15,7 @@ func openCodeCall(tool, state string) string {
 	return fmt.Sprintf(`{"id":"p","type":"tool","callID":"c","tool":%q,"state":%s}`, tool, state)
 }
 
-// gemini returns a chat of Gemini CLI as lines.
+// gemini returns a Gemini CLI chat as lines.
 func gemini(lines ...string) string {
 	return `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z"}` + "\n" + strings.Join(lines, "\n") + "\n"
 }
@@ -24,7 +24,7 @@ func geminiSaid(id string, output int, calls string) string {
 	return fmt.Sprintf(`{"id":%q,"timestamp":"2026-01-01T00:00:01Z","type":"gemini","model":"g","tokens":{"input":10,"output":%d,"cached":4,"thoughts":1,"tool":0},"toolCalls":[%s]}`, id, output, calls)
 }
 
-// atif returns a trajectory.
+// atif returns a trajectory in ATIF.
 func atif(rest string, steps ...string) string {
 	return `{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"a","model_name":"m"},"steps":[` + strings.Join(steps, ",") + `]` + rest + `}`
 }
@@ -33,7 +33,7 @@ func atifStep(n int, rest string) string {
 	return fmt.Sprintf(`{"step_id":%d,"timestamp":"2026-01-01T00:00:0%dZ","source":"agent"%s}`, n, n, rest)
 }
 
-// pi returns a session of Pi.
+// pi returns a session in the format of Pi.
 func pi(messages ...string) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"session","id":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z"}` + "\n")
@@ -47,7 +47,7 @@ func piSaid(stop, content string) string {
 	return fmt.Sprintf(`{"role":"assistant","model":"m","provider":"p","stopReason":%q,"usage":{"input":1,"output":2,"cacheRead":10,"cacheWrite":100,"cost":{"total":0.1}},"content":[%s]}`, stop, content)
 }
 
-// TestOtherKinds verifies what the logs of newer agents state, and what they do not.
+// TestOtherKinds verifies which values are stated in the logs of newer agents, and which are not.
 func TestOtherKinds(t *testing.T) {
 	status := func(r told) string { return r.status(0) }
 	input := func(r told) string {
@@ -165,8 +165,8 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestConverted verifies that the receipt of a converted log names the agent, and that the version
-// of the format decides whether it is read.
+// TestConverted verifies that the receipt for a converted log names the agent, and that the format
+// version decides whether the log is accepted.
 func TestConverted(t *testing.T) {
 	r := recorded(t, atif("", atifStep(1, "")))
 	if about, _ := r.meta["source"].(map[string]any); about["agent"] != "a" {

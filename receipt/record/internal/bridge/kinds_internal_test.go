@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A listener records the events of frames.
+// A listener records the events that result from frames.
 type listener struct {
 	text      []byte
 	ended     bool
@@ -33,8 +33,8 @@ func (l *listener) AddDocument(event *canon.Document) error {
 func (l *listener) Ended() bool             { return l.ended }
 func (l *listener) Artifact(id string) bool { return l.artifacts[id] }
 
-// translated returns the events, counts, and errors of the frames of testdata with the given
-// tables.
+// translated returns the events, counts, and errors that result from the frames in testdata with
+// the given tables.
 func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string, errs []error) {
 	t.Helper()
 	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "current": "task_01K0NOW"} {
@@ -61,7 +61,7 @@ func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string
 	return fmt.Sprint(strings.Join(lines, "\n"), errs), errs
 }
 
-// TestEachFrame verifies that removing any row of the table changes a result.
+// TestEachFrame verifies that removing any row from the table changes a result.
 func TestEachFrame(t *testing.T) {
 	whole, errs := translated(t, frameKinds(), outcomes())
 	if len(errs) > 0 {
@@ -82,7 +82,7 @@ func TestEachFrame(t *testing.T) {
 	}
 }
 
-// An outcomeCase is one answer to a permission request.
+// An outcomeCase is an answer to a permission request, with the expected decision.
 type outcomeCase struct{ options, response, want string }
 
 func outcomeCases() []outcomeCase {
@@ -91,7 +91,7 @@ func outcomeCases() []outcomeCase {
 		twice   = `[{"optionId":"yes","kind":"allow_once"},{"optionId":"yes","kind":"reject_once"}]`
 	)
 	return []outcomeCase{
-		// dialects A and B, legacy
+		// These are the legacy dialects A and B.
 		{``, `{"result":{"granted":true}}`, event.Approved},
 		{``, `{"result":{"granted":true,"args":{"a":1}}}`, event.Approved},
 		{``, `{"result":{"granted":false,"reason":"no"}}`, event.Denied},
@@ -166,8 +166,8 @@ func decideCase(t *testing.T, c outcomeCase, table []outcome) string {
 	return newAnswer(a.Root(), options).decide(table)
 }
 
-// TestOutcomes verifies the decision of each answer, and that removing any row of the table changes
-// a result.
+// TestOutcomes verifies the decision for each answer, and that removing any row from the table
+// changes a result.
 func TestOutcomes(t *testing.T) {
 	used := make([]bool, len(outcomes()))
 	for _, c := range outcomeCases() {
@@ -185,7 +185,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestStopReasons verifies that each reason is in the table once.
+// TestStopReasons verifies that the table contains each reason exactly once.
 func TestStopReasons(t *testing.T) {
 	for i, s := range stopReasons() {
 		if rest := slices.Delete(stopReasons(), i, i+1); slices.Contains(rest, s) {
@@ -194,7 +194,8 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-// TestWorkerEventStatus verifies that an event of a worker results in the status that it implies.
+// TestWorkerEventStatus verifies that an event about a worker leads to the status that the event
+// implies.
 func TestWorkerEventStatus(t *testing.T) {
 	for _, w := range workerEvents() {
 		l := &listener{}

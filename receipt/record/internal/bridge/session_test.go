@@ -14,7 +14,7 @@ import (
 )
 
 // session returns the lines of a log that a runtime wrote while it communicated with its host over
-// pipes: the host approves one call and denies another, and the runtime then waits for its user.
+// pipes. The host approves one call and denies another, and then the runtime waits for its user.
 func session(t *testing.T) []string {
 	t.Helper()
 	log, err := os.ReadFile("testdata/session.jsonl")
@@ -29,8 +29,7 @@ func recordSession(lines []string) (*record.Log, error) {
 	return record.Read(strings.NewReader(strings.Join(lines, "")), o, record.FormFrames)
 }
 
-// TestSession verifies that the draft from the log of a session states what the runtime did,
-// and no more.
+// TestSession verifies that the draft from a session's log states exactly what the runtime did.
 func TestSession(t *testing.T) {
 	l, err := recordSession(session(t))
 	if err != nil {
@@ -65,8 +64,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSessionWithoutAFrame verifies that the draft claims nothing more when any one of the frames
-// is missing.
+// TestSessionWithoutAFrame verifies that, if any one frame is missing, the draft claims nothing
+// that it would not claim otherwise.
 func TestSessionWithoutAFrame(t *testing.T) {
 	lines := session(t)
 	l, err := recordSession(lines)
@@ -77,7 +76,7 @@ func TestSessionWithoutAFrame(t *testing.T) {
 	for i := range lines {
 		l, err := recordSession(slices.Delete(slices.Clone(lines), i, i+1))
 		if err != nil {
-			continue // such as without its end
+			continue // for example, because the end is missing
 		}
 		drafts++
 		for _, claim := range claims(l.Draft) {
@@ -91,7 +90,7 @@ func TestSessionWithoutAFrame(t *testing.T) {
 	}
 }
 
-// claims returns the statements of a draft on which a reader could rely.
+// claims returns the statements in a draft on which a reader could rely.
 func claims(d *receipt.Draft) (list []string) {
 	for _, c := range d.SideEffects.ToolCalls {
 		list = append(list, fmt.Sprint(c.CallID, " in ", c.InputHash), fmt.Sprint(c.CallID, " out ", c.OutputHash))
