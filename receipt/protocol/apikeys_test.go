@@ -13,12 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// parseKeys reads keys with the scopes of a server that verifies receipts.
+// parseKeys parses keys with the scopes of a server that verifies receipts.
 func parseKeys(data []byte) (*APIKeys, error) {
 	return ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
 }
 
-// apiKeysOf returns a key with the given name, and the keys that contain it.
+// apiKeysOf returns an API key with the given name, and a key set that contains it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	t.Helper()
 	key, entry, err := NewAPIKey(rand.Reader, name, noon())
@@ -36,7 +36,8 @@ func authenticate(a Authenticator, header string) (*Client, error) {
 	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
 }
 
-// TestAPIKeys verifies that a key is accepted with its name, and that other keys are rejected.
+// TestAPIKeys verifies that a key is accepted and results in its name, and that other keys are
+// rejected.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
 	key, entry, err := NewAPIKey(random, "ci", noon())
@@ -82,7 +83,7 @@ func narrowed(line, members string) string { return strings.TrimSuffix(line, "}"
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
-	for members, want := range map[string]string{ // which of tenant a, tenant b, and no tenant are visible
+	for members, want := range map[string]string{ // the value states whether the data of tenant a, of tenant b, and without a tenant is visible
 		"": "ab-", `,"scopes":[]`: "ab-", `,"scopes":["receipts:verify"]`: "ab-",
 		`,"tenants":["a"]`: "a", `,"tenants":["b","a"]`: "ab", `,"tenants":[]`: "", `,"tenants":["A"]`: "",
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
@@ -110,7 +111,7 @@ func TestAPIKeyLimits(t *testing.T) {
 	}
 }
 
-// TestAPIKeyFiles verifies that a file is accepted completely or not at all, and that no error
+// TestAPIKeyFiles verifies that a file is either accepted completely or rejected, and that no error
 // contains text that may be a key.
 func TestAPIKeyFiles(t *testing.T) {
 	const secret = "rk_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U"
@@ -168,7 +169,7 @@ func TestAPIKeyFiles(t *testing.T) {
 }
 
 // TestNewAPIKeys verifies that a program can create more keys than a file may contain, that each
-// key authenticates its own client, and that invalid entries are rejected.
+// key authenticates the correct client, and that invalid entries are rejected.
 func TestNewAPIKeys(t *testing.T) {
 	texts, entries := []string{}, []APIKey{}
 	for i := range 3000 {
@@ -208,8 +209,8 @@ func TestNewAPIKeys(t *testing.T) {
 	}
 }
 
-// TestAbsentKeys verifies that keys that are not loaded yet result in a 503, and that an empty set
-// of keys results in a 401.
+// TestAbsentKeys verifies that the status is 503 if the keys are not loaded yet, and 401 if the set
+// of keys is empty.
 func TestAbsentKeys(t *testing.T) {
 	key, _ := apiKeysOf(t, "ci")
 	none, err := NewAPIKeys()

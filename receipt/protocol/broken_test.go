@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestBrokenOff verifies that a client gets everything that was written of a response that fails
-// midway, even if the client reads slowly and is still sending, and that it can detect that the
-// response is incomplete.
+// TestBrokenOff verifies what a client receives if a response fails midway. It must receive
+// everything that was written, even if it reads slowly and is still sending, and must be able to
+// detect that the response is incomplete.
 func TestBrokenOff(t *testing.T) {
 	fails := Route{Pattern: "POST /v1/fails", Open: true, Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {
@@ -45,14 +45,14 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestLogged verifies that the log contains the causes of server errors, and nothing about normal
+// TestLogged verifies that the log contains the causes of server errors, but nothing about normal
 // conditions.
 func TestLogged(t *testing.T) {
 	full := Busy(1, "nothing was done")
 	full.Cause = errors.New("no space left on device")
 	for _, c := range []struct {
 		err  error
-		want string // in the log; "" means no entry
+		want string // part of the log, or "" if there is no entry
 	}{
 		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
 		{Busy(1, "come again"), ""},

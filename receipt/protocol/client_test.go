@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// tokens is an Authenticator that does not use API keys: the header X-Token names the client's
-// tenant.
+// tokens is an Authenticator that does not use API keys. Instead, the header X-Token contains the
+// client's tenant.
 type tokens struct{ withoutActor bool }
 
 func (a tokens) Authenticate(r *http.Request) (*Client, error) {
@@ -32,7 +32,7 @@ func (a tokens) Authenticate(r *http.Request) (*Client, error) {
 	}
 }
 
-// things is a route that counts the things that each client has created.
+// things is a route that returns how many things the client has created.
 func things() Route {
 	count := map[string]int{}
 	return Route{Pattern: "POST /v1/things", Scope: TasksWrite, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -42,8 +42,8 @@ func things() Route {
 	}}
 }
 
-// TestAuthenticator verifies that a caller's Authenticator separates its tenants: no client gets a
-// response that was remembered for another client.
+// TestAuthenticator verifies that a caller's Authenticator separates tenants, so that no client
+// gets a response that was remembered for another client.
 func TestAuthenticator(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{} }, things())
 	for _, c := range []struct{ token, key, want string }{
@@ -63,7 +63,7 @@ func TestAuthenticator(t *testing.T) {
 }
 
 // TestAuthenticatorWithoutActor verifies that an Idempotency-Key is rejected if clients cannot be
-// distinguished, and that requests without one are served.
+// distinguished, and that requests without a key are served.
 func TestAuthenticatorWithoutActor(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{withoutActor: true} }, things())
 	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a", "Idempotency-Key", "k"); got.status != 400 || !strings.Contains(got.body, "Idempotency-Key") {
@@ -74,8 +74,8 @@ func TestAuthenticatorWithoutActor(t *testing.T) {
 	}
 }
 
-// TestAuthIsConfigured verifies that a Mux requires an Authenticator or the explicit choice to
-// serve all clients, and that no client is accepted before the keys are loaded.
+// TestAuthIsConfigured verifies that a Mux requires either an Authenticator or the explicit choice
+// to serve all clients. No client may be accepted before the keys are loaded.
 func TestAuthIsConfigured(t *testing.T) {
 	for _, o := range []Options{{}, {Auth: tokens{}, Public: true}} {
 		o.Now, o.Random = noon, endless{}
@@ -90,12 +90,12 @@ func TestAuthIsConfigured(t *testing.T) {
 	}
 }
 
-// TestReachIsNarrowed verifies that the zero Reach sees nothing, and that an empty list of names
-// never means all names.
+// TestReachIsNarrowed verifies that the zero Reach cannot see anything, and that an empty list of
+// names never means all names.
 func TestReachIsNarrowed(t *testing.T) {
 	a := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}
 	all := Everything()
-	var claim []string // a token without the claim
+	var claim []string // the value for a token without the claim
 	for name, c := range map[string]struct {
 		reach Reach
 		sees  bool

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCodes verifies that the table matches the protocol, with one row for each of its 18 codes.
+// TestCodes verifies that the table matches the protocol and has one row for each of its 18 codes.
 func TestCodes(t *testing.T) {
 	const table = `400 invalid_request request_error
 400 invalid_state_transition request_error
@@ -66,7 +66,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestErrorOf verifies that an unknown error's text is not sent to the client.
+// TestErrorOf verifies that the text of an unknown error is not sent to the client.
 func TestErrorOf(t *testing.T) {
 	plain := errorOf(errors.New("dial 10.0.0.1: refused"))
 	if plain.status() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCursor verifies that a formatted cursor can be parsed, but only for its own list.
+// TestCursor verifies that a formatted cursor can be parsed, but only for the list for which it was
+// created.
 func TestCursor(t *testing.T) {
 	for n := 1; n <= 255; n++ {
 		last := bytes.Repeat([]byte{byte(n)}, n)
@@ -32,7 +33,8 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// FuzzCursor verifies that an accepted cursor equals the cursor formatted for its list and item.
+// FuzzCursor verifies that an accepted cursor equals the cursor that is formatted for its list and
+// item.
 func FuzzCursor(f *testing.F) {
 	good := FormatCursor("list", []byte("task_1"))
 	for _, seed := range []string{"", good, good + "=", good[1:], "AQ", "AAAA", "\r\n" + good, strings.ToUpper(good), strings.Repeat("A", 600)} {

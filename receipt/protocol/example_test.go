@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A garden is a harness with two routes. It contains only the harness's own code.
+// A garden is a harness with two routes. It contains only the code that the harness itself must
+// provide.
 type garden struct {
 	mu    sync.Mutex
 	tasks []task
@@ -25,7 +26,7 @@ type task struct {
 	Status string `json:"status"`
 }
 
-// submit serves POST /v1/tasks. It is called once for all requests with one Idempotency-Key.
+// submit handles POST /v1/tasks. It is called once for all requests with the same Idempotency-Key.
 func (g *garden) submit(w http.ResponseWriter, r *protocol.Request) error {
 	input := r.JSON.Root().Member("input")
 	if input.Kind() != canon.KindObject {
@@ -38,7 +39,7 @@ func (g *garden) submit(w http.ResponseWriter, r *protocol.Request) error {
 	return protocol.WriteJSON(w, http.StatusAccepted, t)
 }
 
-// list serves GET /v1/tasks.
+// list handles GET /v1/tasks.
 func (g *garden) list(w http.ResponseWriter, r *protocol.Request) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

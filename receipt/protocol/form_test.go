@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckForm verifies each limit, with values at the limit and beyond it.
+// TestCheckForm verifies each limit with values at and beyond the limit.
 func TestCheckForm(t *testing.T) {
 	many := func(n int) http.Header {
 		h := http.Header{}
@@ -36,7 +36,7 @@ func TestCheckForm(t *testing.T) {
 	}
 }
 
-// TestPermits verifies that clients without the required scopes are rejected, and that only
+// TestPermits verifies that clients that lack a required scope are rejected, and that only
 // operators have the scope Operator.
 func TestPermits(t *testing.T) {
 	want := map[string]string{"all": "tasks:read tasks:write operator", "some": "tasks:read", "none": "", "reach": "tasks:read tasks:write"}
@@ -71,7 +71,8 @@ func TestPermits(t *testing.T) {
 	}
 }
 
-// TestHosts verifies that a Mux with Hosts rejects other host names before it checks the version.
+// TestHosts verifies that a Mux with Hosts rejects other host names before it checks the protocol
+// version.
 func TestHosts(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Hosts = []string{"localhost", "::1"} }, Route{Pattern: "GET /v1", Serve: says("x")})
 	for host, want := range map[string]int{

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzQuery verifies that each parameter of an accepted query is known, occurs once, and is not
+// FuzzQuery verifies that each parameter in an accepted query is known, occurs once, and is not
 // empty.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"", "limit=1", "limit=1&cursor=x", "a=b", "limit=1&limit=2", "limit=", "a;b", "%zz", "limit=%00"} {
@@ -32,8 +32,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzHeaders verifies that no client header makes a Mux panic or admits a client without a
-// version, and that the response is always an envelope.
+// FuzzHeaders verifies that no client header causes a panic or admits a client without a version,
+// and that the response is always an error envelope.
 func FuzzHeaders(f *testing.F) {
 	f.Add(Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
 	f.Add("", "", "", "", "", "/v1/%2f", "")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// unread sends a request from a client that does not read the response until gate is closed.
+// unread sends a request as a client that does not read the response until gate is closed.
 func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckWriter, ended chan struct{}) {
 	w = &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 1000)}
 	r := httptest.NewRequest("GET", path, nil)
@@ -27,8 +27,8 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 	return w, ended
 }
 
-// TestUnreadAnswers verifies that responses that clients do not read use at most the permitted
-// memory, that no client uses all of it, and that the memory is released.
+// TestUnreadAnswers verifies that unread responses use at most the permitted memory, that no client
+// uses all of it, and that the memory is released.
 func TestUnreadAnswers(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 1<<20)
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 16 << 20 }, Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *Request) error {
@@ -63,9 +63,9 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 }
 
-// TestStoredAnswer verifies that an answer stored in a log is read from the log when the request is
-// repeated, regardless of its length and even if the handler failed after writing it, and that no
-// memory holds it.
+// TestStoredAnswer verifies that a response that is stored in a log is read from the log when the
+// request is repeated, and that no memory contains it. This must hold regardless of its length, and
+// even if the handler failed after writing it.
 func TestStoredAnswer(t *testing.T) {
 	memory := &Memory{Bytes: 1 << 20}
 	log, reads := map[string]string{}, 0

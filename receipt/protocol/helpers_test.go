@@ -18,15 +18,15 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// noon is the current time in tests.
+// noon returns the time that tests use as the current time.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
-// A clock is a clock that tests can set.
+// A clock is a source of time that tests can set.
 type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return noon().Add(time.Duration(c.past.Load())) }
 
-// An endless source of one repeated byte, used in place of randomness.
+// endless is an endless source of identical bytes, which replaces the random source.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -36,7 +36,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// muxOf returns a Mux with routes.
+// muxOf returns a Mux that has the given routes.
 func muxOf(t testing.TB, change func(*Options), routes ...Route) *Mux {
 	t.Helper()
 	o := Options{Routes: routes, Now: noon, Random: endless{}}
@@ -58,15 +58,15 @@ type reply struct {
 	body   string
 }
 
-// said returns an error's status, code, and param.
+// said returns the status, the code, and the param of an error response.
 func (r reply) said() string {
 	var e struct{ Error struct{ Code, Param string } }
 	_ = json.Unmarshal([]byte(r.body), &e)
 	return strings.TrimSpace(fmt.Sprint(r.status, " ", e.Error.Code, " ", e.Error.Param))
 }
 
-// ask sends a request to a handler. Headers are pairs of a name and a value. The version and the
-// JSON content type are added if the headers do not set them.
+// ask sends a request to a handler. Headers are pairs of a name and a value. If the headers do not
+// set them, ask adds the protocol version and the JSON content type.
 func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(VersionHeader, Version)
@@ -84,7 +84,7 @@ func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// serving serves a handler on loopback until the test ends.
+// serving serves a handler on the loopback interface until the test ends.
 func serving(t testing.TB, h http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -94,27 +94,27 @@ func serving(t testing.TB, h http.Handler) *httptest.Server {
 	return s
 }
 
-// quiet waits until no more goroutines are running than before.
+// quiet waits until there are at most as many goroutines as before.
 func quiet(t testing.TB, before int) {
 	t.Helper()
 	for range 600 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // the end of a goroutine is not observable
+		time.Sleep(10 * time.Millisecond) // there is no event for the end of a goroutine
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// until waits until a condition is true.
+// until waits until the given condition is true.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for range 30_000 {
 		if so() {
 			return
 		}
-		time.Sleep(time.Millisecond) // the condition sends no signal
+		time.Sleep(time.Millisecond) // nothing signals that the condition has changed
 	}
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
@@ -143,13 +143,13 @@ func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[
 	return keys, bearer
 }
 
-// parses reports whether a request can have the given path.
+// parses reports whether the given path can occur in a request.
 func parses(path string) bool {
 	u, err := url.ParseRequestURI(path)
 	return err == nil && u.Host == ""
 }
 
-// askRaw sends a request with exactly these headers.
+// askRaw sends a request with exactly the given headers.
 func askRaw(h http.Handler, method, path, body string, header http.Header) reply {
 	u, _ := url.ParseRequestURI(path)
 	r := &http.Request{Method: method, URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:1234"}
@@ -158,7 +158,7 @@ func askRaw(h http.Handler, method, path, body string, header http.Header) reply
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// plain serves an http.Handler, which writes its own error responses.
+// plain returns a Handler that calls an http.Handler, which writes its own error responses.
 func plain(h http.Handler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		h.ServeHTTP(w, r.Request)

@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// useOf returns a use by an actor with a key and a body, each of which is named by a string.
+// useOf returns a use whose actor, key, and body are derived from the given strings.
 func useOf(actor, key, body string) Use {
 	return Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
 }
 
-// claimed claims a use and settles it with answer, if there is one. It returns the result that a
-// request would see: a stored response, a note that another request is doing the work, or a note
-// that it did the work itself.
+// claimed claims a use and, if answer is not nil, settles the use with it. It returns the result
+// for the request: a remembered response, a note that another request is doing the work, or a note
+// that this request did the work.
 func claimed(m *Memory, u Use, now time.Time, answer *answer) string {
 	claim, err := m.claim(u, now)
 	switch {
@@ -40,7 +40,7 @@ func answerOf(text string) *answer {
 	return &answer{status: 201, header: http.Header{"Content-Type": {"x"}}, body: []byte(text)}
 }
 
-// TestMemory verifies the rules for a key, one after another.
+// TestMemory verifies the rules for a key in sequence.
 func TestMemory(t *testing.T) {
 	m := new(Memory)
 	first, err := m.claim(useOf("a", "k", "b"), noon())
@@ -59,11 +59,11 @@ func TestMemory(t *testing.T) {
 		{useOf("x", "k", "other"), 0, answerOf("x"), "done"}, // another actor
 		{useOf("a", "K", "other"), 0, answerOf("K"), "done"}, // another key
 		{useOf("a", "failed", "b"), 0, nil, "done"},
-		{useOf("a", "failed", "other"), 0, answerOf("f"), "done"}, // nothing was done before
+		{useOf("a", "failed", "other"), 0, answerOf("f"), "done"}, // the failed request did no work
 		{useOf("a", "failed", "b"), 0, nil, "409 idempotency_key_reused"},
 		{useOf("a", "K", "other"), day, nil, "answered K"},
 		{useOf("a", "K", "b"), day, nil, "409 idempotency_key_reused"},
-		{useOf("a", "K", "b"), day + 1, answerOf("new"), "done"}, // it may be used again
+		{useOf("a", "K", "b"), day + 1, answerOf("new"), "done"}, // the key may be used again
 		{useOf("a", "K", "b"), day + 1, nil, "answered new"},
 		{useOf("a", "k", "b"), day + 1, nil, "in flight"}, // it still is
 	} {
@@ -74,7 +74,7 @@ func TestMemory(t *testing.T) {
 
 	// The day starts with the response, not with the first request.
 	first.end(answerOf("late"), noon().Add(day))
-	first.end(nil, noon().Add(day)) // only the first call to end counts
+	first.end(nil, noon().Add(day)) // only the first call to end has an effect
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
 		t.Error(got)
 	}
@@ -83,9 +83,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull verifies that a use for which there is no room is rejected until the oldest use
-// is a day old, that no client takes all the room, and that a client without uses is accepted while
-// there is room.
+// TestMemoryIsFull verifies what happens if the memory for uses is full. A use that does not fit
+// must be rejected until the oldest use is a day old, no client may occupy all the space, and a
+// client without uses must be accepted while there is space.
 func TestMemoryIsFull(t *testing.T) {
 	m := &Memory{Keys: 3}
 	for i := range 3 {
@@ -107,8 +107,8 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("when the oldest is forgotten: %s", got)
 	}
 
-	// With a limit in bytes, one client alone gets half, and two clients get a third each. A new
-	// client finds room, regardless of how much other clients use.
+	// With a limit in bytes, a single client gets half of the memory, and two clients get a third
+	// each. There must be space for a new client, regardless of how much other clients use.
 	m = &Memory{Bytes: 64 << 10}
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
@@ -119,7 +119,7 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 
-	// A Memory that may forget uses never rejects one.
+	// A Memory that may forget uses never rejects a use.
 	m = &Memory{Keys: 3, Forget: true}
 	for i := range 9 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon(), answerOf("")); got != "done" || uses(m) > 3 {
@@ -134,8 +134,8 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 }
 
-// TestMemoryIsShared verifies that, regardless of how many keys two clients use, a third and a
-// fourth client find room for thousands of their own keys.
+// TestMemoryIsShared verifies that there is space for thousands of keys of a third and a fourth
+// client, regardless of how many keys the first two clients use.
 func TestMemoryIsShared(t *testing.T) {
 	m := &Memory{Keys: 1 << 20, Bytes: 16 << 20}
 	used := map[string]int{}
@@ -158,8 +158,8 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// TestRemember verifies that, after a restart, uses from a log get the same responses as before, in
-// any order.
+// TestRemember verifies that, after a restart, uses that are read from a log in any order get the
+// same responses as before.
 func TestRemember(t *testing.T) {
 	m := &Memory{Keys: 1}
 	for _, c := range []struct {
@@ -183,7 +183,7 @@ func TestRemember(t *testing.T) {
 }
 
 // TestOnceAmongMany verifies that only one of many concurrent callers does the work, even if
-// earlier callers failed, and that waiting callers find its response, even at the moment when it is
+// earlier callers failed. Waiting callers must find the response, even at the moment when it is
 // settled.
 func TestOnceAmongMany(t *testing.T) {
 	for _, fails := range []int{0, 2} {
@@ -196,7 +196,7 @@ func TestOnceAmongMany(t *testing.T) {
 }
 
 // onceAmong lets n goroutines claim the same work at the same time, and returns how many of them
-// did the work. The first fails attempts fail; after each of them, the next caller may do the work.
+// did the work. The first fails attempts fail. After each failure, the next caller may do the work.
 func onceAmong(n, fails int) (did int) {
 	m := new(Memory)
 	var among sync.WaitGroup
@@ -209,7 +209,7 @@ func onceAmong(n, fails int) (did int) {
 				if err != nil || claim.answer != nil {
 					return
 				}
-				if claim.inFlight != nil { // a new caller that does not wait
+				if claim.inFlight != nil { // this caller is new and does not wait
 					runtime.Gosched()
 					continue
 				}
@@ -233,7 +233,8 @@ func onceAmong(n, fails int) (did int) {
 	return did
 }
 
-// TestIdempotencyKey verifies that a request results in no key, one key, or an error.
+// TestIdempotencyKey verifies whether the headers of a request result in no key, one key, or an
+// error.
 func TestIdempotencyKey(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -249,8 +250,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestOnceOf verifies that each part of the scope counts, and that the boundaries between parts
-// count. The digest is in logs and must never change.
+// TestOnceOf verifies that each part of the scope matters, and that the boundaries between the
+// parts matter, too. Logs contain the digest, so it must never change.
 func TestOnceOf(t *testing.T) {
 	base := idempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
 	seen := map[canon.Digest]string{}
@@ -278,7 +279,7 @@ func TestOnceOf(t *testing.T) {
 
 const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b3964cf4"
 
-// TestClaimErrorsSayNothing verifies that an error repeats neither the key nor the body.
+// TestClaimErrorsSayNothing verifies that an error contains neither the key nor the body.
 func TestClaimErrorsSayNothing(t *testing.T) {
 	m := new(Memory)
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))
@@ -289,7 +290,7 @@ func TestClaimErrorsSayNothing(t *testing.T) {
 	}
 }
 
-// uses returns the number of remembered uses.
+// uses returns the number of uses that are remembered.
 func uses(m *Memory) (n int) {
 	for _, a := range m.actors {
 		n += len(a.byKey)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// says returns a handler that responds with text and the values from the path, to distinguish
-// routes.
+// says returns a handler that responds with the given text and the values from the path, so that
+// routes can be distinguished.
 func says(text string) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
@@ -23,7 +23,7 @@ func says(text string) Handler {
 	}
 }
 
-// TestOrder verifies the order of the checks: form, version, key, route, scope, query, body.
+// TestOrder verifies the order of the checks: form, version, key, route, scope, query, and body.
 func TestOrder(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": "", "reader": `,"scopes":["tasks:read"]`})
 	m := muxOf(t, func(o *Options) { o.Auth = keys },
@@ -53,7 +53,7 @@ func TestOrder(t *testing.T) {
 		{"PUT", "/v1/tasks/t", "", all, "405 invalid_request"},
 		{"GET", "/v1/tasks/t", "", all, "200"},
 		{"GET", "/v1/tasks/t", "", reader, "200"},
-		{"POST", "/v1/tasks?x=1", "nonsense", reader, "404 resource_not_found"}, // as if the route did not exist
+		{"POST", "/v1/tasks?x=1", "nonsense", reader, "404 resource_not_found"}, // same response as if the route did not exist
 		{"POST", "/v1/tasks?x=1", "nonsense", all, "400 invalid_request x"},
 		{"POST", "/v1/tasks?workspace_id=", "{}", all, "400 invalid_request workspace_id"},
 		{"POST", "/v1/tasks", "nonsense", all, "400 invalid_request"},
@@ -79,8 +79,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestGuarded verifies which requests need the version and a key when the Mux also serves paths that
-// are not the protocol's.
+// TestGuarded verifies which requests need a version and a key if the Mux also serves paths that
+// are not part of the protocol.
 func TestGuarded(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": ""})
 	m := muxOf(t, func(o *Options) { o.Auth, o.Guarded, o.Limits.Requests = keys, "/v1/", 1 },
@@ -130,11 +130,11 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// A muxKey is the key of a Mux in a context.
+// A muxKey is the context key for a Mux.
 type muxKey struct{}
 
-// TestObserve verifies that each request is observed both when it arrives and when the response is
-// complete.
+// TestObserve verifies that each request is observed twice, when it arrives and when the response
+// is complete.
 func TestObserve(t *testing.T) {
 	now, seen := 0, ""
 	m := muxOf(t, func(o *Options) {
@@ -168,8 +168,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestRoutes verifies that the earlier literal segment takes precedence regardless of the order of
-// the routes, and that segments are unescaped separately.
+// TestRoutes verifies that the route with the earlier literal segment takes precedence, regardless
+// of the order of the routes, and that segments are unescaped separately.
 func TestRoutes(t *testing.T) {
 	routes := []Route{
 		{Pattern: "GET /v1/events/{id}", Serve: says("event")},
@@ -227,7 +227,8 @@ func TestBadRoutes(t *testing.T) {
 	}
 }
 
-// TestBodies verifies which bodies each kind of route accepts, and what its handler receives.
+// TestBodies verifies which request bodies each kind of route accepts, and what its handler
+// receives.
 func TestBodies(t *testing.T) {
 	show := func(w http.ResponseWriter, r *Request) error {
 		text, err := io.ReadAll(r.Body)
@@ -285,7 +286,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestErrorsOfHandlers verifies which parts of an error the client receives, and which parts are
+// TestErrorsOfHandlers verifies which parts of an error are sent to the client, and which parts are
 // logged.
 func TestErrorsOfHandlers(t *testing.T) {
 	var log bytes.Buffer
@@ -294,7 +295,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		"wrapped":  fmt.Errorf("in the store: %w", NotFound()),
 		"plain":    errors.New("open /secret/file: denied"),
 		"caused":   Internal(errors.New("open /secret/file: denied"), "the task cannot be read"),
-		"canceled": context.Canceled, // from another source than the request
+		"canceled": context.Canceled, // the request was not the source of this error
 	}
 	m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
 		Route{Pattern: "GET /{id}", Serve: func(_ http.ResponseWriter, r *Request) error { return fail[r.PathValue("id")] }},
@@ -318,7 +319,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		}
 	}
 
-	// A response that has begun is aborted, and never ends as if it were complete.
+	// A response that has started is aborted, so that it never ends as if it were complete.
 	func() {
 		defer func() {
 			if p := recover(); p != http.ErrAbortHandler {
@@ -328,7 +329,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		ask(m, "GET", "/panic/late", "")
 	}()
 
-	// A client that disconnects is not a server error.
+	// A client that disconnects does not cause a server error.
 	log.Reset()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -340,8 +341,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
-// TestPlaces verifies that a request is rejected while all slots are in use, that one client cannot
-// use all slots, and that slots are released, even after a handler panics.
+// TestPlaces verifies that a request is rejected while all slots are in use, that no client can use
+// all slots, and that slots are released, even after a handler panics.
 func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
@@ -379,8 +380,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLateBody verifies that a body that does not arrive in time results in a 504, and that the
-// request then occupies no slot.
+// TestLateBody verifies that the response status is 504 if the request body does not arrive in
+// time, and that the request then occupies no slot.
 func TestLateBody(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
@@ -399,12 +400,13 @@ func TestLateBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if took := time.Since(began); res.StatusCode != 504 || took > 20*time.Second { // the idle time is 30 s
+	if took := time.Since(began); res.StatusCode != 504 || took > 20*time.Second { // the idle timeout is 30 s
 		t.Errorf("%s after %v", res.Status, took)
 	}
 }
 
-// TestMemoryOfAll verifies that bodies and responses share the pool that Limits.Memory specifies.
+// TestMemoryOfAll verifies that bodies and responses share the memory pool whose size Limits.Memory
+// specifies.
 func TestMemoryOfAll(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
 		Route{Pattern: "POST /", Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -445,7 +447,7 @@ func TestMemoryOfBodies(t *testing.T) {
 				t.Error(got.body)
 			}
 		}
-		for _, path := range []string{"/", "/bytes"} { // of the same length, with an index of ten times that length
+		for _, path := range []string{"/", "/bytes"} { // a body of the same length whose index is ten times as long
 			if got := ask(m, "POST", path, many); got.said() != "503 service_unavailable" || got.header.Get("Retry-After") == "" {
 				t.Errorf("%s: %s", path, got.body)
 			}

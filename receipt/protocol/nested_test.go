@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestNested verifies that a Mux below another Mux responds to each request on a connection, and
-// treats none of them as a request from a disconnected client.
+// TestNested verifies that a Mux inside another Mux responds to each request on a connection, and
+// treats none of them as if the client had disconnected.
 func TestNested(t *testing.T) {
 	below := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyOptional, Serve: func(w http.ResponseWriter, r *Request) error {
 		select {
@@ -49,7 +49,7 @@ func askOften(t *testing.T, h http.Handler) {
 			t.Fatal(err)
 		}
 		request.Header.Set(VersionHeader, Version)
-		if n%3 == 1 { // otherwise, the body is rejected unread
+		if n%3 == 1 { // without a content type, the body is rejected unread
 			request.Header.Set("Content-Type", MediaJSON)
 		}
 		response, err := server.Client().Do(request)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// counting counts its calls, and responds with the number.
+// counting is a handler that counts its calls and responds with the number.
 func counting(n *atomic.Int64) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		w.Header().Set("Location", "/v1/things/1")
@@ -23,7 +23,7 @@ func counting(n *atomic.Int64) Handler {
 }
 
 // TestOnceScope verifies that a key belongs to an actor, a workspace, a method, and a target, and
-// that bodies with one canonical form are the same.
+// that bodies with the same canonical form are equal.
 func TestOnceScope(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	var n atomic.Int64
@@ -70,7 +70,7 @@ func TestOnceScope(t *testing.T) {
 		}
 	}
 
-	// For a day and no longer.
+	// A key is valid for one day and no longer.
 	for _, c := range []struct {
 		after int
 		want  string
@@ -84,8 +84,8 @@ func TestOnceScope(t *testing.T) {
 	}
 }
 
-// TestOnceOutcomes verifies that an error releases the key, because nothing was done, and that
-// nothing is repeated after a 500, a panic, or an answer that is too long.
+// TestOnceOutcomes verifies that an error releases the key, because no work was done. After a 500,
+// a panic, or a response that is too long, nothing may be repeated.
 func TestOnceOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve Handler
@@ -132,7 +132,7 @@ func TestOnceOutcomes(t *testing.T) {
 	}
 }
 
-// TestLateHeader verifies that a header that is set after the answer has begun is not sent.
+// TestLateHeader verifies that a header that is set after the response has started is not sent.
 func TestLateHeader(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, _ *Request) error {
 		w.Header().Set("Early", "yes")
@@ -149,8 +149,8 @@ func TestLateHeader(t *testing.T) {
 	}
 }
 
-// TestOnceAtOnce verifies that one of many concurrent requests with one key is served, and that the
-// others immediately get its answer or 202.
+// TestOnceAtOnce verifies that one of many concurrent requests with the same key is served, and
+// that the others immediately get its response or a 202.
 func TestOnceAtOnce(t *testing.T) {
 	for range 20 {
 		var n atomic.Int64
@@ -169,7 +169,7 @@ func TestOnceAtOnce(t *testing.T) {
 						firsts.Add(1)
 						return
 					case got.status == 202 && got.body == "{\"object\":\"request.in_flight\"}\n" && got.header.Get("Retry-After") == "1":
-						if flying.Add(1) == 31 { // every request except the one that does the work received a 202
+						if flying.Add(1) == 31 { // every request except the one that does the work must receive a 202
 							close(gate)
 						}
 					default:
@@ -187,8 +187,8 @@ func TestOnceAtOnce(t *testing.T) {
 	}
 }
 
-// TestClientLeaves verifies that work is completed if its client disconnects, and that a repeated
-// request gets the answer.
+// TestClientLeaves verifies that work is completed even if its client disconnects, and that a
+// repeated request gets the response.
 func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var n atomic.Int64
@@ -226,7 +226,7 @@ func TestClientLeaves(t *testing.T) {
 	if err := <-left; err == nil {
 		t.Fatal("the client did not leave")
 	}
-	time.Sleep(20 * time.Millisecond) // the server notices this after a delay
+	time.Sleep(20 * time.Millisecond) // the server detects the disconnect after a delay
 	if during.Err() != nil {
 		t.Error("the handler is told to stop")
 	}
@@ -248,8 +248,8 @@ func TestClientLeaves(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestUnreadAnswer verifies that a client that does not read its answer does not delay others with
-// the same key.
+// TestUnreadAnswer verifies that a client that does not read its response does not delay other
+// clients with the same key.
 func TestUnreadAnswer(t *testing.T) {
 	var n atomic.Int64
 	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: counting(&n)})
@@ -269,7 +269,7 @@ func TestUnreadAnswer(t *testing.T) {
 	<-ended
 }
 
-// A stuckWriter represents a client that does not read.
+// A stuckWriter is the response writer for a client that does not read.
 type stuckWriter struct {
 	*httptest.ResponseRecorder
 	gate    chan struct{}
@@ -282,8 +282,8 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestRestart verifies that a harness can restore its answers after a restart from the content of
-// requests.
+// TestRestart verifies that a harness can restore its responses after a restart from the content of
+// the requests.
 func TestRestart(t *testing.T) {
 	type line struct {
 		use    Use
@@ -317,8 +317,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestOnceBelow verifies that the handler of a path that ends in / reads its own query, and that
-// requests with different queries are different, malformed or not.
+// TestOnceBelow verifies that the handler of a path that ends in / parses its own query, and that
+// requests with different queries are different, even if the queries are malformed.
 func TestOnceBelow(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyBytes, Serve: plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.URL.RawQuery)

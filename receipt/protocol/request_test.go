@@ -7,7 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestCard verifies that the two forms differ in their discriminator and in the name of one member.
+// TestCard verifies that the two forms of the card differ only in their discriminator and in the
+// name of one member.
 func TestCard(t *testing.T) {
 	for as, interfaces := range map[string]int{"harn_agent_card": 0, "agent_card": 1} {
 		skill := Skill{ID: "s", Name: "n", Description: "d", Tags: []string{"t"}}

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/conn"
 )
 
-// streaming is a handler of a stream that ends after one word.
+// streaming is a handler for a stream that ends after one word.
 func streaming(w http.ResponseWriter, r *Request) error {
 	_, end, err := r.Stream()
 	if err != nil {
@@ -21,8 +21,8 @@ func streaming(w http.ResponseWriter, r *Request) error {
 	return err
 }
 
-// TestStreamPlaces verifies that a stream releases its request slot, that one client holds at most
-// half of the stream slots, and that a slot is free again when its stream has ended.
+// TestStreamPlaces verifies that a stream releases its request slot, that one client can use at
+// most half of the stream slots, and that a slot becomes free when its stream ends.
 func TestStreamPlaces(t *testing.T) {
 	begun := make(chan struct{})
 	m := muxOf(t, func(o *Options) { o.Limits.Requests = 2 }, Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *Request) error {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestVersion verifies that exactly one header with a supported version is accepted, and that the
-// error 426 lists the supported versions.
+// TestVersion verifies that a request must have exactly one header with a supported version, and
+// that the 426 error lists the supported versions.
 func TestVersion(t *testing.T) {
 	for _, c := range []struct {
 		header http.Header

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// TestVisible verifies which parts of nested objects with a visibility each client sees.
+// TestVisible verifies which parts each client sees if nested objects have a visibility.
 func TestVisible(t *testing.T) {
 	nobody := new(Client)
 	inside := &Client{Scopes: []Scope{InternalRead}}
 	all := anyone()
 	for _, c := range []struct {
 		text                string
-		nobody, inside, all string // "": the same text
+		nobody, inside, all string // "" if the text is unchanged
 	}{
 		{`{"a":1,"b":[true,null,"x"]}`, "", "", ""},
 		{`[{"visibility":"public","x":1}]`, "", "", ""},
@@ -44,7 +44,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestMuxReduces verifies that every kind of response omits the parts that the client may not see.
+// TestMuxReduces verifies that responses of every kind omit the parts that the client may not see.
 func TestMuxReduces(t *testing.T) {
 	const value = `{"id":"one","parts":[{"visibility":"internal","text":"redcurrant"}]}`
 	raw := []byte(value)
@@ -60,7 +60,7 @@ func TestMuxReduces(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = keys }, routes...)
 	for _, c := range []struct{ method, path, key string }{
 		{"GET", "/v1/json", ""}, {"GET", "/v1/raw", ""},
-		{"POST", "/v1/json", ""}, {"POST", "/v1/json", "k"}, {"POST", "/v1/json", "k"}, // the second with k is remembered
+		{"POST", "/v1/json", ""}, {"POST", "/v1/json", "k"}, {"POST", "/v1/json", "k"}, // the second response with the key k is a remembered one
 	} {
 		body := ""
 		if c.method == "POST" {
